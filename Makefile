@@ -1,0 +1,35 @@
+# Two commands for a newcomer, `make demo` and `make test`; each sets up what it needs in .venv.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: demo test lint types layers unit bench clean
+
+demo: .venv/ready
+	$(BIN)/hardmax demo --output demo
+
+test: lint types layers unit
+
+lint: .venv/ready
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: .venv/ready
+	$(BIN)/pyright
+
+layers: .venv/ready
+	$(BIN)/lint-imports
+
+unit: .venv/ready
+	$(BIN)/pytest
+
+bench: .venv/ready
+	$(BIN)/python benchmarks/arithmetics.py
+
+.venv/ready: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --upgrade pip
+	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+clean:
+	rm -rf .venv demo .pytest_cache .ruff_cache .hypothesis .benchmarks
