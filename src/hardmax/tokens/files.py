@@ -1,0 +1,316 @@
+"""Clouds from files, and results into files: whole or not at all.
+
+A text file says decimals, so its numbers are read as the decimals they are written as: `0.1` is 1/10, not the
+nearest binary fraction. npy and npz files hold floats, and those are what they are.
+"""
+
+import gc
+import io
+import json
+import os
+import secrets
+import sys
+import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from operator import ne
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.tokens.batches import Ragged
+from hardmax.tokens.decimals import fractions_array, is_number, read_numbers
+
+Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
+
+FORMATS = {
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+    ".dat": "csv",
+    ".json": "json",
+    ".npy": "npy",
+    ".npz": "npz",
+}
+NPY_MAGIC, ZIP_MAGIC = b"\x93NUMPY", b"PK\x03\x04"
+JSON_WISH = "expected [[0, 1], [1, 0]]"
+
+
+def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[Table] | Ragged:
+    """The tokens in a file, or on standard input for `-`: one cloud, or several.
+
+    | form | one cloud | several clouds |
+    |---|---|---|
+    | CSV, TSV, text in columns | a token a line; header, blank lines and `#` comments allowed | |
+    | JSON | list of rows, or `{"tokens": rows}` | list of lists of rows |
+    | npy | shape (n, d) | shape (B, n, d) |
+    | npz | the only array, or `tokens` | the same, or `tokens` with `offsets` (and `multiplicities`) |
+
+    `format` ("csv", "json", "npy" or "npz") overrules the suffix.
+    """
+    name = "standard input" if str(path) == "-" else f"`{path}`"
+    data = _read_bytes(path, name)
+    if not data.strip():
+        raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
+    with _no_garbage_search():
+        return _READERS[_format(path, data, name, format)](data, name)
+
+
+def read_metric(text: str, name: str = "`metric`") -> list[list[Fraction]]:
+    """The rows of a matrix, written out as `2,1;1,1` or kept in a file that `read_cloud` reads; `name` is for errors.
+
+    >>> read_metric("2,1/2;1/2,1")
+    [[Fraction(2, 1), Fraction(1, 2)], [Fraction(1, 2), Fraction(1, 1)]]
+    """
+    matrix = read_cloud(text) if _is_there(text) else _written_matrix(text, name)
+    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
+        raise InputError(f"{name} in `{text}` holds several matrices: expected one, a row per line.")
+    return [[Fraction(entry) for entry in row] for row in matrix.tolist()]
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Writes the file completely, or leaves what was there: no reader ever meets half a file."""
+    target = Path(os.path.realpath(path))  # a link stays a link: the file it points to is replaced
+    if target.exists() and not target.is_file():
+        raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        with draft.open("xb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        draft.replace(target)
+    except OSError as error:
+        why = _reason(error) if target.parent.is_dir() else f"the folder `{Path(path).parent}` does not exist"
+        raise InputError(f"`{path}` cannot be written: {why}.") from None
+    finally:
+        with suppress(OSError):  # it became the file, or was never made
+            draft.unlink()
+
+
+# ---------------------------------------------------------------- bytes, and what they are
+
+
+def _read_bytes(path: str | Path, name: str) -> bytes:
+    if str(path) == "-":
+        return sys.stdin.buffer.read()
+    try:
+        return Path(path).read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"{name} does not exist: expected a file of tokens, or `-` for standard input.") from None
+    except IsADirectoryError:
+        raise InputError(f"{name} is a folder: expected a file of tokens.") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {_reason(error)}.") from None
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or type(error).__name__).lower()
+
+
+def _format(path: str | Path, data: bytes, name: str, format: str | None) -> str:
+    if format is not None:
+        if format not in _READERS:
+            raise InputError(f"`format` must be one of {', '.join(_READERS)}, not {format!r}.")
+        return format
+    suffix = Path(path).suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    if suffix:
+        raise InputError(f"{name} has the suffix {suffix!r}: expected one of {', '.join(FORMATS)}.")
+    # Standard input and pipes have no suffix; their first bytes tell.
+    if data.startswith(NPY_MAGIC):
+        return "npy"
+    if data.startswith(ZIP_MAGIC):
+        return "npz"
+    return "json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{") else "csv"
+
+
+def _decode(data: bytes, name: str) -> str:
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start} is 0x{data[error.start]:02x}"
+        raise InputError(f"{name} is not UTF-8 text ({place}): save it as UTF-8, or as .npy.") from None
+    if "\0" in text:
+        raise InputError(f"{name} holds binary data where text belongs: save it as UTF-8, or as .npy.")
+    return text
+
+
+@contextmanager
+def _no_garbage_search() -> Iterator[None]:
+    # A reader makes millions of small objects, all of them wanted; searching them for garbage takes half of its time.
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+# ---------------------------------------------------------------- text in columns
+
+
+def _read_csv(data: bytes, name: str) -> Table:
+    text = _decode(data, name).replace("\r\n", "\n").replace("\r", "\n").replace('"', "")
+    lines = text.split("\n")
+    if "#" in text:
+        lines = [line.partition("#")[0] for line in lines]
+    numbers = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
+    if numbers and _is_header(lines[numbers[0] - 1], name):
+        del numbers[0]
+    if not numbers:
+        raise InputError(f"{name} holds no tokens: expected one per line, its coordinates separated by commas.")
+    lines = [lines[number - 1] for number in numbers]
+
+    delimiter = _delimiter(lines[0])
+    widths = [line.count(delimiter) + 1 for line in lines] if delimiter else [len(line.split()) for line in lines]
+    width = widths[0]
+    for number, found in zip(numbers, widths, strict=True):
+        if found != width:
+            plural = "column" if found == 1 else "columns"
+            raise InputError(f"{name} line {number} has {found} {plural}: expected {width} as on line {numbers[0]}.")
+
+    def place(cell: int) -> str:
+        return f"{name} line {numbers[cell // width]}, column {cell % width + 1} (token {cell // width})"
+
+    cells = (delimiter or " ").join(lines).split(delimiter)
+    return read_numbers(cells, place).reshape(len(lines), width)
+
+
+def _is_header(line: str, name: str) -> bool:
+    cells = line.split(_delimiter(line))
+    if any(is_number(cell) for cell in cells) or not any(mark.isalpha() for mark in line):
+        return False
+    # A table saved with its row numbers has a nameless first column: as a coordinate it would ruin the cloud.
+    if len(cells) > 1 and not cells[0].strip():
+        raise InputError(f"{name} has no name over column 1, which looks like row numbers: save it without them.")
+    return True
+
+
+def _delimiter(line: str) -> str | None:
+    # The semicolon first: where it separates, a comma may be somebody's decimal point.
+    return next((mark for mark in (";", ",", "\t") if mark in line), None)
+
+
+def _is_there(text: str) -> bool:
+    try:
+        return text != "" and Path(text).exists()
+    except OSError:  # a long matrix is too long for a name
+        return False
+
+
+def _written_matrix(text: str, name: str) -> Table:
+    rows = [row.split(",") for row in text.strip().strip(";").split(";")]
+    if not any(is_number(cell) for row in rows for cell in row):
+        wish = "expected rows such as '2,1;1,1', or a file that holds them"
+        raise InputError(f"{name} `{text}` is neither a matrix nor a file: {wish}.")
+    width = len(rows[0])
+    for number, row in enumerate(rows, 1):
+        if len(row) != width:
+            raise InputError(f"{name} row {number} has {len(row)} entries: expected {width} as in row 1.")
+
+    def place(cell: int) -> str:
+        return f"{name} row {cell // width + 1}, column {cell % width + 1}"
+
+    return read_numbers([cell for row in rows for cell in row], place).reshape(len(rows), width)
+
+
+# ---------------------------------------------------------------- JSON
+
+
+def _read_json(data: bytes, name: str) -> Table | list[Table]:
+    try:
+        # Numbers stay the text they are: a float would be rounded before anyone could tell.
+        found = json.loads(_decode(data, name), parse_float=str, parse_int=str, parse_constant=str)
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise InputError(f"{name} is not JSON ({place}: {error.msg}): {JSON_WISH}.") from None
+    except RecursionError:
+        raise InputError(f"{name} is nested too deeply: {JSON_WISH}.") from None
+    if isinstance(found, dict):
+        if "tokens" not in found:
+            raise InputError(f"{name} has no key 'tokens': expected {{\"tokens\": [[0, 1], [1, 0]]}}.")
+        found = found["tokens"]
+    if _is_list_of_lists(found) and any(map(_is_list_of_lists, found)):
+        return [_table(cloud, f"{name} cloud {number}") for number, cloud in enumerate(found)]
+    return _table(found, name)
+
+
+def _is_list_of_lists(value: Any) -> bool:
+    return isinstance(value, list) and len(value) > 0 and all(isinstance(inner, list) for inner in value)
+
+
+def _table(rows: Any, name: str) -> Table:
+    if rows == []:
+        raise InputError(f"{name} holds no tokens: {JSON_WISH}.")
+    if not _is_list_of_lists(rows):
+        raise InputError(f"{name} must be a list of tokens, each a list of numbers: {JSON_WISH}.")
+    width = len(rows[0])
+    if width == 0:
+        raise InputError(f"{name} token 0 has no coordinates: {JSON_WISH}.")
+    for token, row in enumerate(rows):
+        if len(row) != width:
+            raise InputError(f"{name} token {token} has {len(row)} coordinates: expected {width} as in token 0.")
+
+    def place(cell: int) -> str:
+        return f"{name} token {cell // width}, coordinate {cell % width}"
+
+    return read_numbers([cell for row in rows for cell in row], place).reshape(len(rows), width)
+
+
+# ---------------------------------------------------------------- npy and npz
+
+
+def _read_npy(data: bytes, name: str) -> Table:
+    return _stored_table(_load(data, name, "npy"), name)
+
+
+def _read_npz(data: bytes, name: str) -> Table | Ragged:
+    arrays = _load(data, name, "npz")
+    if len(arrays) != 1 and "tokens" not in arrays:
+        raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: expected `tokens`.")
+    tokens = _stored_table(arrays.get("tokens", next(iter(arrays.values()))), name)
+    if "offsets" not in arrays:
+        return tokens
+    return Ragged(tokens, arrays["offsets"], arrays.get("multiplicities"))
+
+
+def _load(data: bytes, name: str, kind: str) -> Any:
+    if not data.startswith(NPY_MAGIC if kind == "npy" else ZIP_MAGIC):
+        writer = {"npy": "numpy.save", "npz": "numpy.savez"}[kind]
+        raise InputError(f"{name} is not an {kind} file: expected one that {writer} wrote.")
+    try:
+        loaded = np.load(io.BytesIO(data), allow_pickle=False)
+        return loaded if kind == "npy" else dict(loaded)
+    except (ValueError, OSError, EOFError, MemoryError, SyntaxError, zipfile.BadZipFile) as error:
+        if "allow_pickle" in str(error):
+            raise InputError(f"{name} holds pickled objects, which could run code: save numbers instead.") from None
+        raise InputError(f"{name} is broken: it cannot be read as {kind}. Save it again.") from None
+
+
+def _stored_table(array: np.ndarray, name: str) -> np.ndarray:
+    if array.dtype.kind not in "fiu" or array.dtype.itemsize > 8:
+        raise InputError(f"{name} holds {array.dtype} values: expected float64.")
+    if array.ndim not in (2, 3):
+        raise InputError(f"{name} holds an array of shape {array.shape}: expected (n, d), or (clouds, n, d).")
+    if 0 in array.shape:
+        raise InputError(f"{name} holds no tokens: its array has shape {array.shape}.")
+    floats = array.astype(np.float64)
+    if not np.isfinite(floats).all():
+        *cloud, token, coordinate = np.argwhere(~np.isfinite(floats))[0].tolist()
+        place = f"cloud {cloud[0]}, token {token}" if cloud else f"token {token}"
+        value = floats[*cloud, token, coordinate]
+        raise InputError(f"{name} {place}, coordinate {coordinate} is {value}: expected a finite number.")
+    # Integers reach past 2^53, where float64 leaves some out.
+    integers = array.ravel().tolist() if array.dtype.kind in "iu" else []
+    if any(map(ne, floats.ravel().tolist(), integers)):
+        return fractions_array([Fraction(integer) for integer in integers]).reshape(array.shape)
+    return floats
+
+
+_READERS = {"csv": _read_csv, "json": _read_json, "npy": _read_npy, "npz": _read_npz}

@@ -1,0 +1,146 @@
+"""Exact numbers: how they are read, and clouds of integers over one common denominator.
+
+A number is what it is, a text is what it says: the float 1.4 is the dyadic rational that float64 stores, the text
+"1.4" is 7/5. `as_written` turns the first into the second.
+"""
+
+import math
+import operator
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hardmax.errors import InputError
+
+LARGEST_EXPONENT = 400
+
+Number: TypeAlias = int | float | Fraction | Decimal | str
+
+
+def exact_number(value: Any, name: str) -> Fraction:
+    """The rational that `value` is; `name` says in an error what was being read.
+
+    >>> exact_number("1.4", "`alpha`"), exact_number(0.5, "`alpha`")
+    (Fraction(7, 5), Fraction(1, 2))
+    """
+    if isinstance(value, Fraction):
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    try:
+        number = Decimal(value) if isinstance(value, str) and "/" not in value else value
+        if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > LARGEST_EXPONENT:
+            # A few letters such as 1e999999999 would be a billion digits.
+            raise InputError(f"{name} must be 0 or of a size between 1e-400 and 1e400, not {short(value)}.")
+        if isinstance(number, str | int | float | Decimal):
+            return Fraction(number)
+    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
+        if isinstance(error, InputError):
+            raise
+    raise InputError(f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {short(value)}.")
+
+
+def short(value: Any, width: int = 40) -> str:
+    """`repr(value)`, cut to `width` characters, for messages of one line."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def whole_number(value: Any, name: str, *, at_least: int) -> int:
+    """The whole number that `value` is, if it is one and large enough.
+
+    >>> whole_number(np.int64(3), "`layers`", at_least=0)
+    3
+    """
+    # True counts as 1 for Python, but nobody means it as a size.
+    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__") and value >= at_least:
+        return operator.index(value)
+    raise InputError(f"{name} must be a whole number from {at_least} up, not {short(value)}.")
+
+
+def as_written(values: Any) -> np.ndarray:
+    """An array of Fractions: every float read as its shortest decimal, every text as what it says.
+
+    >>> as_written([[1.4, 0.2]])
+    array([[Fraction(7, 5), Fraction(1, 5)]], dtype=object)
+    """
+    return to_fractions(values, "`values`", lambda value: repr(value) if isinstance(value, float) else value)
+
+
+def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
+    """An object array of Fractions of the same shape as `values`; an error says where the first bad entry stands."""
+    source = np.asarray(values, dtype=object) if not isinstance(values, np.ndarray) else values
+    result = np.empty(source.shape, dtype=object)
+    for index in np.ndindex(source.shape):
+        value = source[index]
+        if isinstance(value, np.generic):
+            value = value.item()
+        where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {index}"
+        result[index] = exact_number(reading(value), f"{name} ({where})")
+    return result
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerCloud:
+    """Points with rational coordinates: `numerators[i][c] / denominator`, the denominator positive."""
+
+    numerators: list[list[int]]
+    denominator: int
+
+    @classmethod
+    def of_floats(cls, tokens: np.ndarray) -> "IntegerCloud":
+        """The dyadic rationals that the floats are, without rounding."""
+        mantissas, exponents = np.frexp(tokens)
+        whole = (mantissas * 2.0**53).astype(np.int64).astype(object)
+        shifts = exponents.astype(np.int64) - 53
+        lowest = int(shifts[tokens != 0].min(initial=0))
+        shifted = whole << np.where(tokens != 0, shifts - lowest, 0).astype(object)
+        return cls(shifted.tolist(), 1 << -lowest).reduced()
+
+    @classmethod
+    def of_fractions(cls, tokens: np.ndarray) -> "IntegerCloud":
+        denominator = math.lcm(*(value.denominator for value in tokens.flat))
+        rows = [[value.numerator * (denominator // value.denominator) for value in row] for row in tokens]
+        return cls(rows, denominator)
+
+    @classmethod
+    def of(cls, tokens: np.ndarray) -> "IntegerCloud":
+        return cls.of_fractions(tokens) if tokens.dtype == object else cls.of_floats(tokens)
+
+    def reduced(self) -> "IntegerCloud":
+        """The same points over the smallest common denominator."""
+        common = self.denominator
+        for row in self.numerators:
+            common = math.gcd(common, *map(int, row))
+            if common == 1:
+                return self
+        rows = [[value // common for value in row] for row in self.numerators]
+        return IntegerCloud(rows, self.denominator // common)
+
+    def floats(self) -> np.ndarray:
+        """Each coordinate rounded once, to the nearest float64."""
+        denominator = int(self.denominator)
+        return np.array([[int(value) / denominator for value in row] for row in self.numerators], dtype=np.float64)
+
+    def fractions(self) -> np.ndarray:
+        denominator = int(self.denominator)
+        result = np.empty((len(self.numerators), len(self.numerators[0])), dtype=object)
+        for i, row in enumerate(self.numerators):
+            for c, value in enumerate(row):
+                result[i, c] = Fraction(int(value), denominator)
+        return result
+
+    def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
+        return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
+
+
+def fits_float64(tokens: np.ndarray) -> bool:
+    """Whether every Fraction of the array is a float64 without rounding."""
+    try:
+        return all(Fraction(float(value)) == value for value in tokens.flat)
+    except OverflowError:
+        return False
