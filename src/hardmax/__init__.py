@@ -1,0 +1,60 @@
+"""Hardmax self-attention as an exact dynamical system.
+
+>>> import hardmax as hm
+>>> run = hm.simulate(hm.clouds.square(inside=[(0.5, 0.0)]), hm.Dynamics(alpha=0.5), layers=30)
+>>> run.leaders.tolist(), run.certified
+([0, 1, 2, 3], True)
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+# Names are resolved when first used (PEP 562), so that `hardmax --help` does not wait for numpy.
+_HOMES = {
+    "AfterLayers": "hardmax.runs.stops",
+    "Dynamics": "hardmax.dynamics",
+    "Every": "hardmax.runs.records",
+    "FirstOf": "hardmax.runs.stops",
+    "InputError": "hardmax.errors",
+    "LastOnly": "hardmax.runs.records",
+    "Ragged": "hardmax.tokens.batches",
+    "Settled": "hardmax.runs.stops",
+    "Trajectories": "hardmax.runs.trajectories",
+    "Trajectory": "hardmax.runs.trajectory",
+    "as_written": "hardmax.tokens.rationals",
+    "attended": "hardmax.dynamics",
+    "simulate": "hardmax.runs.simulation",
+    "step": "hardmax.dynamics",
+}
+_MODULES = {"clouds"}
+
+if TYPE_CHECKING:
+    from hardmax import clouds as clouds
+    from hardmax.dynamics import Dynamics as Dynamics
+    from hardmax.dynamics import attended as attended
+    from hardmax.dynamics import step as step
+    from hardmax.errors import InputError as InputError
+    from hardmax.runs.records import Every as Every
+    from hardmax.runs.records import LastOnly as LastOnly
+    from hardmax.runs.simulation import simulate as simulate
+    from hardmax.runs.stops import AfterLayers as AfterLayers
+    from hardmax.runs.stops import FirstOf as FirstOf
+    from hardmax.runs.stops import Settled as Settled
+    from hardmax.runs.trajectories import Trajectories as Trajectories
+    from hardmax.runs.trajectory import Trajectory as Trajectory
+    from hardmax.tokens.batches import Ragged as Ragged
+    from hardmax.tokens.rationals import as_written as as_written
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return importlib.import_module(f"hardmax.{name}")
+    raise AttributeError(f"module 'hardmax' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return ["__version__", *_HOMES, *_MODULES]

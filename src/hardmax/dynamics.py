@@ -1,0 +1,131 @@
+"""THE definition. Tokens z_1 … z_n, a metric A, a step alpha > 0:
+
+    C_i  = { j : <A z_i, z_j> is largest }          the attended set of token i
+    w_i  = mean of z_j over j in C_i
+    z_i' = (z_i + alpha w_i) / (1 + alpha)          one layer
+
+`attended` and `step` below are these three lines in rational arithmetic. They are meant to be read, and every engine
+must agree with them; `simulate` is the same mathematics made fast.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardmax.attended_sets import AttendedSets, Choices
+from hardmax.errors import InputError
+from hardmax.metrics import check_positive_definite, check_square, check_symmetric
+from hardmax.tokens.batches import Cloud, read_batch, read_table, restore
+from hardmax.tokens.points import Points, merge
+from hardmax.tokens.rationals import IntegerCloud, Number, exact_number
+
+
+@dataclass(frozen=True, init=False)
+class Dynamics:
+    """The parameters of a layer: the step `alpha` and the `metric` A (the identity, if None).
+
+    A float alpha is the decimal it is written as (0.1 is 1/10). The metric must be symmetric positive definite, as the
+    theorem asks; `any_metric=True` admits every square matrix, for which leaders and limits need not exist.
+
+    >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).keep
+    (Fraction(1, 10), Fraction(2, 3))
+    """
+
+    alpha: Fraction
+    metric: tuple[tuple[Fraction, ...], ...] | None
+
+    def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
+        written = repr(float(alpha)) if isinstance(alpha, float | np.floating) else alpha
+        step = exact_number(written, "`alpha`")
+        if step <= 0:
+            raise InputError(f"`alpha` must be positive, not {alpha}. Try 0.5 or '1/2'.")
+        object.__setattr__(self, "alpha", step)
+        object.__setattr__(self, "metric", None if metric is None else _read_metric(metric, any_metric))
+
+    def __repr__(self) -> str:
+        metric = "" if self.metric is None else ", metric=" + str([[str(x) for x in row] for row in self.metric])
+        return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
+
+    @property
+    def keep(self) -> Fraction:
+        """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
+        return 1 / (1 + self.alpha)
+
+    @cached_property
+    def metric_integers(self) -> list[list[int]] | None:
+        """The metric times its common denominator: a positive factor changes no attended set."""
+        if self.metric is None:
+            return None
+        return IntegerCloud.of_fractions(np.array(self.metric, dtype=object)).numerators
+
+    def check_dimension(self, dimension: int) -> None:
+        if self.metric is not None and len(self.metric) != dimension:
+            size = len(self.metric)
+            raise InputError(f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.")
+
+
+def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSets]:
+    """The attended set of every token, exactly; a list of them, one for each cloud, if `tokens` is a batch.
+
+    >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))
+    AttendedSets([[0], [1], [0, 1]])
+    """
+    clouds, form = read_batch(tokens)
+    sets = []
+    for cloud in clouds:
+        points = _checked_points(cloud, dynamics)
+        sets.append(AttendedSets(Choices.of_lists(_attended_points(points.integers, dynamics)), points))
+    return sets[0] if form.is_single else sets
+
+
+def step(tokens: Any, dynamics: Dynamics) -> Any:
+    """The tokens one layer later, in the form and kind of numbers in which they came (floats are rounded once).
+
+    >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
+    [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
+    """
+    clouds, form = read_batch(tokens)
+    moved = []
+    for cloud in clouds:
+        points = _checked_points(cloud, dynamics)
+        after = _moved_points(points, _attended_points(points.integers, dynamics), dynamics.alpha)
+        moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
+    return restore(form, moved)
+
+
+def _checked_points(cloud: Cloud, dynamics: Dynamics) -> Points:
+    dynamics.check_dimension(cloud.tokens.shape[1])
+    return merge(cloud)
+
+
+def _attended_points(points: IntegerCloud, dynamics: Dynamics) -> list[list[int]]:
+    chosen = []
+    for z in points.numerators:
+        direction = z if dynamics.metric is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
+        scores = [_dot(direction, other) for other in points.numerators]
+        best = max(scores)
+        chosen.append([j for j, score in enumerate(scores) if score == best])
+    return chosen
+
+
+def _moved_points(points: Points, chosen: list[list[int]], alpha: Fraction) -> np.ndarray:
+    z, counts = points.integers.fractions(), points.multiplicities.astype(object)
+    means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
+    return (z + alpha * means) / (1 + alpha)
+
+
+def _dot(x: list[int], y: list[int]) -> int:
+    return sum(a * b for a, b in zip(x, y, strict=True))
+
+
+def _read_metric(metric: Any, any_metric: bool) -> tuple[tuple[Fraction, ...], ...]:
+    table = read_table(metric, "`metric`")
+    check_square(table)
+    rows = tuple(tuple(Fraction(value) for value in row) for row in table.tolist())
+    if not any_metric:
+        check_symmetric(rows)
+        check_positive_definite(rows)
+    return rows

@@ -1,0 +1,254 @@
+"""Hypothesis generators of clouds full of ties, metrics and turns. Everything drawn is made of `Fraction`s.
+
+Ties are where the dynamics is decided by equality, and random reals never tie. So clouds are drawn from
+families in which scores collide: small numbers, repeated tokens, flat clouds, polytopes. And some tokens of a
+problem are moved to where its metric makes a tie.
+"""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import cycle, islice, product
+
+from hypothesis import strategies as st
+from hypothesis.strategies import DrawFn, SearchStrategy
+from oracle import Cloud, Matrix, Token, apply, dot
+
+alphas: SearchStrategy[Fraction] = st.sampled_from(
+    [Fraction(text) for text in ("1", "1/2", "2", "1/3", "3/2", "1/10", "7/3", "10", "1/1000")]
+)
+
+# How far out a token lies on the way from the origin to a place where scores tie.
+SHARES = [Fraction(1), Fraction(1, 2), Fraction(1, 7)]
+
+# Each family lists its simplest member first: that is what Hypothesis shrinks to.
+whole = st.integers(-2, 2).map(Fraction)
+ratios = st.builds(Fraction, st.integers(-6, 6), st.sampled_from([1, 2, 3, 5, 7]))
+dyadics = st.builds(lambda k, e: Fraction(k, 2**e), st.integers(-9, 9), st.integers(0, 8))
+
+
+def tokens(d: int, coordinates: SearchStrategy[Fraction] = whole) -> SearchStrategy[Token]:
+    """One token of dimension d."""
+    return st.lists(coordinates, min_size=d, max_size=d)
+
+
+def scaled(share: Fraction, token: Token) -> Token:
+    return [share * x for x in token]
+
+
+def added(a: Token, b: Token) -> Token:
+    return [x + y for x, y in zip(a, b, strict=True)]
+
+
+def subtracted(a: Token, b: Token) -> Token:
+    return [x - y for x, y in zip(a, b, strict=True)]
+
+
+def identity(d: int) -> Matrix:
+    return [[Fraction(i == j) for j in range(d)] for i in range(d)]
+
+
+# Families of clouds: each is a function of the dimension d and the sizes min_n, max_n and gives a strategy.
+# A family with a size of its own is cut by `clouds`, or repeated where more tokens are needed.
+
+
+def small_numbers(d: int, min_n: int, max_n: int) -> SearchStrategy[Cloud]:
+    """Tokens whose coordinates all come from one family of small numbers."""
+    return st.sampled_from([whole, ratios, dyadics]).flatmap(
+        lambda family: st.lists(tokens(d, family), min_size=min_n, max_size=max_n)
+    )
+
+
+@st.composite
+def repeated(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """Few places, many tokens."""
+    places = draw(st.lists(tokens(d), min_size=min(3, min_n), max_size=4))
+    return draw(st.lists(st.sampled_from(places), min_size=min_n, max_size=max_n))
+
+
+@st.composite
+def around_zero(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """Zero among other tokens, which may be in balance around it."""
+    half = draw(st.lists(tokens(d), min_size=min_n // 2, max_size=max_n))
+    opposite = [scaled(Fraction(-1), token) for token in half] if draw(st.booleans()) else []
+    return [[Fraction(0)] * d, *half, *opposite]
+
+
+@st.composite
+def flat(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """Tokens of a line or a plane, through the origin or beside it."""
+    base = draw(tokens(d))
+    spans = draw(st.lists(tokens(d), min_size=1, max_size=2))
+
+    def combined(shares: list[Fraction]) -> Token:
+        token = base
+        for share, span in zip(shares, spans, strict=True):
+            token = added(token, scaled(share, span))
+        return token
+
+    shares = st.lists(whole, min_size=len(spans), max_size=len(spans))
+    return draw(st.lists(shares.map(combined), min_size=min_n, max_size=max_n))
+
+
+@st.composite
+def orbits(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """Images of a few tokens under the powers of one signed permutation: squares, cross-polytopes."""
+    turn = draw(signed_permutations(d))
+    cloud: Cloud = []
+    for seed in draw(st.lists(tokens(d, ratios), min_size=1 + min_n // 5, max_size=1 + max_n // 4)):
+        cloud.append(seed)
+        image = apply(turn, seed)
+        while image != seed:
+            cloud.append(image)
+            image = apply(turn, image)
+    return cloud
+
+
+@st.composite
+def polytopes(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """A cube or a cross-polytope, and tokens on the way to the middles of pairs of vertices."""
+    cross = [scaled(Fraction(sign), axis) for axis in identity(d) for sign in (1, -1)]
+    cube = [[Fraction(x) for x in corner] for corner in product((1, -1), repeat=d)]
+    vertices = draw(st.sampled_from([cross, cube]))[:max_n]
+    pairs = st.tuples(st.sampled_from(vertices), st.sampled_from(vertices))
+    inner = []
+    for (a, b), share in draw(st.lists(st.tuples(pairs, st.sampled_from(SHARES)), max_size=4)):
+        inner.append(scaled(share / 2, added(a, b)))
+    # Inner tokens come first, so that a cube too large for the cloud loses vertices and not them.
+    return inner + vertices
+
+
+@st.composite
+def emerging(draw: DrawFn, d: int, min_n: int, max_n: int) -> Cloud:
+    """Clouds like the paper's with an emerging leader (-q, q), which leads once (0, r) has left for (1, p)."""
+    # Chance makes a late leader in one cloud out of a hundred.
+    p, q, r = (Fraction(1, draw(st.integers(*bounds))) for bounds in ((2, 4), (9, 15), (3, 5)))
+    one, zero = Fraction(1), Fraction(0)
+    plane = [[one, p], [-q, q], [-one, -one], [zero, r]]
+    short = draw(st.lists(tokens(2), max_size=max_n))
+    return [[*token, *[zero] * d][:d] for token in plane + [scaled(Fraction(1, 64), token) for token in short]]
+
+
+FAMILIES: list[Callable[[int, int, int], SearchStrategy[Cloud]]] = [
+    small_numbers,
+    repeated,
+    around_zero,
+    flat,
+    orbits,
+    polytopes,
+    emerging,
+]
+
+
+@st.composite
+def clouds(draw: DrawFn, min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> Cloud:
+    """Clouds of min_n to max_n tokens of dimension min_d to max_d, full of ties, in any order."""
+    d = draw(st.integers(min_d, max_d))
+    # Lists drawn by Hypothesis are short: a lower bound drawn first makes large clouds as common as small ones.
+    at_least = draw(st.integers(min_n, max_n))
+    cloud = draw(draw(st.sampled_from(FAMILIES))(d, at_least, max_n))
+    size = min(max(len(cloud), min_n), max_n)
+    return draw(st.permutations(list(islice(cycle(cloud), size))))
+
+
+def gram(rows: Matrix) -> Matrix:
+    """B^T B + I for the matrix B with these columns: symmetric positive definite whatever B."""
+    return [[dot(a, b) + (i == j) for j, b in enumerate(rows)] for i, a in enumerate(rows)]
+
+
+def diagonal(entries: Token) -> Matrix:
+    return [scaled(entry, row) for entry, row in zip(entries, identity(len(entries)), strict=True)]
+
+
+def tridiagonal(d: int) -> Matrix:
+    """2 on the diagonal and -1 beside it: small eigenvalues, hence long thin unit balls."""
+    return [[Fraction({0: 2, 1: -1}.get(abs(i - j), 0)) for j in range(d)] for i in range(d)]
+
+
+def matrices(d: int, entries: SearchStrategy[Fraction] = whole) -> SearchStrategy[Matrix]:
+    return st.lists(tokens(d, entries), min_size=d, max_size=d)
+
+
+def spd_metrics(d: int) -> SearchStrategy[Matrix | None]:
+    """Symmetric positive definite matrices; `None` is the identity."""
+    stretches = st.sampled_from([Fraction(text) for text in ("1", "2", "1/2", "3", "1/10")])
+    return st.one_of(
+        st.none(),
+        tokens(d, stretches).map(diagonal),
+        st.just(tridiagonal(d)),
+        matrices(d).map(gram),
+        matrices(d, ratios).map(gram),
+    )
+
+
+def any_metrics(d: int) -> SearchStrategy[Matrix]:
+    """Square matrices of any kind: indefinite, not symmetric, singular, zero."""
+    signs = st.sampled_from([Fraction(-1), Fraction(0), Fraction(1)])
+    rank_one = st.tuples(tokens(d), tokens(d)).map(lambda ab: [scaled(x, ab[1]) for x in ab[0]])
+    return st.one_of(tokens(d, signs).map(diagonal), signed_permutations(d), rank_one, matrices(d), matrices(d, ratios))
+
+
+Problem = tuple[Cloud, Matrix | None, Fraction]
+
+
+def tied(token: Token, cloud: Cloud, metric: Matrix | None) -> Token:
+    """The token moved until the two places furthest out its way score alike: z = u - <A u, g> / <A g, g> g."""
+    look = apply(metric, token)
+    furthest = max(cloud, key=lambda other: dot(look, other))
+    others = [other for other in cloud if other != furthest]
+    if not others:
+        return token
+    gap = subtracted(furthest, max(others, key=lambda other: dot(look, other)))
+    length = dot(apply(metric, gap), gap)
+    return subtracted(token, scaled(dot(look, gap) / length, gap)) if length else token
+
+
+@st.composite
+def with_metric(
+    draw: DrawFn,
+    metrics: Callable[[int], SearchStrategy[Matrix | None]],
+    min_d: int,
+    max_d: int,
+    min_n: int,
+    max_n: int,
+) -> Problem:
+    """A cloud, a metric, and further tokens put where this metric makes a tie, which it rarely leaves to chance."""
+    room = draw(st.integers(0, min(3, max_n - min_n)))
+    cloud = draw(clouds(min_d, max_d, min_n, max_n - room))
+    metric = draw(metrics(len(cloud[0])))
+    ties = [
+        scaled(draw(st.sampled_from(SHARES)), tied(draw(st.sampled_from(cloud)), cloud, metric)) for _ in range(room)
+    ]
+    return draw(st.permutations(cloud + ties)), metric, draw(alphas)
+
+
+def problems(min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> SearchStrategy[Problem]:
+    """(cloud, metric, alpha) with a symmetric positive definite metric, or `None` for the identity."""
+    return with_metric(spd_metrics, min_d, max_d, min_n, max_n)
+
+
+def any_metric_problems(min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12) -> SearchStrategy[Problem]:
+    """(cloud, metric, alpha) with a metric the theorem does not cover: leaders need not exist."""
+    return with_metric(any_metrics, min_d, max_d, min_n, max_n)
+
+
+@st.composite
+def signed_permutations(draw: DrawFn, d: int) -> Matrix:
+    """Matrices that permute the coordinates and change some signs: exact symmetries even in floats."""
+    signs = draw(st.lists(st.sampled_from([1, -1]), min_size=d, max_size=d))
+    rows = draw(st.permutations(identity(d)))
+    return [scaled(Fraction(sign), row) for sign, row in zip(signs, rows, strict=True)]
+
+
+@st.composite
+def rational_rotations(draw: DrawFn, d: int) -> Matrix:
+    """Products of plane rotations by the angles of the 3-4-5 and 5-12-13 triangles (d = 1: the identity)."""
+    rotation = identity(d)
+    if d == 1:
+        return rotation
+    angles = st.sampled_from([(Fraction(3, 5), Fraction(4, 5)), (Fraction(5, 13), Fraction(12, 13))])
+    planes = st.lists(st.integers(0, d - 1), min_size=2, max_size=2, unique=True)
+    for (i, j), (cos, sin) in draw(st.lists(st.tuples(planes, angles), min_size=1, max_size=d)):
+        first, second = rotation[i], rotation[j]
+        rotation[i] = added(scaled(cos, first), scaled(-sin, second))
+        rotation[j] = added(scaled(sin, first), scaled(cos, second))
+    return rotation

@@ -1,0 +1,123 @@
+"""The oracle against reasoning: closed-form limits, hand-computed sets, and statements about every cloud."""
+
+from fractions import Fraction
+from math import ceil, log
+from typing import cast
+
+import oracle
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from known import KNOWN, SQUARE, TURN, Known, rational
+from strategies import any_metric_problems, clouds, problems, rational_rotations, signed_permutations
+
+LAYERS = 6
+each_known = pytest.mark.parametrize("known", KNOWN, ids=str)
+
+
+def named(name: str) -> Known:
+    return next(known for known in KNOWN if known.name == name)
+
+
+def last_cloud(known: Known) -> oracle.Cloud:
+    # Once settled, a token keeps 1 / (1 + alpha) of its distance in a layer; the first ten let it settle.
+    layers = ceil(log(1e8) / log(1 + known.alpha)) + 10
+    return oracle.run(known.tokens, known.alpha, known.metric, layers)[-1]
+
+
+def as_floats(cloud: oracle.Cloud) -> oracle.Cloud:
+    # The oracle's loops run on floats just as well, which shows what plain floats would do.
+    return cast(oracle.Cloud, [[float(x) for x in token] for token in cloud])
+
+
+def test_names_of_known_clouds_are_distinct():
+    assert len({known.name for known in KNOWN}) == len(KNOWN)
+
+
+@each_known
+def test_tokens_come_as_close_as_you_like_to_their_limits(known: Known):
+    for token, limit in zip(last_cloud(known), known.limits, strict=True):
+        assert max(abs(x - y) for x, y in zip(token, limit, strict=True)) < Fraction(1, 10**6)
+
+
+@each_known
+def test_leaders_and_their_first_layers_are_as_stated(known: Known):
+    found = oracle.leaders(known.tokens, known.alpha, known.metric, layers=60)
+    assert found == dict(zip(known.leaders, known.leader_layers, strict=True))
+
+
+@each_known
+def test_a_leader_sits_on_its_limit_from_its_first_layer_on(known: Known):
+    path = oracle.run(known.tokens, known.alpha, known.metric, layers=max(known.leader_layers) + 3)
+    for leader, layer in zip(known.leaders, known.leader_layers, strict=True):
+        assert all(cloud[leader] == known.limits[leader] for cloud in path[layer:])
+
+
+@pytest.mark.parametrize(
+    ("trap", "victim"), [("trap H1: non-leader clusters, turned", 4), ("trap H2: the late voter", 4)]
+)
+def test_plain_floats_fall_into_the_traps(trap: str, victim: int):
+    known = named(trap)
+    vertices = as_floats(known.limits[:4])
+    final = oracle.run(as_floats(known.tokens), cast(Fraction, float(known.alpha)), None, layers=200)[-1]
+    assert any(final[victim] == pytest.approx(vertex) for vertex in vertices)
+
+
+def test_a_tie_attends_to_every_index_including_copies():
+    cloud = rational("1 1", "1 -1", "1 1", "1/2 0")
+    assert oracle.attended_sets(cloud) == [{0, 2}, {1}, {0, 2}, {0, 1, 2}]
+
+
+def test_the_metric_turns_the_look_of_a_token():
+    # A (1, -1) = (1, 0), which scores (1, 1) and (1, -1) alike.
+    assert oracle.attended_sets(SQUARE, rational("2 1", "1 1"))[3] == {0, 3}
+
+
+def test_one_layer_by_hand():
+    cloud = [*SQUARE, *rational("1/2 0")]
+    assert oracle.step(cloud, Fraction(1, 2))[4] == rational("2/3 0")[0]
+
+
+@given(problems())
+def test_some_token_leads_at_once(problem):
+    # The longest token in the A-norm scores below its own score with every other (Cauchy-Schwarz).
+    cloud, metric, alpha = problem
+    assert oracle.leaders(cloud, alpha, metric, layers=0)
+
+
+@given(problems(max_n=6))
+def test_distinct_tokens_never_meet(problem):
+    # Let z, y move towards w, v. Since w is best for z and v for y, <A(z - y), w - v> >= 0. If they met,
+    # z - y would be -alpha (w - v), so |w - v|_A² <= 0: then w = v, and z = y.
+    cloud, metric, alpha = problem
+    *_, last = oracle.run(cloud, alpha, metric, layers=LAYERS)
+    assert [[a == b for a in last] for b in last] == [[a == b for a in cloud] for b in cloud]
+
+
+def test_distinct_tokens_can_meet_under_a_negative_metric():
+    assert oracle.step(rational("1", "-1"), Fraction(1), rational("-1")) == rational("0", "0")
+
+
+@given(any_metric_problems(max_n=6))
+def test_a_leader_never_moves_again_whatever_the_metric(problem):
+    cloud, metric, alpha = problem
+    path = list(oracle.walk(cloud, alpha, metric, layers=LAYERS))
+    for leader, layer in oracle.leaders_of(path).items():
+        assert all(later[leader] == path[layer][0][leader] for later, _ in path[layer:])
+
+
+@given(clouds(max_n=8), st.data())
+def test_turning_a_cloud_turns_its_attended_sets_along(cloud, data):
+    d = len(cloud[0])
+    turn = data.draw(st.one_of(signed_permutations(d), rational_rotations(d)))
+    assert oracle.attended_sets([oracle.apply(turn, token) for token in cloud]) == oracle.attended_sets(cloud)
+
+
+@given(clouds(min_d=2, max_d=3, min_n=4, max_n=7))
+def test_clouds_keep_to_the_sizes_asked_for(cloud):
+    assert 4 <= len(cloud) <= 7
+    assert {len(token) for token in cloud} in ({2}, {3})
+
+
+def test_the_turn_of_the_trap_is_a_rotation():
+    assert [[oracle.dot(a, b) for a in TURN] for b in TURN] == rational("1 0", "0 1")
