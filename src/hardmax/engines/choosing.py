@@ -1,0 +1,100 @@
+"""Who attends to whom, in integers. Two ways with one answer: score everybody, or let floats name the contenders."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import norms_above, rounding_error, score_slack
+from hardmax.engines.contest import hold
+from hardmax.engines.floating import float_metric, relative_margin
+from hardmax.engines.integers import Rows, products
+from hardmax.tokens.rationals import IntegerCloud
+
+# Rows scored at once: bounds the memory of a product to a few hundred thousand integers.
+_BLOCK = 2**18
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """For each direction the furthest points, and the smallest relative lead over the others."""
+
+    lists: list[list[int]]
+    margin: float
+
+
+class Chooser(Protocol):
+    """Finds, for each direction z, the points furthest along A z."""
+
+    def __call__(self, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen: ...
+
+
+def turned(directions: Rows, dynamics: Dynamics) -> Rows:
+    """A z for each z, up to a positive factor."""
+    return directions if dynamics.metric_integers is None else products(directions, dynamics.metric_integers)
+
+
+def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+    """Integers only: every score is computed and compared exactly."""
+    lists: list[list[int]] = []
+    smallest: int | None = None
+    looks = turned(directions.numerators, dynamics)
+    block = max(1, _BLOCK // len(points.numerators))
+    for start in range(0, len(looks), block):
+        for scores in products(looks[start : start + block], points.numerators):
+            best = max(scores)
+            lists.append([j for j, score in enumerate(scores) if score == best])
+            smallest = _smaller(smallest, best, scores)
+    return Chosen(lists, _relative(smallest, directions, points, dynamics))
+
+
+def by_contenders(directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+    """Floats name all who could win (see `bounds`); where there are several, integers decide among them."""
+    looks, seen = _scaled_floats(directions), _scaled_floats(points)
+    metric = float_metric(dynamics)
+    norms = norms_above(looks)
+    largest = float(max(norms.max(), norms_above(seen).max()))
+    slack = score_slack(norms, largest, seen.shape[1], metric.norm, metric.error, rounding_error(largest))
+    contest = hold(metric.directions(looks), seen, slack)
+    lists = [[winner] for winner in contest.winners.tolist()]
+    smallest: int | None = None
+    for row, several in zip(contest.contested.tolist(), contest.contenders, strict=True):
+        look = turned([directions.numerators[row]], dynamics)
+        (scores,) = products(look, [points.numerators[j] for j in several])
+        best = max(scores)
+        lists[row] = [int(j) for j, score in zip(several, scores, strict=True) if score == best]
+        smallest = _smaller(smallest, best, scores)
+    clear = relative_margin(contest.gaps, metric.norm, largest)
+    return Chosen(lists, min(clear, _relative(smallest, directions, points, dynamics)))
+
+
+def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | None:
+    """The smaller of the smallest lead so far and that of the best score over the next lower one, if there is one."""
+    lower = [score for score in scores if score != best]
+    lead = best - max(lower) if lower else None
+    return smallest if lead is None or (smallest is not None and smallest <= lead) else lead
+
+
+def _scaled_floats(cloud: IntegerCloud) -> np.ndarray:
+    """The points over their largest coordinate: nearest floats, none too large or too small to compute with."""
+    unit = max((abs(int(value)) for row in cloud.numerators for value in row), default=0) or 1
+    return np.array([[int(value) / unit for value in row] for row in cloud.numerators], dtype=np.float64)
+
+
+def _relative(lead: int | None, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> float:
+    """The lead of a score as a share of |A| R^2, to float precision; inf if there is no lead."""
+    if lead is None:
+        return math.inf
+    metric = dynamics.metric_integers
+    size = 1 if metric is None else math.isqrt(_square(metric))
+    longest = math.isqrt(
+        max(_square([z]) for z in directions.numerators) * max(_square([z]) for z in points.numerators)
+    )
+    return int(lead) / max(1, size * longest)
+
+
+def _square(rows: Sequence[Sequence[int]]) -> int:
+    return sum(int(value) ** 2 for row in rows for value in row)

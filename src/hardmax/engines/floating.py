@@ -1,0 +1,177 @@
+"""Walking in float64. A judge says how close two scores must be to count as tied, and what that is worth."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import count
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error, score_slack, step_error
+from hardmax.engines.contest import Contest, hold
+from hardmax.engines.stretch import FloatStretch
+from hardmax.errors import InputError
+from hardmax.tokens.points import Points
+from hardmax.tokens.rationals import fits_float64
+
+
+class Undecided(Exception):
+    """Floats cannot prove who attends to whom."""
+
+
+@dataclass(frozen=True, eq=False)
+class FloatMetric:
+    """The metric in floats, scaled by a power of two to a largest entry near 1: no attended set changes."""
+
+    matrix: np.ndarray | None  # None: the identity
+    norm: float  # at least the spectral norm: 1 for the identity, else Frobenius
+    error: float
+
+    def directions(self, points: np.ndarray) -> np.ndarray:
+        return points if self.matrix is None else points @ self.matrix.T
+
+
+@lru_cache(maxsize=64)
+def float_metric(dynamics: Dynamics) -> FloatMetric:
+    """The metric of the dynamics in floats."""
+    if dynamics.metric is None:
+        return FloatMetric(None, 1.0, 0.0)
+    largest = max(abs(value) for row in dynamics.metric for value in row) or Fraction(1)
+    scale = Fraction(2) ** (largest.denominator.bit_length() - largest.numerator.bit_length())
+    scaled = [[value * scale for value in row] for row in dynamics.metric]
+    matrix = np.array(scaled, dtype=np.float64)
+    norm = float(np.linalg.norm(matrix))
+    return FloatMetric(matrix, norm, 0.0 if fits_float64(np.array(scaled, dtype=object)) else 2 * UNIT * norm)
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What a judge is shown: the points of one layer with their sizes."""
+
+    norms: np.ndarray
+    largest: float
+    dimension: int
+    metric: FloatMetric
+    error: float
+
+
+class Judge(Protocol):
+    """Says what counts as a tie, and keeps account of the error."""
+
+    def slack(self, layer: Layer) -> np.ndarray:
+        """Scores that differ by no more than this are tied, for each point."""
+        ...
+
+    def first_error(self, points: Points) -> float: ...
+
+    def next_error(self, layer: Layer) -> float: ...
+
+    def rule_on(self, contest: Contest) -> None:
+        """Raise `Undecided` if a contest proves nothing."""
+        ...
+
+
+@dataclass(frozen=True)
+class TieSlack:
+    """Ties are scores within a fixed fraction of |A z_i| |z_j|. Nothing is proved.
+
+    With `relative=0` scores are compared with `==`, which rounding makes wrong as soon as there are ties.
+    """
+
+    relative: float = 1e-12
+
+    def slack(self, layer: Layer) -> np.ndarray:
+        return self.relative * layer.metric.norm * layer.norms * layer.largest
+
+    def first_error(self, points: Points) -> float:
+        reach = np.abs(points.floats).max()
+        if reach and not SMALLEST**4 <= reach <= LARGEST**4:
+            raise InputError(
+                f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
+                "Use arithmetic='certified', or scale the cloud."
+            )
+        return np.nan
+
+    def next_error(self, layer: Layer) -> float:
+        return np.nan
+
+    def rule_on(self, contest: Contest) -> None:
+        pass
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Every choice must lead by more than floats can be wrong (see `bounds`)."""
+
+    def slack(self, layer: Layer) -> np.ndarray:
+        metric = layer.metric
+        return score_slack(layer.norms, layer.largest, layer.dimension, metric.norm, metric.error, layer.error)
+
+    def first_error(self, points: Points) -> float:
+        if not SMALLEST <= np.abs(points.floats).max() <= LARGEST:
+            raise Undecided
+        return 0.0 if points.floats_are_exact else rounding_error(float(norms_above(points.floats).max()))
+
+    def next_error(self, layer: Layer) -> float:
+        return layer.error + step_error(layer.largest)
+
+    def rule_on(self, contest: Contest) -> None:
+        # A tie is an equality of real numbers: floats can never prove one.
+        if len(contest.contested):
+            raise Undecided
+
+
+@dataclass(frozen=True)
+class FloatEngine:
+    """Floats walk; the judge says what their choices are worth."""
+
+    arithmetic: str
+    judge: Judge
+
+    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
+        metric = float_metric(dynamics)
+        positions = points.floats
+        error = self.judge.first_error(points)
+        for k in count():
+            norms = norms_above(positions)
+            layer = Layer(norms, float(norms.max()), points.dimension, metric, error)
+            contest = hold(metric.directions(positions), positions, self.judge.slack(layer))
+            self.judge.rule_on(contest)
+            choices = contest.choices()
+            settled = choices.lead_to_leaders
+            error = self.judge.next_error(layer)
+            stretch = FloatStretch(
+                layer=k,
+                until=None if settled else k + 1,
+                choices=choices,
+                alone=choices.alone,
+                margin=relative_margin(contest.gaps, metric.norm, layer.largest),
+                keep=dynamics.keep,
+                positions=positions,
+                targets=mean_positions(positions, choices, points.multiplicities),
+                error=error,
+            )
+            yield stretch
+            if settled:
+                return
+            positions = stretch.floats_at(k + 1)
+
+
+def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
+    """w_i, the mean of the attended points, counted with multiplicity."""
+    if len(choices.indices) == len(choices):
+        return positions[choices.indices]
+    weights = multiplicities[choices.indices].astype(np.float64)[:, None]
+    starts = choices.offsets[:-1]
+    sums = np.add.reduceat(weights * positions[choices.indices], starts, axis=0)
+    return sums / np.add.reduceat(weights, starts, axis=0)
+
+
+def relative_margin(gaps: np.ndarray, metric_norm: float, largest: float) -> float:
+    """The smallest lead of an attended point over one that is not, as a share of |A| R^2; inf where there is none."""
+    smallest = float(gaps.min())
+    return smallest if np.isinf(smallest) else smallest / (metric_norm * largest**2)

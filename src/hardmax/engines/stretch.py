@@ -1,0 +1,104 @@
+"""A stretch of layers during which no attended set changes.
+
+While the attended sets stay as they are and their means stand still, every token goes straight to its target:
+
+    z_i(k + m) = w_i + g^m (z_i(k) - w_i),      g = 1 / (1 + alpha).
+
+With m = 1 this is the definition of a layer, whether the targets stand still or not. So one formula serves a
+single layer, the layers up to the next event, and all layers for ever once the cloud has settled.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.dynamics import Dynamics
+from hardmax.tokens.points import Points
+from hardmax.tokens.rationals import IntegerCloud
+
+# Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
+NEGLIGIBLE = Decimal("1e-700")
+_DIGITS = Context(prec=60, Emin=-(10**15), Emax=10**15)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Stretch:
+    """Layers `layer <= k < until` (for ever, if `until` is None) and who attends to whom in them."""
+
+    layer: int
+    until: int | None
+    choices: Choices
+    alone: np.ndarray
+    margin: float
+    keep: Fraction
+
+    def covers(self, layer: int) -> bool:
+        """Whether the closed form gives the tokens at this layer: up to and including `until`."""
+        return self.layer <= layer and (self.until is None or layer <= self.until)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FloatStretch(Stretch):
+    """Points and targets as floats."""
+
+    positions: np.ndarray  # (p, d)
+    targets: np.ndarray  # (p, d)
+    error: float  # at any layer that the stretch covers; nan if nothing is promised
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        if layer == self.layer:
+            return self.positions
+        shrink = float(power(self.keep, layer - self.layer))
+        return self.targets + shrink * (self.positions - self.targets)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ExactStretch(Stretch):
+    """Points and targets as integers over one denominator."""
+
+    positions: IntegerCloud
+    targets: IntegerCloud  # over the same denominator as the positions
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        return self._at(power(self.keep, layer - self.layer)).floats()
+
+    def integers_at(self, layer: int) -> IntegerCloud:
+        return self._at(self.keep ** (layer - self.layer)).reduced()
+
+    def _at(self, shrink: Fraction) -> IntegerCloud:
+        near, far = shrink.denominator - shrink.numerator, shrink.numerator
+        rows = [
+            [near * w + far * z for w, z in zip(ws, zs, strict=True)]
+            for ws, zs in zip(self.targets.numerators, self.positions.numerators, strict=True)
+        ]
+        return IntegerCloud(rows, self.positions.denominator * shrink.denominator)
+
+
+class Engine(Protocol):
+    """One way to walk."""
+
+    @property
+    def arithmetic(self) -> str:
+        """`exact`, `certified` or `float`: what decides who attends to whom."""
+        ...
+
+    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch] | Iterator[ExactStretch]:
+        """The stretches from layer 0 on; ends after one that lasts for ever."""
+        ...
+
+
+def power(keep: Fraction, layers: int) -> Fraction:
+    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs the same.
+
+    >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
+    (Fraction(4, 9), Fraction(0, 1))
+    """
+    if layers * keep.denominator.bit_length() < 4096:
+        return keep**layers
+    short = _DIGITS.power(_DIGITS.divide(Decimal(keep.numerator), Decimal(keep.denominator)), Decimal(layers))
+    return Fraction(short) if short > NEGLIGIBLE else Fraction(0)

@@ -1,0 +1,70 @@
+"""Which layers a run keeps: memory is a choice. Layers that are not kept are computed again when asked for."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hardmax.errors import InputError
+from hardmax.tokens.rationals import whole_number
+
+DEFAULT_MEMORY_LIMIT = 4 * 2**30
+
+
+class Record(Protocol):
+    """A choice of layers."""
+
+    def layers(self, last: int) -> Sequence[int]:
+        """The layers to record of a run that ends at layer `last`."""
+        ...
+
+    def keeps(self, first: int, until: int) -> bool:
+        """Whether a layer k with first <= k < until is recorded, the last layer of the run aside."""
+        ...
+
+
+@dataclass(frozen=True)
+class Every:
+    """Keep every m-th layer, the first and the last.
+
+    >>> list(Every(4).layers(10))
+    [0, 4, 8, 10]
+    """
+
+    m: int = 1
+
+    def __post_init__(self) -> None:
+        whole_number(self.m, "`m`", at_least=1)
+
+    def layers(self, last: int) -> Sequence[int]:
+        if last % self.m == 0:
+            return range(0, last + 1, self.m)
+        return (*range(0, last + 1, self.m), last)
+
+    def keeps(self, first: int, until: int) -> bool:
+        return -(-first // self.m) * self.m < until
+
+
+@dataclass(frozen=True)
+class LastOnly:
+    """Keep the last layer only."""
+
+    def layers(self, last: int) -> Sequence[int]:
+        return (last,)
+
+    def keeps(self, first: int, until: int) -> bool:
+        return False
+
+
+def check_memory(layers: int, tokens: int, dimension: int, limit: int) -> None:
+    """Refuse a recording that would not fit, and say what would."""
+    needed = 8 * layers * tokens * dimension
+    if needed <= limit:
+        return
+    stride = -(-needed // limit) + 1
+    less = (
+        f"Use record=Every({stride:,}) or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
+    )
+    raise InputError(
+        f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
+        f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}"
+    )

@@ -1,0 +1,124 @@
+"""`simulate`: run the dynamics through its layers."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.floating import TieSlack, Undecided
+from hardmax.engines.stretch import Engine
+from hardmax.errors import InputError
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
+from hardmax.runs.stops import AfterLayers, Stop
+from hardmax.runs.trajectories import Trajectories
+from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.batches import read_batch
+from hardmax.tokens.points import Points, merge
+
+Progress = Callable[[int, int], None]
+EVERY_LAYER = Every(1)
+
+
+def simulate(
+    tokens: Any,
+    dynamics: Dynamics,
+    *,
+    layers: int | None = None,
+    stop: Stop | None = None,
+    arithmetic: str | TieSlack = "certified",
+    record: Record = EVERY_LAYER,
+    memory_limit: int = DEFAULT_MEMORY_LIMIT,
+    progress: Progress | None = None,
+) -> Any:
+    """Where the tokens go: a `Trajectory`, or `Trajectories` if `tokens` is a batch of clouds.
+
+    Give either the number of `layers` or a `stop`. `arithmetic` is "certified" (floats, every choice proved or decided
+    by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets the slack). `record` says which
+    layers to keep. `progress` is called with (clouds done, clouds).
+
+    >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+    >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
+    >>> run.at(10_000)[4].tolist(), run.arithmetic, run.settled_at
+    ([1.0, 0.0], 'exact', 0)
+    """
+    stop = _one_stop(layers, stop)
+    engines = engines_for(arithmetic)
+    clouds, form = read_batch(tokens)
+    for cloud in clouds:
+        dynamics.check_dimension(cloud.tokens.shape[1])
+    if not stop.when_settled:
+        total = sum(len(cloud.tokens) for cloud in clouds)
+        check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
+    runs = []
+    for cloud in clouds:
+        runs.append(_run(merge(cloud), dynamics, engines, stop, record, memory_limit))
+        if progress is not None:
+            progress(len(runs), len(clouds))
+    return runs[0] if form.is_single else Trajectories(runs, form)
+
+
+def _one_stop(layers: int | None, stop: Stop | None) -> Stop:
+    if (layers is None) == (stop is None):
+        raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
+    return AfterLayers(layers) if stop is None else stop  # type: ignore[arg-type]
+
+
+def walk(tokens: Any, dynamics: Dynamics, engine: Engine, layers: int) -> Trajectory:
+    """The run of one cloud by one engine, whoever chose it."""
+    (cloud,), _ = read_batch(tokens)
+    dynamics.check_dimension(cloud.tokens.shape[1])
+    return _walk(merge(cloud), dynamics, engine, AfterLayers(layers), EVERY_LAYER, DEFAULT_MEMORY_LIMIT)
+
+
+def _run(
+    points: Points, dynamics: Dynamics, engines: tuple[Engine, ...], stop: Stop, record: Record, memory_limit: int
+) -> Trajectory:
+    for engine in engines:
+        try:
+            return _walk(points, dynamics, engine, stop, record, memory_limit)
+        except Undecided:
+            continue
+    raise AssertionError("the last engine of an arithmetic decides everything")
+
+
+def _walk(
+    points: Points, dynamics: Dynamics, engine: Engine, stop: Stop, record: Record, memory_limit: int
+) -> Trajectory:
+    kept = []
+    since = np.full(points.count, -1)
+    margins: dict[int, float] = {}
+    last, settled_at = stop.last_layer, None
+    for stretch in engine.walk(points, dynamics):
+        since[(since < 0) & stretch.alone] = stretch.layer
+        margins[stretch.layer] = stretch.margin
+        if stretch.until is None:
+            settled_at = stretch.layer
+            last = min(last, settled_at) if stop.when_settled else last
+        ends = stretch.until is None or stretch.until > last
+        if ends or record.keeps(stretch.layer, stretch.until or last):
+            kept.append(stretch)
+            check_memory(len(kept), points.count, points.dimension, memory_limit)
+        if ends:
+            break
+    return Trajectory(
+        points=points,
+        dynamics=dynamics,
+        engine=engine,
+        stretches=tuple(kept),
+        recorded=tuple(record.layers(last)),
+        leader_since=since,
+        margin_at=margins,
+        settled_at=settled_at,
+        stopped=_why(stop, last, settled_at),
+    )
+
+
+def _why(stop: Stop, last: int, settled_at: int | None) -> str:
+    if not stop.when_settled:
+        settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
+        return f"all {last:,} layers asked for are done; {settled}"
+    if settled_at == last:
+        return f"settled at layer {last}: no attended set ever changes again"
+    return f"gave up at layer {last:,}: not settled yet"

@@ -1,0 +1,44 @@
+"""Runs as tables (extra `tables`)."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardmax.errors import MissingExtra
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+    from hardmax.runs.trajectory import Trajectory
+
+
+def to_arrow(run: "Trajectory") -> "pyarrow.Table":
+    """A row for each token at each recorded layer: layer, token, z0…, `alone` (a leader then), `attends`."""
+    try:
+        import pyarrow
+    except ImportError:
+        raise MissingExtra("`to_arrow`", "tables") from None
+    return pyarrow.table(_columns(run) | {"attends": pyarrow.array(_attends(run), pyarrow.list_(pyarrow.int64()))})
+
+
+def to_pandas(run: "Trajectory") -> "pandas.DataFrame":
+    """The same rows as a data frame."""
+    try:
+        import pandas
+    except ImportError:
+        raise MissingExtra("`to_pandas`", "tables") from None
+    return pandas.DataFrame(_columns(run) | {"attends": _attends(run)})
+
+
+def _columns(run: "Trajectory") -> dict[str, Any]:
+    layers = np.array(run.recorded)
+    became = np.where(run.leader_since < 0, layers[-1] + 1, run.leader_since)[run.points.of_token]
+    columns: dict[str, Any] = {"layer": np.repeat(layers, run.n), "token": np.tile(np.arange(run.n), len(layers))}
+    for axis in range(run.d):
+        columns[f"z{axis}"] = run.tokens[:, :, axis].ravel()
+    return columns | {"alone": (layers[:, None] >= became[None, :]).ravel()}
+
+
+def _attends(run: "Trajectory") -> list[list[int]]:
+    return [attended.tolist() for layer in run.recorded for attended in run.attended(layer)]

@@ -1,0 +1,183 @@
+"""What a run tells: tokens at any layer, leaders and since when, who attends to whom, and what decided it."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardmax.attended_sets import AttendedSets
+from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import rounding_error
+from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
+from hardmax.errors import InputError
+from hardmax.tokens.points import Points
+from hardmax.tokens.rationals import whole_number
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Trajectory:
+    """The run of one cloud. Made by `simulate`.
+
+    >>> from hardmax import Dynamics, simulate
+    >>> run = simulate([[3.0], [-1.0], [1.0]], Dynamics(1), layers=2)
+    >>> run
+    Trajectory(3 tokens in 1 dimension, 2 layers, 2 leaders, settled at layer 0, certified)
+    >>> run.tokens[:, 2, 0].tolist(), run.leaders.tolist()
+    ([1.0, 2.0, 2.5], [0, 1])
+    """
+
+    points: Points
+    dynamics: Dynamics
+    engine: Engine
+    stretches: tuple[FloatStretch | ExactStretch, ...]
+    recorded: tuple[int, ...]
+    """The layers in `tokens`."""
+    leader_since: np.ndarray
+    margin_at: dict[int, float]
+    settled_at: int | None
+    """The first layer from which no attended set ever changes, as far as the run saw; None if it did not settle."""
+    stopped: str
+    """Why the run ended, in words."""
+
+    @property
+    def n(self) -> int:
+        return len(self.points.of_token)
+
+    @property
+    def d(self) -> int:
+        return self.points.dimension
+
+    @property
+    def layers(self) -> int:
+        """The last layer of the run."""
+        return self.recorded[-1]
+
+    @property
+    def arithmetic(self) -> str:
+        """What decided who attends to whom: `certified` (proved by floats), `exact` (integers) or `float`."""
+        return self.engine.arithmetic
+
+    @property
+    def certified(self) -> bool:
+        """Whether every choice is that of real arithmetic."""
+        return self.arithmetic != "float"
+
+    @cached_property
+    def tokens(self) -> np.ndarray:
+        """The tokens at every recorded layer, float64 of shape (recorded layers, n, d)."""
+        path = np.empty((len(self.recorded), self.n, self.d))
+        for row, layer in enumerate(self.recorded):
+            path[row] = self.at(layer)
+        return path
+
+    def at(self, layer: int) -> np.ndarray:
+        """The tokens at any layer, float64 of shape (n, d); at no cost beyond the layer at which the cloud settled."""
+        return self._stretch(layer).floats_at(layer)[self.points.of_token]
+
+    def exact_at(self, layer: int) -> np.ndarray:
+        """The tokens at any layer as Fractions, shape (n, d), where integers decided."""
+        stretch = self._stretch(layer)
+        if not isinstance(stretch, ExactStretch):
+            raise InputError(f"`exact_at` needs a run in integers, not {self.arithmetic!r}: use arithmetic='exact'.")
+        return stretch.integers_at(layer).fractions()[self.points.of_token]
+
+    def attended(self, layer: int) -> AttendedSets:
+        """Who attends to whom at a layer."""
+        stretch = self._stretch(layer)
+        if layer == stretch.until:
+            # The positions at the end of a stretch are known, but the choices made there belong to the next one.
+            stretch = self._walk_to(layer)
+        return AttendedSets(stretch.choices, self.points)
+
+    @cached_property
+    def leaders(self) -> np.ndarray:
+        """Tokens that at some layer attended to themselves alone. Once a leader, always a leader."""
+        return np.flatnonzero(self.leader_since[self.points.of_token] >= 0)
+
+    @cached_property
+    def leader_layers(self) -> np.ndarray:
+        """For each of the `leaders` the layer at which it became one."""
+        return self.leader_since[self.points.of_token][self.leaders]
+
+    @property
+    def decided_at(self) -> tuple[int, ...]:
+        """The layers at which attended sets had to be worked out; between them nothing changes."""
+        return tuple(self.margin_at)
+
+    @property
+    def margins(self) -> np.ndarray:
+        """At each of the layers `decided_at`, the smallest lead of an attended over an unattended token, relative to
+        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity)."""
+        return np.array(list(self.margin_at.values()))
+
+    @property
+    def smallest_margin(self) -> float:
+        return float(self.margins.min())
+
+    @cached_property
+    def error(self) -> float:
+        """No token at a recorded layer is further than this from the truth; nan where nothing is promised."""
+        last = self.stretches[-1]
+        if isinstance(last, FloatStretch):
+            return last.error
+        # The hull shrinks: no token is ever longer than the longest at the start.
+        return rounding_error(float(np.linalg.norm(self.points.floats, axis=1).max()))
+
+    def save(self, path: str | Path) -> None:
+        """Write the run to a `.npz` or `.json` file, whole or not at all."""
+        from hardmax.runs.storage import save
+
+        save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> "Trajectory":
+        """Read a run that `save` wrote."""
+        from hardmax.runs.storage import load
+
+        return load(Path(path))
+
+    def to_arrow(self) -> "pyarrow.Table":
+        """A row for each token at each recorded layer: layer, token, coordinates z0…, `alone`, `attends`."""
+        from hardmax.runs.tables import to_arrow
+
+        return to_arrow(self)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The same rows as `to_arrow`, as a data frame."""
+        from hardmax.runs.tables import to_pandas
+
+        return to_pandas(self)
+
+    def __repr__(self) -> str:
+        settled = f"settled at layer {self.settled_at}" if self.settled_at is not None else "not settled"
+        return (
+            f"Trajectory({_count(self.n, 'token')} in {_count(self.d, 'dimension')}, {_count(self.layers, 'layer')}, "
+            f"{_count(len(self.leaders), 'leader')}, {settled}, {self.arithmetic})"
+        )
+
+    def _stretch(self, layer: int) -> Any:
+        """A stretch that covers the layer: a recorded one, or one walked to again."""
+        layer = whole_number(layer, "`layer`", at_least=0)
+        for stretch in reversed(self.stretches):
+            if stretch.covers(layer):
+                return stretch
+        if layer > self.layers:
+            raise InputError(
+                f"`layer` {layer} lies beyond the {self.layers} layers of this run, which has not settled. "
+                f"Simulate with layers={layer}."
+            )
+        return self._walk_to(layer)
+
+    def _walk_to(self, layer: int) -> Any:
+        walk = self.engine.walk(self.points, self.dynamics)
+        return next(stretch for stretch in walk if stretch.until is None or layer < stretch.until)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,133 @@
+"""Every way to run the dynamics against the rational oracle: who attends to whom, who leads since when, and where."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from known import KNOWN, Known
+from strategies import Problem, any_metric_problems, problems
+
+import hardmax as hm
+from hardmax.engines import integers
+from hardmax.engines.choosing import by_contenders
+from hardmax.engines.exact import ExactEngine
+from hardmax.engines.stretch import FloatStretch
+from hardmax.runs.simulation import walk
+from hardmax.runs.trajectory import Trajectory
+
+
+def run_exact(tokens, dynamics, layers):
+    return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
+
+
+def run_exact_without_flint(tokens, dynamics, layers):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integers, "flint", None)
+        return run_exact(tokens, dynamics, layers)
+
+
+def run_integers_among_contenders(tokens, dynamics, layers):
+    return walk(tokens, dynamics, ExactEngine(by_contenders), layers)
+
+
+def run_certified(tokens, dynamics, layers):
+    return hm.simulate(tokens, dynamics, layers=layers)
+
+
+PROVED = [run_exact, run_exact_without_flint, run_integers_among_contenders, run_certified]
+
+
+def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
+    history = list(oracle.walk(cloud, alpha, metric, layers))
+    for layer, (expected, sets) in enumerate(history):
+        for run in runs:
+            assert [set(attended.tolist()) for attended in run.attended(layer)] == sets, f"attended sets, layer {layer}"
+            if run.arithmetic == "exact":
+                assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
+            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), f"rounded tokens, layer {layer}"
+    leaders = oracle.leaders_of(history)
+    for run in runs:
+        assert run.certified
+        assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
+
+
+def distance(tokens: np.ndarray, expected: oracle.Cloud) -> float:
+    """The largest Euclidean distance, with the subtraction made exactly."""
+    squares = (
+        sum((Fraction(x) - y) ** 2 for x, y in zip(row, wish, strict=True))
+        for row, wish in zip(tokens.tolist(), expected, strict=True)
+    )
+    return float(max(squares)) ** 0.5
+
+
+@settings(max_examples=500)
+@given(problems())
+def test_the_definition_is_the_formula(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    sets = hm.attended(cloud, dynamics)
+    assert [set(attended.tolist()) for attended in sets] == oracle.attended_sets(cloud, metric)
+    assert hm.step(cloud, dynamics).tolist() == oracle.step(cloud, alpha, metric)
+
+
+@settings(max_examples=2000)
+@given(problems())
+def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
+
+
+@settings(max_examples=400)
+@given(any_metric_problems())
+def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
+
+
+@settings(max_examples=200)
+@given(problems(max_d=3, max_n=7))
+def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Problem):
+    cloud, metric, alpha = problem
+    run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=40, record=hm.Every(8))
+    assert_same_as_oracle([run], cloud, metric, alpha, 40)
+
+
+@settings(max_examples=600)
+@given(problems())
+def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Problem):
+    cloud, metric, alpha = problem
+    floats = np.array(cloud, dtype=np.float64)
+    stored = [[Fraction(x) for x in row] for row in floats.tolist()]
+    assert_same_as_oracle([run_certified(floats, hm.Dynamics(alpha, metric), 3)], stored, metric, alpha, 3)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+@pytest.mark.parametrize("layers", [10, 100, 10_000])
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known: Known, layers: int, arithmetic: str):
+    run = hm.simulate(known.tokens, hm.Dynamics(known.alpha, known.metric), layers=layers, arithmetic=arithmetic)
+    assert tuple(run.leaders) == known.leaders
+    if layers == 10_000:
+        assert distance(run.at(layers), known.limits) <= run.error
+    else:
+        # Leaders may take a few layers to appear; from then on the distance shrinks by g every layer.
+        shrunk = float(run.dynamics.keep) ** (layers - (run.settled_at or 0))
+        first = distance(run.at(run.settled_at or 0), known.limits)
+        assert distance(run.at(layers), known.limits) <= shrunk * first + 2 * run.error
+
+
+def test_the_float_layers_of_a_certified_run_are_within_their_error_of_the_exact_ones():
+    rng = np.random.default_rng(5)
+    for d in (1, 2, 3, 7):
+        for alpha in ("1/10", "1/3", "2"):
+            tokens = rng.standard_normal((12, d)) * 10.0 ** rng.integers(-6, 6)
+            dynamics = hm.Dynamics(alpha)
+            floats, exact = run_certified(tokens, dynamics, 30), run_exact(tokens, dynamics, 30)
+            assert floats.arithmetic == "certified"
+            assert all(isinstance(stretch, FloatStretch) for stretch in floats.stretches)
+            for layer in (0, 1, 2, 3, 10, 30):
+                assert distance(floats.at(layer), exact.exact_at(layer).tolist()) <= floats.error
