@@ -1,0 +1,98 @@
+"""The command `hardmax` and the one place where errors become exit codes.
+
+0: done. 1: failed on our side. 2: the input cannot be used as given. 130: interrupted.
+"""
+
+import os
+import sys
+from typing import Annotated, NoReturn
+
+import typer
+
+from hardmax import __version__
+from hardmax.cli import clouds, demo, doctor, simulate
+from hardmax.cli.words import in_words_of_the_command
+from hardmax.errors import InputError, MissingExtra
+
+FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
+
+app = typer.Typer(
+    name="hardmax",
+    rich_markup_mode=None,  # drawing boxes around the help takes longer than all the rest
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.command("simulate")(simulate.simulate_command)
+app.command("clouds")(clouds.clouds_command)
+app.command("doctor")(doctor.doctor_command)
+app.command("demo")(demo.demo_command)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"hardmax {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def start(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and leave."),
+    ] = False,
+) -> None:
+    """Hardmax self-attention as an exact dynamical system."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def run() -> NoReturn:
+    """Runs the command line that started the program, and leaves with its exit code."""
+    try:
+        code = app(prog_name="hardmax", standalone_mode=False)
+        sys.stdout.flush()
+    except InputError as error:
+        code = _say(in_words_of_the_command(str(error)), BAD_INPUT)
+    except MissingExtra as error:
+        code = _say(str(error), FAILED)
+    except MemoryError as error:
+        code = _say(f"not enough memory. {error}", FAILED)
+    except KeyboardInterrupt:
+        code = INTERRUPTED
+    except BrokenPipeError:
+        code = _reader_left()
+    except Exception as error:
+        code = _usage_error(error) or _our_fault(error)
+    sys.exit(code)
+
+
+def _say(message: str, code: int) -> int:
+    line = " ".join(message.split())
+    print(f"error: {line}", file=sys.stderr)
+    return code
+
+
+def _usage_error(error: Exception) -> int | None:
+    """Typer's own complaints (no such option, a missing argument) in one line like all others; else None."""
+    # Typer brings its own copy of click or uses the installed one, so the class has no name that always works.
+    message = getattr(error, "format_message", None)
+    if message is None:
+        return None
+    context = getattr(error, "ctx", None)
+    command = context.command_path if context else "hardmax"
+    sentence = message() if message().endswith((".", "?")) else f"{message()}."
+    return _say(f"{sentence} Try `{command} --help`.", BAD_INPUT)
+
+
+def _our_fault(error: Exception) -> int:
+    if os.environ.get("HARDMAX_TRACEBACK"):
+        raise error
+    what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return _say(f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 shows.", FAILED)
+
+
+def _reader_left() -> int:
+    # `hardmax ... | head` closes the pipe on us. What is still to be flushed at exit needs a place to go.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return FAILED

@@ -1,0 +1,91 @@
+"""stdout is data, stderr is narration; colours and progress are for terminals."""
+
+import json
+import math
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+
+def is_terminal() -> bool:
+    """Whether somebody reads along."""
+    return sys.stdout.isatty()
+
+
+def narrate(sentence: str) -> None:
+    """Says on stderr what happens."""
+    print(sentence, file=sys.stderr)
+
+
+def print_json(document: Any) -> None:
+    """One line of strict JSON: no nan, no infinity."""
+    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+
+
+def finite(number: float) -> float | None:
+    """JSON has no nan and no infinity: both are null."""
+    return number if math.isfinite(number) else None
+
+
+def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
+    """Names and values under each other; on a pipe, lines that start with `comment`."""
+    if not is_terminal():
+        for name, value in facts:
+            print(f"{comment}{name}: {value}")
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column()
+    for name, value in facts:
+        table.add_row(name, _literal(value))
+    Console().print(table)
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
+    """A table for the eye on a terminal, lines with tabs on a pipe. Columns named in `right` are set to the right."""
+    if not is_terminal():
+        for row in (header, *rows):
+            print("\t".join(row))
+        return
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for name in header:
+        table.add_column(_literal(name), justify="right" if name in right else "left")
+    for row in rows:
+        table.add_row(*map(_literal, row))
+    Console().print(table)
+
+
+def _literal(text: str) -> Any:
+    # Rich reads [brackets] in a plain text as markup.
+    from rich.text import Text
+
+    return Text(text)
+
+
+@contextmanager
+def progress_bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
+    """A function to call with (done, all), drawn on stderr; None where nobody is watching."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with ExitStack() as opened:
+        progress = Progress(console=Console(stderr=True), transient=True)
+        bar = progress.add_task(task)
+
+        def update(done: int, total: int) -> None:
+            if total > 1 and not progress.live.is_started:  # a bar for one thing would only flicker
+                opened.enter_context(progress)
+            progress.update(bar, completed=done, total=total)
+
+        yield update

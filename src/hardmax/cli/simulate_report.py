@@ -1,0 +1,160 @@
+"""What `hardmax simulate` prints: a summary for people, a document for programs. Both show the same numbers."""
+
+import shutil
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hardmax.cli.output import finite, is_terminal, print_facts, print_table
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from hardmax.runs.trajectories import Trajectories
+    from hardmax.runs.trajectory import Trajectory
+
+SHOWN_TOKENS, SHOWN_LEADERS, SHOWN_ATTENDED = 20, 12, 4
+
+DECIDED_BY = {
+    "certified": "certified: floats, every choice proved",
+    "exact": "exact: integers",
+    "float": "float: nothing is proved",
+}
+
+
+def document(result: "Trajectory | Trajectories") -> dict[str, Any]:
+    """Everything about the run, with the tokens at its last layer, as plain data."""
+    from hardmax import __version__
+    from hardmax.runs.trajectory import Trajectory
+
+    about = {"hardmax": __version__}
+    if isinstance(result, Trajectory):
+        return about | _run_document(result)
+    return about | {"clouds": [_run_document(run) for run in result]}
+
+
+def show(result: "Trajectory | Trajectories") -> None:
+    """Prints a summary and a table: of the tokens of one cloud, or of many clouds."""
+    from hardmax.runs.trajectory import Trajectory
+
+    if isinstance(result, Trajectory):
+        print_facts(_facts(result), comment="# ")
+        _show_tokens(result)
+    else:
+        _show_clouds(result)
+
+
+def _run_document(run: "Trajectory") -> dict[str, Any]:
+    metric = run.dynamics.metric
+    return {
+        "alpha": str(run.dynamics.alpha),
+        "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
+        "n": run.n,
+        "d": run.d,
+        "layers": run.layers,
+        "stopped": run.stopped,
+        "settled_at": run.settled_at,
+        "arithmetic": run.arithmetic,
+        "certified": run.certified,
+        "error": finite(run.error),
+        "smallest_margin": finite(run.smallest_margin),
+        "decided_at": list(run.decided_at),
+        "margins": [finite(margin) for margin in run.margins.tolist()],
+        "leaders": run.leaders.tolist(),
+        "leader_layers": run.leader_layers.tolist(),
+        "tokens": run.at(run.layers).tolist(),
+        "attended": [chosen.tolist() for chosen in run.attended(run.layers)],
+    }
+
+
+def _facts(run: "Trajectory") -> list[tuple[str, str]]:
+    return [
+        ("tokens", f"{run.n} in {run.d} dimension{'s' * (run.d != 1)}"),
+        ("alpha", str(run.dynamics.alpha)),
+        ("layers", str(run.layers)),
+        ("leaders", _leaders(run)),
+        ("settled at", _layer(run.settled_at)),
+        ("smallest margin", _margin(run)),
+        ("arithmetic", DECIDED_BY[run.arithmetic]),
+        ("stopped", run.stopped),
+    ]
+
+
+def _leaders(run: "Trajectory") -> str:
+    """How many, and who appeared at which layer.
+
+    The tokens are grouped by layer, since most leaders lead from the start.
+    """
+    groups = []
+    for layer in sorted(set(run.leader_layers.tolist())):
+        tokens = [str(token) for token in run.leaders[run.leader_layers == layer]]
+        groups.append(f"since layer {layer}: {_some(tokens, SHOWN_LEADERS)}")
+    return f"{len(run.leaders)} ({'; '.join(groups)})" if groups else "none"
+
+
+def _show_tokens(run: "Trajectory") -> None:
+    """Where each token is at the last layer: the first of them on a terminal, all of them on a pipe."""
+    shown = min(run.n, SHOWN_TOKENS) if is_terminal() else run.n
+    columns = min(run.d, _columns_that_fit()) if is_terminal() else run.d
+    tokens, attended = run.at(run.layers), run.attended(run.layers)
+    since = dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True))
+    names = [f"z{coordinate}" for coordinate in range(columns)]
+    more = ["…"] if columns < run.d else []
+    rows = [
+        [
+            str(token),
+            *(_coordinate(value) for value in tokens[token, :columns].tolist()),
+            *more,
+            _attended(attended[token]),
+            str(since.get(token, "")),
+        ]
+        for token in range(shown)
+    ]
+    print_table(["token", *names, *more, "attends to", "leader since"], rows, right=["token", *names, "leader since"])
+    if shown < run.n:
+        print(f"... {run.n - shown} more")
+
+
+def _show_clouds(runs: "Trajectories") -> None:
+    header = ["cloud", "tokens", "layers", "leaders", "settled at", "smallest margin", "arithmetic"]
+    rows = [
+        [
+            str(number),
+            str(run.n),
+            str(run.layers),
+            str(len(run.leaders)),
+            "not yet" if run.settled_at is None else str(run.settled_at),
+            _margin(run),
+            run.arithmetic,
+        ]
+        for number, run in enumerate(runs)
+    ]
+    print_table(header, rows, right=header[:-1])
+
+
+def _columns_that_fit() -> int:
+    # Every coordinate takes about 12 characters, the other columns about 36.
+    return max(1, (shutil.get_terminal_size().columns - 36) // 12)
+
+
+def _coordinate(value: float) -> str:
+    return f"{value:.6g}" if is_terminal() else repr(value)
+
+
+def _margin(run: "Trajectory") -> str:
+    # A cloud of one point has nobody to prefer: its margin is infinite.
+    margin = finite(run.smallest_margin)
+    return "none (no choice to make)" if margin is None else f"{margin:.3g}" if is_terminal() else repr(margin)
+
+
+def _attended(chosen: "np.ndarray") -> str:
+    tokens = [str(token) for token in chosen.tolist()]
+    return _some(tokens, SHOWN_ATTENDED) if is_terminal() else " ".join(tokens)
+
+
+def _some(texts: Sequence[str], limit: int) -> str:
+    shown = ", ".join(texts[:limit])
+    return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit} more"
+
+
+def _layer(layer: int | None) -> str:
+    return "not yet" if layer is None else f"layer {layer}"

@@ -1,0 +1,38 @@
+"""Clouds in the plane: tokens, the ways they went, and the polygon of their leaders."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+
+from hardmax.figures.style import FAINT, INK, SHADE
+
+
+def draw_tokens(
+    tokens: np.ndarray, ax: Axes, *, leaders: Sequence[int] | np.ndarray = (), color: str = FAINT
+) -> tuple[PathCollection, PathCollection]:
+    """Leaders as stars, the others as circles. Gives back both collections."""
+    leads = np.isin(np.arange(len(tokens)), leaders)
+    circles = ax.scatter(*tokens[~leads].T, s=26, c=color, edgecolors="white", linewidths=0.6, zorder=3)
+    stars = ax.scatter(*tokens[leads].T, s=110, c=INK, marker="*", edgecolors="white", linewidths=0.6, zorder=4)
+    return circles, stars
+
+
+def draw_paths(path: np.ndarray, ax: Axes, *, color: str = FAINT, width: float = 0.9) -> list[Line2D]:
+    """The way of each token, from `path` of shape (layers, n, 2)."""
+    return ax.plot(path[:, :, 0], path[:, :, 1], color=color, lw=width, zorder=2)
+
+
+def draw_leader_polygon(leaders: np.ndarray, ax: Axes) -> Polygon:
+    """The convex hull of the leaders' positions, shaded.
+
+    Leaders are the vertices of a polytope, so going round their centre visits them in order.
+    """
+    offsets = leaders - leaders.mean(axis=0)
+    order = np.argsort(np.arctan2(offsets[:, 1], offsets[:, 0]))
+    polygon = Polygon(leaders[order], closed=True, facecolor=SHADE, edgecolor=FAINT, lw=0.8, zorder=1)
+    ax.add_patch(polygon)
+    return polygon

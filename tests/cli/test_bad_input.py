@@ -1,0 +1,147 @@
+"""Whatever is wrong with the input: one line that names it, exit code 2, nothing on stdout, never a traceback."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from command import Command, Outcome
+
+SQUARE = "1,1\n1,-1\n-1,-1\n-1,1\n"
+THIRTY = ("--alpha", "1/2", "--layers", "30")
+
+# What is in the file points.csv, the options, and what the line must say.
+BAD_TOKENS = {
+    "nan": ("1,2\nnan,3\n", ["token 1", "nan", "finite"]),
+    "infinity": ("x,y\n1,2\n3,4\n5,-inf\n", ["line 4", "token 2", "-inf", "finite"]),
+    "a row too long": ("1,2\n3,4\n\n5,6,7\n", ["line 4", "3 columns", "expected 2"]),
+    "a row too short": ("1,2\n3\n", ["line 2", "1 column:", "expected 2"]),
+    "text": ("1,2\n3,four\n", ["line 2", "column 2", "'four'", "number"]),
+    "a missing value": ("1,2\n3,\n", ["line 2", "column 2", "empty"]),
+    "a decimal comma": ("1,5;2,5\n", ["'1,5'", "with a point"]),
+    "row numbers": (",x,y\n0,1,2\n", ["column 1", "row numbers"]),
+    "no tokens": ("x,y\n", ["points.csv", "no tokens"]),
+    "an empty file": ("", ["points.csv", "empty"]),
+    "more digits than memory": ("1e999999999,1\n", ["line 1", "1E+999999999", "1e300"]),
+}
+
+BAD_OPTIONS = {
+    "alpha zero": (["--alpha", "0", "--layers", "3"], ["--alpha", "positive", "0"]),
+    "alpha negative": (["--alpha", "-1/2", "--layers", "3"], ["--alpha", "positive", "-1/2"]),
+    "alpha nonsense": (["--alpha", "half", "--layers", "3"], ["--alpha", "half"]),
+    "alpha infinite": (["--alpha", "inf", "--layers", "3"], ["--alpha", "inf"]),
+    "alpha missing": (["--layers", "3"], ["--alpha"]),
+    "metric not square": ([*THIRTY, "--metric", "2,1"], ["--metric", "square", "1 by 2"]),
+    "metric with ragged rows": ([*THIRTY, "--metric", "2,1;1"], ["--metric", "row 2", "expected 2"]),
+    "metric not symmetric": ([*THIRTY, "--metric", "2,1;0,1"], ["--metric", "symmetric", "--any-metric"]),
+    "metric not positive definite": (
+        [*THIRTY, "--metric", "1,2;2,1"],
+        ["--metric", "positive definite", "smallest eigenvalue is -1", "--any-metric"],
+    ),
+    "metric of another dimension": ([*THIRTY, "--metric", "1,0,0;0,1,0;0,0,1"], ["--metric", "3 by 3", "2"]),
+    "metric with a nan": ([*THIRTY, "--metric", "1,0;0,nan"], ["--metric", "row 2, column 2", "finite"]),
+    "metric of words": ([*THIRTY, "--metric", "identity"], ["--metric", "identity", "neither"]),
+    "layers negative": (["--alpha", "1", "--layers", "-3"], ["--layers", "-3"]),
+    "layers a word": (["--alpha", "1", "--layers", "many"], ["--layers", "integer"]),
+    "layers and until settled": ([*THIRTY, "--until-settled"], ["--layers", "--until-settled", "both"]),
+    "neither layers nor until settled": (["--alpha", "1"], ["--layers", "--until-settled", "neither"]),
+    "ten gigabytes": (
+        ["--alpha", "1", "--layers", "156250000"],
+        ["10.0 GB", "--memory-limit", "--record last", "--record "],
+    ),
+    "memory limit nonsense": ([*THIRTY, "--memory-limit", "plenty"], ["--memory-limit", "plenty", "4GB"]),
+    "record nonsense": ([*THIRTY, "--record", "some"], ["--record", "some", "last"]),
+    "record zero": ([*THIRTY, "--record", "0"], ["--record", "0"]),
+    "arithmetic unknown": ([*THIRTY, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
+    "output of unknown suffix": ([*THIRTY, "-o", "out.xlsx"], ["--output", "out.xlsx", ".npz", ".json", ".csv"]),
+    "output in no folder": ([*THIRTY, "-o", "nowhere/out.npz"], ["--output", "nowhere/out.npz", "folder"]),
+    "option unknown": ([*THIRTY, "--layer", "3"], ["--layer", "--help"]),
+}
+
+
+def assert_refused(outcome: Outcome, *, naming: list[str]) -> None:
+    assert outcome.code == 2
+    assert outcome.out == ""
+    assert outcome.err.startswith("error: ")
+    assert outcome.err.endswith("\n")
+    assert len(outcome.err.splitlines()) == 1
+    assert "Traceback" not in outcome.err
+    for words in naming:
+        assert words in outcome.err
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("case", BAD_TOKENS)
+def test_tokens_that_are_no_cloud_are_refused_by_line(hardmax: Command, folder: Path, case: str):
+    text, naming = BAD_TOKENS[case]
+    (folder / "points.csv").write_text(text)
+    assert_refused(hardmax("simulate", "points.csv", *THIRTY), naming=naming)
+
+
+@pytest.mark.parametrize("case", BAD_TOKENS)
+def test_the_same_holds_for_standard_input(hardmax: Command, case: str):
+    text, naming = BAD_TOKENS[case]
+    renamed = [words.replace("points.csv", "standard input") for words in naming]
+    assert_refused(hardmax("simulate", "-", *THIRTY, stdin=text.encode()), naming=renamed)
+
+
+@pytest.mark.parametrize("case", BAD_OPTIONS)
+def test_options_that_make_no_sense_are_refused_by_name(hardmax: Command, folder: Path, case: str):
+    options, naming = BAD_OPTIONS[case]
+    (folder / "points.csv").write_text(SQUARE)
+    assert_refused(hardmax("simulate", "points.csv", *options), naming=naming)
+
+
+def test_a_missing_file_is_named(hardmax: Command):
+    assert_refused(hardmax("simulate", "nowhere.csv", *THIRTY), naming=["nowhere.csv", "does not exist"])
+
+
+def test_a_folder_is_no_file(hardmax: Command, folder: Path):
+    assert_refused(hardmax("simulate", folder, *THIRTY), naming=[str(folder), "folder"])
+
+
+def test_a_file_of_unknown_suffix_is_told_what_is_read(hardmax: Command, folder: Path):
+    (folder / "points.xlsx").write_bytes(b"PK")
+    assert_refused(hardmax("simulate", "points.xlsx", *THIRTY), naming=["points.xlsx", ".csv", ".json", ".npz"])
+
+
+def test_a_bad_cloud_of_a_batch_is_named(hardmax: Command):
+    batch = b"[[[1, 2]], [[3, 4], [5, NaN]]]"
+    naming = ["cloud 1", "token 1", "coordinate 1", "NaN"]
+    assert_refused(hardmax("simulate", "-", *THIRTY, stdin=batch), naming=naming)
+
+
+def test_clouds_of_different_dimensions_make_no_batch(hardmax: Command):
+    batch = b"[[[1, 2]], [[3, 4, 5]]]"
+    assert_refused(hardmax("simulate", "-", *THIRTY, stdin=batch), naming=["cloud 0", "cloud 1", "2", "3"])
+
+
+def test_offsets_that_cut_no_clouds_are_named(hardmax: Command, folder: Path):
+    np.savez(folder / "reviews.npz", tokens=np.eye(3), offsets=np.array([0, 2, 5]))
+    assert_refused(hardmax("simulate", "reviews.npz", *THIRTY), naming=["offsets", "3"])
+
+
+def test_an_unknown_cloud_is_told_which_there_are(hardmax: Command):
+    assert_refused(hardmax("clouds", "circle"), naming=["circle", "square", "gaussian"])
+
+
+def test_a_cloud_of_minus_three_tokens_is_refused(hardmax: Command):
+    assert_refused(hardmax("clouds", "gaussian", "--n", "-3", "--d", "2"), naming=["--n", "-3"])
+
+
+def test_a_cloud_without_its_size_is_refused(hardmax: Command):
+    assert_refused(hardmax("clouds", "gaussian"), naming=["gaussian", "n"])
+
+
+def test_fractions_do_not_fit_into_npy(hardmax: Command, folder: Path):
+    naming = ["--output", "fifths.npy", ".csv"]
+    assert_refused(hardmax("clouds", "square", "--turn", "-o", "fifths.npy"), naming=naming)
+    assert list(folder.iterdir()) == []
+
+
+def test_an_unknown_command_is_refused(hardmax: Command):
+    assert_refused(hardmax("simulat"), naming=["simulat", "Try `hardmax --help`"])
