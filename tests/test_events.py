@@ -1,5 +1,6 @@
 """When the attended sets next change: solved in closed form, checked by looking at every layer."""
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -7,18 +8,35 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.events import first_nonnegative
+from hardmax.engines.events import layers_negative
 
 coefficients = st.integers(-60, 60)
 
 
 @settings(max_examples=1000)
 @given(coefficients, coefficients, coefficients, st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11)]))
-def test_the_first_sign_change_is_the_one_found_layer_by_layer(a0, a1, a2, keep):
-    assume(a0 + a1 + a2 < 0)
+def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
+    def value(t):
+        return a0 + a1 * t + a2 * t * t
+
+    assume(value(1) < 0)
+    known = layers_negative(a0, a1, a2, keep)
     # Coefficients up to 60 are decided long before keep^m falls below 1/60^2.
-    walked = (m for m in range(1, 150) if a0 + a1 * keep**m + a2 * keep ** (2 * m) >= 0)
-    assert first_nonnegative(a0, a1, a2, keep) == next(walked, None)
+    changes = next((m for m in range(1, 150) if value(keep**m) >= 0), None)
+    if known is None:
+        assert changes is None
+    elif changes is None:
+        # No layer hits the hump, and from `known` on there is none: asked again there, the answer is "for ever".
+        t = keep**known
+        b0, b1, b2 = scaled(a0, a1 * t, a2 * t * t)
+        assert layers_negative(b0, b1, b2, keep) is None
+    else:
+        assert known == changes
+
+
+def scaled(*coefficients: Fraction | int) -> list[int]:
+    common = math.lcm(*(Fraction(value).denominator for value in coefficients))
+    return [int(value * common) for value in coefficients]
 
 
 def test_a_tie_that_is_overtaken_late_is_found_without_walking_there():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import overload
 
 import numpy as np
@@ -28,6 +29,11 @@ class Choices:
     def of_single(cls, chosen: np.ndarray) -> "Choices":
         return cls(chosen, np.arange(len(chosen) + 1))
 
+    def lists(self) -> list[list[int]]:
+        """The sets as lists, a list for each point."""
+        flat, offsets = self.indices.tolist(), self.offsets.tolist()
+        return [flat[start:end] for start, end in pairwise(offsets)]
+
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
@@ -43,10 +49,32 @@ class Choices:
         """Which points attend to themselves and no other."""
         return (self.sizes == 1) & (self.indices[self.offsets[:-1]] == np.arange(len(self)))
 
-    @property
-    def lead_to_leaders(self) -> bool:
-        """Every point attends to exactly one point, and that one attends to itself alone (the settling lemma)."""
-        return bool((self.sizes == 1).all() and self.alone[self.indices].all())
+    @cached_property
+    def follows_leader(self) -> np.ndarray:
+        """Which points attend to exactly one point that attends to itself alone. They do so for ever, for any metric.
+
+        Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i, z_j), negative, and at
+        (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of points. So nobody overtakes l, ever.
+        """
+        return (self.sizes == 1) & self.alone[self.indices[self.offsets[:-1]]]
+
+    def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
+        """The same choices, but those of some points, increasing, as in `other`, which has a row for each of them."""
+        if len(rows) == len(self):
+            return other
+        if len(self.indices) == len(self) and len(other.indices) == len(other):
+            indices = self.indices.copy()
+            indices[rows] = other.indices
+            return Choices(indices, self.offsets)
+        sizes = self.sizes.copy()
+        sizes[rows] = other.sizes
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        indices = np.empty(offsets[-1], dtype=np.int64)
+        new = np.zeros(len(self), dtype=bool)
+        new[rows] = True
+        indices[np.repeat(new, sizes)] = other.indices
+        indices[np.repeat(~new, sizes)] = self.indices[np.repeat(~new, self.sizes)]
+        return Choices(indices, offsets)
 
 
 class AttendedSets(Sequence[np.ndarray]):

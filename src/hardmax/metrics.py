@@ -19,12 +19,22 @@ def check_square(table: np.ndarray) -> None:
 
 def check_symmetric(rows: Rows) -> None:
     """Refuse a matrix that differs from its transpose, however little."""
-    gap = max(abs(rows[i][j] - rows[j][i]) for i in range(len(rows)) for j in range(len(rows)))
-    if gap:
+    if not symmetric(rows):
+        gap = max(abs(rows[i][j] - rows[j][i]) for i in range(len(rows)) for j in range(len(rows)))
         raise InputError(
             f"`metric` must be symmetric: |A - A.T| reaches {float(gap):.2g}. "
             "Pass (A + A.T)/2 if that is rounding, or any_metric=True if you mean it."
         )
+
+
+def symmetric(rows: Rows) -> bool:
+    """Whether the matrix is its own transpose."""
+    return all(rows[i][j] == rows[j][i] for i in range(len(rows)) for j in range(i))
+
+
+def is_metric(rows: Rows) -> bool:
+    """Whether the matrix is symmetric positive definite, decided exactly."""
+    return symmetric(rows) and positive_definite(rows)
 
 
 def check_positive_definite(rows: Rows) -> None:

@@ -39,15 +39,20 @@ def norms_above(points: np.ndarray) -> np.ndarray:
     return np.linalg.norm(points, axis=1) + 2.0**-500
 
 
+def slack_factors(dimension: int, metric_norm: float, metric_error: float) -> tuple[float, float]:
+    """2 E_i is the first factor times rho_i rho, plus the second times (rho_i r + rho r + r^2)."""
+    gamma = dimension * UNIT / (1 - dimension * UNIT)
+    rounding = (2 * gamma + gamma**2 + 2 * UNIT) * metric_norm + metric_error
+    return 2 * SAFETY * rounding, 2 * SAFETY * (metric_norm + metric_error)
+
+
 def score_slack(
     norms: np.ndarray, largest: float, dimension: int, metric_norm: float, metric_error: float, running_error: float
 ) -> np.ndarray:
     """2 E_i for each direction: a lead beyond it is proved."""
-    gamma = dimension * UNIT / (1 - dimension * UNIT)
-    rounding = (2 * gamma + gamma**2 + 2 * UNIT) * metric_norm * norms * largest
-    spread = norms * running_error + largest * running_error + running_error**2
-    data = metric_error * norms * largest + (metric_norm + metric_error) * spread
-    return 2 * SAFETY * (rounding + data) + UNDERFLOW
+    rounding, spread = slack_factors(dimension, metric_norm, metric_error)
+    carried = norms * running_error + largest * running_error + running_error**2
+    return rounding * norms * largest + spread * carried + UNDERFLOW
 
 
 def step_error(largest: float) -> float:

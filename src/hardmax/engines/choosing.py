@@ -9,9 +9,9 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import norms_above, rounding_error, score_slack
-from hardmax.engines.contest import hold
 from hardmax.engines.floating import float_metric, relative_margin
 from hardmax.engines.integers import Rows, products
+from hardmax.engines.search import hold
 from hardmax.tokens.rationals import IntegerCloud
 
 # Rows scored at once: bounds the memory of a product to a few hundred thousand integers.
@@ -67,7 +67,7 @@ def by_contenders(directions: IntegerCloud, points: IntegerCloud, dynamics: Dyna
         best = max(scores)
         lists[row] = [int(j) for j, score in zip(several, scores, strict=True) if score == best]
         smallest = _smaller(smallest, best, scores)
-    clear = relative_margin(contest.gaps, metric.norm, largest)
+    clear = relative_margin(contest.gap, metric.norm, largest)
     return Chosen(lists, min(clear, _relative(smallest, directions, points, dynamics)))
 
 

@@ -17,7 +17,21 @@ class Contest:
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing
     contenders: list[np.ndarray]  # one for each contested row, increasing
-    gaps: np.ndarray  # best score minus the best outside the slack; inf where nobody is outside
+    gap: float  # the smallest lead of a row's best score over the best outside its slack; inf if nobody is outside
+
+    def with_rows(self, rows: np.ndarray, other: "Contest") -> "Contest":
+        """The same contest with some rows, increasing, taken from another one that was held for them alone."""
+        if not len(rows):
+            return self
+        contenders = dict(zip(self.contested.tolist(), self.contenders, strict=True))
+        for row in rows.tolist():
+            contenders.pop(row, None)
+        contenders |= zip(rows[other.contested].tolist(), other.contenders, strict=True)
+        winners = self.winners.copy()
+        winners[rows] = other.winners
+        contested = sorted(contenders)
+        lists = [contenders[i] for i in contested]
+        return Contest(winners, np.array(contested, dtype=np.int64), lists, min(self.gap, other.gap))
 
     def choices(self) -> Choices:
         if not len(self.contested):
@@ -31,10 +45,10 @@ class Contest:
         return Choices(indices, offsets)
 
 
-def hold(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Contest:
+def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Contest:
     """Score every point along every direction; a row is contested where a second point is within its slack."""
     winners = np.empty(len(directions), dtype=np.int64)
-    gaps = np.empty(len(directions))
+    smallest = np.inf
     contested: list[int] = []
     contenders: list[np.ndarray] = []
     block = max(1, _BLOCK // len(points))
@@ -52,5 +66,5 @@ def hold(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Conte
             contested.append(start + int(row))
             contenders.append(np.flatnonzero(within))
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
-        gaps[rows] = gap
-    return Contest(winners, np.array(contested, dtype=np.int64), contenders, gaps)
+        smallest = min(smallest, float(gap.min()))
+    return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest)

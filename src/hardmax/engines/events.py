@@ -68,7 +68,7 @@ def _first_change(i: int, w: Rows, u: Rows, tied: list[int], dynamics: Dynamics)
         return 1
     others = set(range(len(w))) - set(tied)
     return _soonest(
-        first_nonnegative(a0 - c0, a1 - c1, a2 - c2, dynamics.keep) for a0, a1, a2 in (scores[j] for j in others)
+        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.keep) for a0, a1, a2 in (scores[j] for j in others)
     )
 
 
@@ -76,10 +76,13 @@ def _soonest(events: Iterable[int | None]) -> int | None:
     return min((event for event in events if event is not None), default=None)
 
 
-def first_nonnegative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
-    """The first m >= 1 with a0 + a1 t + a2 t^2 >= 0 at t = keep^m, given that it is negative at t = 1.
+def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
+    """For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1.
 
-    >>> first_nonnegative(1, 0, -2, Fraction(1, 2)), first_nonnegative(-1, 0, 0, Fraction(1, 2))
+    None if it is negative for all t in (0, 1]. If it is not, but no layer hits where it is positive, the answer is the
+    first layer past that place: from there on it is negative for ever.
+
+    >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
     (1, None)
     """
 
@@ -94,10 +97,9 @@ def first_nonnegative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
     if a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2:
         return None
     # Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
-    past_hump = _first(lambda m: -2 * a2 * (keep**m).numerator < a1 * (keep**m).denominator)
-    if past_hump > 1 and reached(past_hump - 1):
-        return _first_between(reached, 0, past_hump - 1)
-    return past_hump if reached(past_hump) else None
+    past_hump = _first(lambda m: -2 * a2 * (keep**m).numerator <= a1 * (keep**m).denominator)
+    before = past_hump - 1
+    return _first_between(reached, 0, before) if before and reached(before) else past_hump
 
 
 def _first(holds: Callable[[int], bool]) -> int:

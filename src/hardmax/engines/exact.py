@@ -30,15 +30,19 @@ class ExactEngine:
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactStretch]:
         cloud, layer = points.integers, 0
         counts = points.multiplicities.tolist()
+        choices = Choices.of_single(np.arange(points.count))
+        pending = np.arange(points.count)
         while True:
-            chosen = self.choose(cloud, cloud, dynamics)
-            positions, targets = with_means(cloud, chosen.lists, counts)
-            lasting = layers_unchanged(positions, targets, chosen.lists, counts, dynamics, self.choose)
+            chosen = self.choose(cloud.rows(pending.tolist()), cloud, dynamics)
+            choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
+            lists = choices.lists()
+            positions, targets = with_means(cloud, lists, counts)
+            lasting = layers_unchanged(positions, targets, lists, counts, dynamics, self.choose)
             stretch = ExactStretch(
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
-                choices=Choices.of_lists(chosen.lists),
-                alone=alone(positions, chosen.lists),
+                choices=choices,
+                alone=alone(positions, lists),
                 margin=chosen.margin,
                 keep=dynamics.keep,
                 positions=positions,
@@ -47,6 +51,7 @@ class ExactEngine:
             yield stretch
             if lasting is None:
                 return
+            pending = np.flatnonzero(~choices.follows_leader)
             layer += lasting
             cloud = stretch.integers_at(layer)
 

@@ -12,7 +12,8 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error, score_slack, step_error
-from hardmax.engines.contest import Contest, hold
+from hardmax.engines.contest import Contest
+from hardmax.engines.search import hold
 from hardmax.engines.stretch import FloatStretch
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
@@ -50,9 +51,9 @@ def float_metric(dynamics: Dynamics) -> FloatMetric:
 
 @dataclass(frozen=True, eq=False)
 class Layer:
-    """What a judge is shown: the points of one layer with their sizes."""
+    """What a judge is shown: the sizes of the points of one layer."""
 
-    norms: np.ndarray
+    norms: np.ndarray  # of the points whose choice is pending
     largest: float
     dimension: int
     metric: FloatMetric
@@ -136,27 +137,29 @@ class FloatEngine:
         metric = float_metric(dynamics)
         positions = points.floats
         error = self.judge.first_error(points)
+        choices = Choices.of_single(np.arange(points.count))
+        pending = np.arange(points.count)
         for k in count():
             norms = norms_above(positions)
-            layer = Layer(norms, float(norms.max()), points.dimension, metric, error)
-            contest = hold(metric.directions(positions), positions, self.judge.slack(layer))
+            layer = Layer(norms[pending], float(norms.max()), points.dimension, metric, error)
+            contest = hold(metric.directions(positions[pending]), positions, self.judge.slack(layer))
             self.judge.rule_on(contest)
-            choices = contest.choices()
-            settled = choices.lead_to_leaders
+            choices = choices.with_rows(pending, contest.choices())
+            pending = np.flatnonzero(~choices.follows_leader)
             error = self.judge.next_error(layer)
             stretch = FloatStretch(
                 layer=k,
-                until=None if settled else k + 1,
+                until=k + 1 if len(pending) else None,
                 choices=choices,
                 alone=choices.alone,
-                margin=relative_margin(contest.gaps, metric.norm, layer.largest),
+                margin=relative_margin(contest.gap, metric.norm, layer.largest),
                 keep=dynamics.keep,
                 positions=positions,
                 targets=mean_positions(positions, choices, points.multiplicities),
                 error=error,
             )
             yield stretch
-            if settled:
+            if not len(pending):
                 return
             positions = stretch.floats_at(k + 1)
 
@@ -171,7 +174,6 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
     return sums / np.add.reduceat(weights, starts, axis=0)
 
 
-def relative_margin(gaps: np.ndarray, metric_norm: float, largest: float) -> float:
+def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
     """The smallest lead of an attended point over one that is not, as a share of |A| R^2; inf where there is none."""
-    smallest = float(gaps.min())
-    return smallest if np.isinf(smallest) else smallest / (metric_norm * largest**2)
+    return gap if np.isinf(gap) else gap / (metric_norm * largest**2)

@@ -12,13 +12,14 @@ from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
 from hardmax.runs.stops import AfterLayers, Stop
-from hardmax.runs.trajectories import Trajectories
+from hardmax.runs.trajectories import BatchTrajectories, Trajectories
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import read_batch
 from hardmax.tokens.points import Points, merge
 
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
+LARGEST_SMALL_CLOUD, DEEPEST_KERNEL = 2048, 100_000
 
 
 def simulate(
@@ -51,12 +52,25 @@ def simulate(
     if not stop.when_settled:
         total = sum(len(cloud.tokens) for cloud in clouds)
         check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
+
+    def run_cloud(number: int) -> Trajectory:
+        return run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
+
+    tables = [cloud.tokens for cloud in clouds]
+    if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop):
+        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, progress)
     runs = []
-    for cloud in clouds:
-        runs.append(_run(merge(cloud), dynamics, engines, stop, record, memory_limit))
+    for number in range(len(clouds)):
+        runs.append(run_cloud(number))
         if progress is not None:
             progress(len(runs), len(clouds))
     return runs[0] if form.is_single else Trajectories(runs, form)
+
+
+def _suits_kernel(tables: list[np.ndarray], stop: Stop) -> bool:
+    """Whether one kernel can walk the clouds: floats, in clouds small enough for one thread each, not too deep."""
+    small = max(map(len, tables)) <= LARGEST_SMALL_CLOUD and stop.last_layer <= DEEPEST_KERNEL
+    return small and all(table.dtype != object for table in tables)
 
 
 def _one_stop(layers: int | None, stop: Stop | None) -> Stop:
@@ -72,9 +86,10 @@ def walk(tokens: Any, dynamics: Dynamics, engine: Engine, layers: int) -> Trajec
     return _walk(merge(cloud), dynamics, engine, AfterLayers(layers), EVERY_LAYER, DEFAULT_MEMORY_LIMIT)
 
 
-def _run(
+def run_points(
     points: Points, dynamics: Dynamics, engines: tuple[Engine, ...], stop: Stop, record: Record, memory_limit: int
 ) -> Trajectory:
+    """The run of one cloud by the first of the engines that can decide everything."""
     for engine in engines:
         try:
             return _walk(points, dynamics, engine, stop, record, memory_limit)

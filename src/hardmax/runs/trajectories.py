@@ -1,12 +1,17 @@
 """The runs of a batch of clouds, each a `Trajectory`, with the tokens given back in the form in which they came."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, overload
 
 import numpy as np
 
+from hardmax.dynamics import Dynamics
+from hardmax.engines.batch import BatchOutcome, walk_batch
+from hardmax.errors import InputError
+from hardmax.runs.stops import Stop
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Form, restore
+from hardmax.tokens.rationals import whole_number
 
 
 class Trajectories(Sequence[Trajectory]):
@@ -52,3 +57,87 @@ class Trajectories(Sequence[Trajectory]):
     def certified(self) -> bool:
         """Whether every choice in every cloud is that of real arithmetic."""
         return all(run.certified for run in self)
+
+
+class BatchTrajectories(Trajectories):
+    """The runs of many clouds that a kernel walked together.
+
+    What concerns all clouds is answered from the kernel's arrays. The run of one cloud is made when it is asked for,
+    by the engine that explains itself; it is the same run.
+    """
+
+    def __init__(
+        self,
+        clouds: Sequence[np.ndarray],
+        form: Form,
+        dynamics: Dynamics,
+        stop: Stop,
+        run_cloud: Callable[[int], Trajectory],
+        progress: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._form = form
+        self._dynamics = dynamics
+        self._stop = stop
+        self._run_cloud = run_cloud
+        self._tokens = np.concatenate(clouds)
+        self._offsets = np.cumsum([0, *map(len, clouds)])
+        self._outcome = self._walk(stop.last_layer, stop.when_settled, progress)
+        # What floats cannot prove, integers decide now: it is part of the answer.
+        self._exact = {cloud: run_cloud(cloud) for cloud in self._outcome.undecided.tolist()}
+
+    def __len__(self) -> int:
+        return len(self._offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Trajectory: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
+    def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        cloud = range(len(self))[index]
+        return self._exact.get(cloud) or self._run_cloud(cloud)
+
+    def __repr__(self) -> str:
+        return f"Trajectories({len(self):,} clouds, {len(self._exact):,} decided by integers)"
+
+    def at(self, layer: int) -> Any:
+        """The tokens of all clouds at a layer, in the form in which they came."""
+        layer = whole_number(layer, "`layer`", at_least=0)
+        if layer > self._stop.last_layer and None in self.settled_at:
+            cloud = self.settled_at.index(None)
+            raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
+        again = layer != self._stop.last_layer or self._stop.when_settled
+        tokens = self._walk(layer).tokens if again else self._outcome.tokens
+        clouds = np.split(tokens, self._offsets[1:-1])
+        for cloud, run in self._exact.items():
+            clouds[cloud] = run.at(layer)
+        return restore(self._form, clouds)
+
+    @property
+    def leaders(self) -> list[np.ndarray]:
+        """For each cloud the tokens that lead."""
+        since = np.split(self._outcome.leader_since, self._offsets[1:-1])
+        return [
+            self._exact[cloud].leaders if cloud in self._exact else np.flatnonzero(layers >= 0)
+            for cloud, layers in enumerate(since)
+        ]
+
+    @property
+    def settled_at(self) -> list[int | None]:
+        """For each cloud the layer at which it settled."""
+        settled: list[int | None] = [layer if layer >= 0 else None for layer in self._outcome.settled.tolist()]
+        for cloud, run in self._exact.items():
+            settled[cloud] = run.settled_at
+        return settled
+
+    @property
+    def certified(self) -> bool:
+        """Whether every choice in every cloud is that of real arithmetic: always, here."""
+        return True
+
+    def _walk(
+        self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
+    ) -> BatchOutcome:
+        cloud = (self._tokens, self._offsets, self._dynamics, layer)
+        return walk_batch(*cloud, halt_when_settled=halt_when_settled, progress=progress)

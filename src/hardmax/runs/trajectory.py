@@ -14,6 +14,7 @@ from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
+from hardmax.wording import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -113,7 +114,8 @@ class Trajectory:
     @property
     def margins(self) -> np.ndarray:
         """At each of the layers `decided_at`, the smallest lead of an attended over an unattended token, relative to
-        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity)."""
+        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity). Tokens that follow a leader have
+        chosen for ever and count no more."""
         return np.array(list(self.margin_at.values()))
 
     @property
@@ -157,8 +159,8 @@ class Trajectory:
     def __repr__(self) -> str:
         settled = f"settled at layer {self.settled_at}" if self.settled_at is not None else "not settled"
         return (
-            f"Trajectory({_count(self.n, 'token')} in {_count(self.d, 'dimension')}, {_count(self.layers, 'layer')}, "
-            f"{_count(len(self.leaders), 'leader')}, {settled}, {self.arithmetic})"
+            f"Trajectory({counted(self.n, 'token')} in {counted(self.d, 'dimension')}, "
+            f"{counted(self.layers, 'layer')}, {counted(len(self.leaders), 'leader')}, {settled}, {self.arithmetic})"
         )
 
     def _stretch(self, layer: int) -> Any:
@@ -177,7 +179,3 @@ class Trajectory:
     def _walk_to(self, layer: int) -> Any:
         walk = self.engine.walk(self.points, self.dynamics)
         return next(stretch for stretch in walk if stretch.until is None or layer < stretch.until)
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,82 @@
+"""Many clouds in one call of a kernel: where their tokens are at a layer, who leads, and what floats cannot decide."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import LARGEST, SMALLEST, UNDERFLOW, slack_factors, step_error
+from hardmax.engines.floating import float_metric
+from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
+from hardmax.engines.stretch import power
+
+# Clouds between two words about progress.
+_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOutcome:
+    """What the kernel found, token by token and cloud by cloud."""
+
+    tokens: np.ndarray  # (total, d) at the layer asked for, or where the cloud settled
+    leader_since: np.ndarray  # (total,) -1: not a leader
+    settled: np.ndarray  # (clouds,) the layer; -1: not yet; UNDECIDED: floats could not prove a choice
+    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """The clouds that integers have to decide."""
+        return np.flatnonzero(self.settled == UNDECIDED)
+
+
+def walk_batch(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    dynamics: Dynamics,
+    layers: int,
+    *,
+    halt_when_settled: bool = False,
+    progress: Callable[[int, int], None] | None = None,
+) -> BatchOutcome:
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to a layer, or, if asked, only to where it settles."""
+    tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
+    metric = float_metric(dynamics)
+    factors = np.array(
+        [
+            *slack_factors(tokens.shape[1], metric.norm, metric.error),
+            UNDERFLOW,
+            step_error(1.0),
+            SMALLEST,
+            LARGEST,
+        ]
+    )
+    powers = np.ones(layers + 1)
+    if not halt_when_settled:
+        powers[:] = [float(power(dynamics.keep, m)) for m in range(layers + 1)]
+    clouds = len(offsets) - 1
+    outcome = BatchOutcome(
+        np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)
+    )
+    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+    longest = int(np.diff(offsets).max())
+    for first in range(0, clouds, _AT_ONCE):
+        last = min(first + _AT_ONCE, clouds)
+        walk_clouds(
+            tokens,
+            tokens.view(np.int64),
+            offsets[first : last + 1],
+            matrix,
+            float(dynamics.keep),
+            powers,
+            layers,
+            factors,
+            longest,
+            outcome.tokens,
+            outcome.settled[first:last],
+            outcome.leader_since,
+            outcome.errors[first:last],
+        )
+        if progress is not None:
+            progress(last, clouds)
+    return outcome

@@ -1,0 +1,108 @@
+"""Search from the outside in: points sorted by distance from the centre, so that most of them are never looked at.
+
+A point x at distance r from the centre c scores at most <y, c> + r |y| along y. Once that is below what is already
+found, no point further in can matter. A Gaussian cloud of a million points in the plane is decided by a few dozen.
+
+Points come in blocks of WIDTH, coordinate by coordinate, so that a block's scores are one vector loop.
+"""
+
+import numpy as np
+from numba import njit, prange
+
+WIDTH = 32
+ROWS = 256  # a task for a thread
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _score(y, block, scores):
+    first = y[0]
+    for lane in range(WIDTH):
+        scores[lane] = first * block[0, lane]
+    for axis in range(1, len(y)):
+        along = y[axis]
+        for lane in range(WIDTH):
+            scores[lane] += along * block[axis, lane]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _largest(scores, count):
+    # Four chains side by side: one chain would wait for itself.
+    a = b = c = d = -np.inf
+    if count == WIDTH:
+        for lane in range(0, WIDTH, 4):
+            a = scores[lane] if scores[lane] > a else a
+            b = scores[lane + 1] if scores[lane + 1] > b else b
+            c = scores[lane + 2] if scores[lane + 2] > c else c
+            d = scores[lane + 3] if scores[lane + 3] > d else d
+    else:
+        for lane in range(count):
+            a = scores[lane] if scores[lane] > a else a
+    return max(max(a, b), max(c, d))
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def find_best(directions, blocks, points, reach, base, lengths, slack, winners, best, second, resolved):
+    """For each direction the best place in the blocks, its score and the next lower one.
+
+    `reach[b]` is how far out points from block b on can be; `reach[-1]` is for points that are in no block. `resolved`
+    says whether all others are out of the contest. A row whose lead is sure to be larger than its slack, and than that
+    of an earlier row of the task, is left early: its `second` is then only a lower bound.
+    """
+    for task in prange((len(directions) + ROWS - 1) // ROWS):
+        scores = np.empty(WIDTH)
+        smallest = np.inf
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
+            y = directions[i]
+            top, next_best, place, decided = -np.inf, -np.inf, -1, False
+            for b in range(len(blocks)):
+                _score(y, blocks[b], scores)
+                count = min(WIDTH, points - b * WIDTH)
+                if _largest(scores, count) > next_best:
+                    for lane in range(count):
+                        score = scores[lane]
+                        if score > top:
+                            next_best, top, place = top, score, b * WIDTH + lane
+                        elif score > next_best:
+                            next_best = score
+                bound = base[i] + lengths[i] * reach[b + 1]
+                if bound < top - slack[i] and (bound <= next_best or top - bound > smallest):
+                    decided = True
+                    break
+            decided |= reach[-1] == -np.inf  # everybody was in a block
+            winners[i], best[i], second[i], resolved[i] = place, top, next_best, decided
+            if decided and top - next_best < smallest:
+                smallest = top - next_best
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def count_close(directions, blocks, points, reach, base, lengths, floor, counts, outside):
+    """For each direction how many points score at least `floor`, and the best score below it."""
+    for i in prange(len(directions)):
+        scores = np.empty(WIDTH)
+        close, below = 0, -np.inf
+        for b in range(len(blocks)):
+            _score(directions[i], blocks[b], scores)
+            for lane in range(min(WIDTH, points - b * WIDTH)):
+                if scores[lane] >= floor[i]:
+                    close += 1
+                elif scores[lane] > below:
+                    below = scores[lane]
+            if base[i] + lengths[i] * reach[b + 1] < min(floor[i], below):
+                break
+        counts[i], outside[i] = close, below
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def list_close(directions, blocks, points, reach, base, lengths, floor, starts, places):
+    """Write the places counted by `count_close`, those of direction i from `starts[i]` on."""
+    for i in prange(len(directions)):
+        scores = np.empty(WIDTH)
+        at = starts[i]
+        for b in range(len(blocks)):
+            _score(directions[i], blocks[b], scores)
+            for lane in range(min(WIDTH, points - b * WIDTH)):
+                if scores[lane] >= floor[i]:
+                    places[at] = b * WIDTH + lane
+                    at += 1
+            if base[i] + lengths[i] * reach[b + 1] < floor[i]:
+                break

@@ -1,0 +1,57 @@
+"""A search that skips points must change nothing: neither who wins, nor who comes close, nor the smallest lead."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardmax.engines.contest import Contest, score_all
+from hardmax.engines.search import outward
+
+SEARCHES = [outward]
+
+
+def assert_same(one: Contest, other: Contest) -> None:
+    assert np.array_equal(one.contested, other.contested)
+    assert all(np.array_equal(a, b) for a, b in zip(one.contenders, other.contenders, strict=True))
+    clear = np.setdiff1d(np.arange(len(one.winners)), one.contested)
+    assert np.array_equal(one.winners[clear], other.winners[clear])
+    assert one.gap == pytest.approx(other.gap, rel=1e-9, abs=1e-300)
+
+
+def clouds(rng: np.random.Generator):
+    for d in (1, 2, 3, 5, 9):
+        yield rng.standard_normal((1500, d))
+    yield rng.standard_normal((6000, 2))
+    yield rng.standard_normal((1500, 3)) + 40
+    yield rng.integers(-9, 10, size=(1500, 2)).astype(float)
+    yield rng.integers(-3, 4, size=(700, 4)).astype(float)
+    turns = rng.uniform(0, 2 * np.pi, 5000)
+    yield np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    yield np.stack([turns, turns], axis=1)
+    yield rng.standard_normal((1500, 2)) * [1, 1e-9] + [0, 1]
+    yield np.concatenate([rng.standard_normal((1500, 2)), 1e-12 * rng.standard_normal((300, 2)), np.zeros((1, 2))])
+    yield np.zeros((40, 2))
+    yield rng.standard_normal((1, 3))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("number", range(15))
+@pytest.mark.parametrize("relative", [0.0, 1e-15, 1e-12, 1e-3])
+def test_every_search_finds_what_scoring_everybody_finds(search, number, relative):
+    rng = np.random.default_rng(number)
+    points = list(clouds(rng))[number]
+    slack = relative * np.linalg.norm(points, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
+    assert_same(search(points, points, slack), score_all(points, points, slack))
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@settings(max_examples=200)
+@given(st.integers(0, 2**32 - 1))
+def test_on_small_clouds_too(search, seed):
+    rng = np.random.default_rng(seed)
+    n, m, d = rng.integers(1, 80), rng.integers(1, 40), rng.integers(1, 6)
+    points = rng.standard_normal((n, d)).round(int(rng.integers(0, 6)))
+    directions = rng.standard_normal((m, d)).round(int(rng.integers(0, 6)))
+    slack = np.full(m, 10.0 ** -float(rng.integers(1, 14)))
+    assert_same(search(directions, points, slack), score_all(directions, points, slack))
