@@ -20,7 +20,7 @@ layers: .venv/ready
 	$(BIN)/lint-imports
 
 unit: .venv/ready
-	$(BIN)/pytest
+	$(BIN)/pytest --numprocesses auto
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py

@@ -15,6 +15,7 @@ __version__ = "0.1.0"
 _HOMES = {
     "AfterLayers": "hardmax.runs.stops",
     "Dynamics": "hardmax.dynamics",
+    "Limit": "hardmax.limits.result",
     "Every": "hardmax.runs.records",
     "FirstOf": "hardmax.runs.stops",
     "InputError": "hardmax.errors",
@@ -25,17 +26,24 @@ _HOMES = {
     "Trajectory": "hardmax.runs.trajectory",
     "as_written": "hardmax.tokens.rationals",
     "attended": "hardmax.dynamics",
+    "check_theorem": "hardmax.limits.theorem",
+    "limit": "hardmax.limits.finding",
     "simulate": "hardmax.runs.simulation",
     "step": "hardmax.dynamics",
+    "verify": "hardmax.certificate",
 }
 _MODULES = {"clouds"}
 
 if TYPE_CHECKING:
     from hardmax import clouds as clouds
+    from hardmax.certificate import verify as verify
     from hardmax.dynamics import Dynamics as Dynamics
     from hardmax.dynamics import attended as attended
     from hardmax.dynamics import step as step
     from hardmax.errors import InputError as InputError
+    from hardmax.limits.finding import limit as limit
+    from hardmax.limits.result import Limit as Limit
+    from hardmax.limits.theorem import check_theorem as check_theorem
     from hardmax.runs.records import Every as Every
     from hardmax.runs.records import LastOnly as LastOnly
     from hardmax.runs.simulation import simulate as simulate

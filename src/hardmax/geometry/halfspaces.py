@@ -1,0 +1,94 @@
+"""The half-space in which a token finds all that it attends to (Figure 1 of the paper), and its picture in the plane.
+
+H_i = { z : <A z_i, z - z_i> >= 0 }
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.geometry.inputs import Rectangle, as_table, check_shape, read_rectangle
+from hardmax.tokens.batches import read_table
+from hardmax.tokens.rationals import short, to_fractions
+
+
+@dataclass(frozen=True, eq=False)
+class HalfSpace:
+    """The points z with <normal, z> >= offset. Exact where its numbers and the points are Fractions.
+
+    >>> HalfSpace(np.array([1.0, 0.0]), 0.5).contains([[1, 7], [0, 7]]).tolist()
+    [True, False]
+    """
+
+    normal: np.ndarray
+    offset: Any
+
+    def contains(self, points: Any) -> Any:
+        """Whether each point (n, d) lies in it, boundary included; a bool for a single point."""
+        rows, single = as_table(points)
+        table = read_table(rows, "`points`")
+        if table.shape[1] != len(self.normal):
+            raise InputError(f"`points` must have {len(self.normal)} coordinates each, not {table.shape[1]}.")
+        # Fractions and floats do not multiply exactly, so floats become the Fractions that they are.
+        if self.normal.dtype == object and table.dtype != object:
+            table = to_fractions(table, "`points`")
+        inside = (table @ self.normal >= self.offset).astype(bool)
+        return bool(inside[0]) if single else inside
+
+    def clipped(self, rectangle: Rectangle) -> np.ndarray:
+        """The part within a rectangle (left, right, bottom, top) of the plane: corners (k, 2), none if it is empty.
+
+        >>> HalfSpace(np.array([1.0, 0.0]), 0.5).clipped((0, 1, 0, 1)).tolist()
+        [[0.5, 0.0], [1.0, 0.0], [1.0, 1.0], [0.5, 1.0]]
+        """
+        if len(self.normal) != 2:
+            raise InputError(f"A half-space is clipped in the plane, but this one is in {len(self.normal)} dimensions.")
+        return clip(corners_of(rectangle), self.normal.astype(np.float64), float(self.offset))
+
+
+def half_space(token: Any, metric: Any = None) -> HalfSpace:
+    """The half-space H = { z : <A t, z - t> >= 0 } of a token t: whoever it attends to lies in it.
+
+    The metric may be any square matrix. The zero token's half-space is everything.
+
+    >>> own = half_space([1, 0], metric=[[2, 1], [1, 1]])
+    >>> own.normal.tolist(), own.offset
+    ([2.0, 1.0], 2.0)
+    """
+    rows, single = as_table(token)
+    if not single:
+        raise InputError(f"`token` must be one token, a list of coordinates, not {short(token)}.")
+    table = read_table(rows, "`token`")
+    d = table.shape[1]
+    matrix = np.eye(d) if metric is None else read_table(metric, "`metric`")
+    check_shape(matrix.shape, d)
+    exact = table.dtype == object
+    # The token says which numbers are meant: an exact one makes the metric exact, floats make it floats.
+    normal = (to_fractions(matrix, "`metric`") if exact else matrix.astype(np.float64)) @ table[0]
+    offset = normal @ table[0]
+    return HalfSpace(normal, offset if exact else float(offset))
+
+
+def corners_of(rectangle: Rectangle) -> np.ndarray:
+    """The corners (4, 2) of (left, right, bottom, top), counterclockwise."""
+    left, right, bottom, top = read_rectangle(rectangle)
+    return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
+
+
+def clip(polygon: np.ndarray, normal: np.ndarray, offset: float) -> np.ndarray:
+    """The part of a convex polygon (k, 2) with <normal, z> >= offset; (0, 2) where no area is left.
+
+    >>> clip(np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]), np.array([1.0, -1.0]), 0.0).tolist()
+    [[0.0, 0.0], [1.0, 0.0], [1.0, 1.0]]
+    """
+    heights = polygon @ normal - offset
+    corners = []
+    for k, (here, height) in enumerate(zip(polygon, heights, strict=True)):
+        there, other = polygon[k - 1], heights[k - 1]
+        if (height < 0 < other) or (other < 0 < height):
+            corners.append(there + (here - there) * (other / (other - height)))
+        if height >= 0:
+            corners.append(here)
+    return np.array(corners) if len(corners) > 2 else np.zeros((0, 2))

@@ -1,0 +1,1 @@
+"""Infinitely many layers: where every token ends, what kind of point that is, and the proof."""

@@ -1,0 +1,71 @@
+"""A limit as plain data that stands alone: what `hardmax.certificate` checks. The schema is in docs/certificate.md."""
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from hardmax.errors import InputError
+from hardmax.limits.kinds import FaceProjection, Kind, Vertex
+
+if TYPE_CHECKING:
+    from hardmax.limits.result import Limit
+
+FORMAT, VERSION = "hardmax-limit-certificate", 1
+
+
+def certify(lim: "Limit") -> dict[str, Any]:
+    """The certificate of a proved limit."""
+    run = lim.run
+    if not lim.certified:
+        why = "float arithmetic proves nothing" if lim.settled_at is not None else run.stopped
+        raise InputError(f"`certificate`: there is no proof to write down ({why}).")
+    metric, points = run.dynamics.metric, run.points.integers
+    document = {
+        "format": FORMAT,
+        "version": VERSION,
+        "alpha": str(run.dynamics.alpha),
+        "metric": None if metric is None else [[str(value) for value in row] for row in metric],
+        "denominator": str(points.denominator),
+        "points": [[str(value) for value in row] for row in points.numerators],
+        "multiplicities": run.points.multiplicities.tolist(),
+        "attended": _attended(lim),
+        "settled_at": lim.settled_at,
+        "leaders": [[point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0],
+        "limits": _limits(lim),
+    }
+    return document | {"sha256": digest(document)}
+
+
+def digest(document: dict[str, Any]) -> str:
+    """The fingerprint of everything in a certificate but the fingerprint itself."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _attended(lim: "Limit") -> list[dict[str, Any]]:
+    """The attended sets of the points, listed at the layers at which they change."""
+    entries: list[dict[str, Any]] = []
+    for stretch in lim.run.engine.walk(lim.run.points, lim.run.dynamics):
+        sets = stretch.choices.lists()
+        if not entries or sets != entries[-1]["sets"]:
+            entries.append({"from": stretch.layer, "sets": sets})
+    return entries
+
+
+def _limits(lim: "Limit") -> list[dict[str, Any]]:
+    run, clusters = lim.run, lim.clusters
+    first_token = [int(members[0]) for members in run.points.members]
+    described = [_described(lim, kind, int(label)) for label, kind in enumerate(clusters.kinds)]
+    return [described[clusters.labels[token]] for token in first_token]
+
+
+def _described(lim: "Limit", kind: Kind, label: int) -> dict[str, Any]:
+    of_token = lim.run.points.of_token
+    if isinstance(kind, Vertex):
+        return {"vertex": int(of_token[kind.leader])}
+    token = lim.clusters.labels.tolist().index(label)
+    point = [str(value) for value in lim.exact_points[token]]
+    if isinstance(kind, FaceProjection):
+        vertices = [int(of_token[leader]) for leader in kind.vertices]
+        return {"face": vertices, "weights": [str(weight) for weight in kind.weights], "point": point}
+    return {"point": point}

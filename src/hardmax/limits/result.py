@@ -1,0 +1,201 @@
+"""What is known of infinitely many layers."""
+
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardmax.engines.stretch import ExactStretch, power
+from hardmax.errors import InputError
+from hardmax.geometry.polytope import Polytope
+from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters, limit_points
+from hardmax.limits.cycles import Cycle, find_cycle
+from hardmax.metrics import is_metric
+from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.rationals import exact_number
+from hardmax.wording import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Limit:
+    """Where every token ends. Made by `limit`; everything here follows from the run up to the layer where it settled.
+
+    >>> from hardmax import Dynamics, limit
+    >>> lim = limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], Dynamics("1/2"))
+    >>> lim
+    Limit(5 tokens in 2 dimensions: 4 leaders, 5 clusters, settled at layer 0, exact)
+    >>> lim.points[4].tolist(), str(lim.kind[4]), lim.theorem_applies
+    ([1.0, 0.0], 'face 0, 1', True)
+    """
+
+    run: Trajectory
+
+    @property
+    def settled_at(self) -> int | None:
+        """The layer from which on every token goes straight to its limit; None if the run did not settle."""
+        return self.run.settled_at
+
+    @property
+    def leaders(self) -> np.ndarray:
+        """Tokens that at some layer attended to themselves alone."""
+        return self.run.leaders
+
+    @property
+    def leader_layers(self) -> np.ndarray:
+        """For each of the `leaders` the layer at which it became one."""
+        return self.run.leader_layers
+
+    @property
+    def arithmetic(self) -> str:
+        """What decided who attends to whom: `certified` (proved by floats), `exact` (integers) or `float`."""
+        return self.run.arithmetic
+
+    @property
+    def certified(self) -> bool:
+        """Whether the limit is proved."""
+        return self.run.certified and self.settled_at is not None
+
+    @property
+    def stopped(self) -> str:
+        """Why the walk ended, in words."""
+        if self.cycle is None:
+            return self.run.stopped
+        return f"{self.run.stopped}; the attended sets repeat with period {self.cycle.period}"
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The limit of every token, float64 (n, d); where the tokens were last, if the run did not settle."""
+        return self.run.at(self.run.layers) if self.settled_at is None else limit_points(self.run)
+
+    @cached_property
+    def exact_points(self) -> np.ndarray:
+        """The limits as Fractions (n, d), where integers decided."""
+        stretch = self.run.stretches[-1]
+        if self.settled_at is None or not isinstance(stretch, ExactStretch):
+            raise InputError("`exact_points` needs a limit found in integers: use arithmetic='exact'.")
+        return stretch.targets.fractions()[self.run.points.of_token]
+
+    @cached_property
+    def clusters(self) -> Clusters:
+        """Tokens with equal limits."""
+        return find_clusters(self.run)
+
+    @cached_property
+    def kind(self) -> KindOfToken:
+        """`kind[i]`: what the limit of token i is, `Vertex`, `FaceProjection` or `Elsewhere`."""
+        return KindOfToken(self.clusters)
+
+    @cached_property
+    def polytope(self) -> Polytope:
+        """The hull K of the leaders. Its vertex v is the leader `leaders[v]`, repeated leaders counted once."""
+        if not len(self.leaders):
+            raise InputError("`polytope`: there are no leaders, so there is no polytope.")
+        places = self.run.at(self.run.layers)[self.distinct_leaders]
+        metric = self.run.dynamics.metric
+        # Distances in the norm of the metric, where it has one.
+        measured = metric is not None and is_metric(metric)
+        return Polytope(places, np.array(metric, dtype=np.float64) if measured else None)
+
+    @cached_property
+    def distinct_leaders(self) -> np.ndarray:
+        """The first token of each place where a leader sits: the vertices of the polytope, in order."""
+        _, first = np.unique(self.run.at(self.run.layers)[self.leaders], axis=0, return_index=True)
+        return self.leaders[np.sort(first)]
+
+    @cached_property
+    def bound(self) -> float:
+        """No limit is further than this from `points`. If the run did not settle: all stay in the hull that is left."""
+        if self.settled_at is not None:
+            return self.run.error
+        return 2 * float(np.linalg.norm(self.points - self.points.mean(axis=0), axis=1).max()) + self.run.error
+
+    @cached_property
+    def cycle(self) -> Cycle | None:
+        """Attended sets that come round again, if the run did not settle and they did."""
+        return None if self.settled_at is not None else find_cycle(self.run)
+
+    def distance_to_limit(self, layer: int) -> float:
+        """The largest Euclidean distance of a token from its limit at a layer: g^(layer - settled_at) times that at
+        settling, from there on."""
+        settled = self._settled()
+        if layer < settled:
+            return float(np.linalg.norm(self.run.at(layer) - self.points, axis=1).max())
+        return math.sqrt(self._square_at_settling) * float(power(self.run.dynamics.keep, layer - settled))
+
+    def layers_to(self, eps: Any) -> int:
+        """The layer from which on every token is within `eps` of its limit."""
+        written = repr(eps) if isinstance(eps, float) else eps
+        near = exact_number(written, "`eps`")
+        if near <= 0:
+            raise InputError(f"`eps` must be positive, not {eps}: only a leader ever reaches its limit.")
+        layer = self._settled()
+        if self._square_at_settling > near**2:
+            return layer + _shrinkings(self._square_at_settling, near**2, self.run.dynamics.keep)
+        while layer > 0 and self.distance_to_limit(layer - 1) <= near:
+            layer -= 1
+        return layer
+
+    @cached_property
+    def theorem_reason(self) -> str:
+        """Why Theorem 1.1 does not speak of this cloud; empty if it does."""
+        metric, points = self.run.dynamics.metric, self.run.points
+        if metric is not None and not is_metric(metric):
+            return "the metric is not symmetric positive definite"
+        zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
+        if len(zero):
+            return f"token {int(np.flatnonzero(points.of_token == zero[0])[0])} is zero: it attends to everybody"
+        if points.count < self.run.n or (points.multiplicities > 1).any():
+            return "tokens are repeated: they were merged, with multiplicities"
+        return ""
+
+    @property
+    def theorem_applies(self) -> bool:
+        """Whether the assumptions of Theorem 1.1 hold: tokens distinct and nonzero, metric positive definite."""
+        return not self.theorem_reason
+
+    @cached_property
+    def certificate(self) -> dict[str, Any]:
+        """Plain data that proves the limit, for `verify` or a checker of one's own (see docs/certificate.md)."""
+        from hardmax.limits.certifying import certify
+
+        return certify(self)
+
+    def __repr__(self) -> str:
+        settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        return (
+            f"Limit({counted(self.run.n, 'token')} in {counted(self.run.d, 'dimension')}: "
+            f"{counted(len(self.leaders), 'leader')}, {counted(len(self.clusters), 'cluster')}, "
+            f"{settled}, {self.arithmetic})"
+        )
+
+    def _settled(self) -> int:
+        if self.settled_at is None:
+            raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
+        return self.settled_at
+
+    @cached_property
+    def _square_at_settling(self) -> Fraction:
+        stretch = self.run.stretches[-1]
+        if isinstance(stretch, ExactStretch):
+            rows = zip(stretch.positions.numerators, stretch.targets.numerators, strict=True)
+            squares = (sum((z - w) ** 2 for z, w in zip(*row, strict=True)) for row in rows)
+            return Fraction(max(squares), stretch.positions.denominator**2)
+        return Fraction(float(((stretch.positions - stretch.targets) ** 2).sum(axis=1).max()))
+
+
+def _shrinkings(square: Fraction, goal: Fraction, keep: Fraction) -> int:
+    """The least m with keep^(2 m) square <= goal."""
+    digits = Context(prec=50, Emin=-(10**15), Emax=10**15)
+
+    def log(value: Fraction) -> Decimal:
+        return digits.subtract(digits.ln(Decimal(value.numerator)), digits.ln(Decimal(value.denominator)))
+
+    m = math.ceil(digits.divide(log(goal / square), 2 * log(keep)))
+    # Rounding may have pushed an exact hit one up; numbers short enough are compared exactly.
+    if m * keep.denominator.bit_length() < 10**6 and keep ** (2 * (m - 1)) * square <= goal:
+        return m - 1
+    return m

@@ -1,0 +1,270 @@
+"""Every statement of Theorem 1.1, and the facts that the implementation rests on, checked on one cloud.
+
+The checks are made in integers, on the cloud itself and not on the claims of a run: who attends to whom is worked out
+again at every layer that is looked at.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.choosing import by_all_scores, by_contenders, turned
+from hardmax.engines.exact import ExactEngine
+from hardmax.engines.integers import products
+from hardmax.engines.stretch import ExactStretch
+from hardmax.errors import InputError
+from hardmax.limits.finding import PATIENCE_WITHOUT_THEOREM
+from hardmax.limits.kinds import FaceProjection, Vertex
+from hardmax.limits.result import Limit
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every
+from hardmax.runs.simulation import run_points
+from hardmax.runs.stops import Settled
+from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.rationals import IntegerCloud
+
+MOST_TOKENS = 2000
+HOLDS, FAILS, SILENT = "holds", "fails", "does not apply"
+# Beyond the layer of settling nothing new can happen; a few layers show that it does not.
+AFTERWARDS = (1, 2, 5, 20)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement, what became of it, and by how much."""
+
+    source: str
+    claim: str
+    verdict: str
+    margin: float | None
+    """How clearly it holds (a share of |A| R^2, or what `detail` says); None where there is nothing to measure."""
+    detail: str
+
+
+@dataclass(frozen=True)
+class TheoremReport:
+    """All statements, in order. Truthy if none of them fails."""
+
+    statements: tuple[Statement, ...]
+
+    def __iter__(self) -> Iterator[Statement]:
+        return iter(self.statements)
+
+    def __len__(self) -> int:
+        return len(self.statements)
+
+    def __bool__(self) -> bool:
+        return all(statement.verdict != FAILS for statement in self)
+
+    def __str__(self) -> str:
+        width = max(len(statement.claim) for statement in self)
+        return "\n".join(f"{s.source:12} {s.claim:{width}} {s.verdict:15} {s.detail}" for s in self)
+
+
+def check_theorem(result: Trajectory | Limit) -> TheoremReport:
+    """Check Theorem 1.1 and our own facts on the cloud of a run or a limit.
+
+    >>> from hardmax import Dynamics, clouds, limit
+    >>> report = check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
+    >>> bool(report), {statement.verdict for statement in report}
+    (True, {'holds'})
+    """
+    run = result.run if isinstance(result, Limit) else result
+    if run.points.count > MOST_TOKENS:
+        raise InputError(
+            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}."
+        )
+    evidence = Evidence(_exact_limit(run.points, run.dynamics))
+    return TheoremReport(tuple(check(evidence) for check in CHECKS))
+
+
+def _exact_limit(points, dynamics: Dynamics) -> Limit:
+    stop = Settled(PATIENCE_WITHOUT_THEOREM)
+    return Limit(run_points(points, dynamics, (ExactEngine(by_contenders),), stop, Every(1), DEFAULT_MEMORY_LIMIT))
+
+
+class Evidence:
+    """The layers of an exact run, with attended sets worked out afresh by scoring everybody."""
+
+    def __init__(self, lim: Limit) -> None:
+        self.lim = lim
+        self.run = lim.run
+        self.dynamics = lim.run.dynamics
+
+    @cached_property
+    def layers(self) -> list[int]:
+        """The layers up to settling, each of them, and a few beyond."""
+        last = self.run.layers
+        beyond = [last + more for more in AFTERWARDS] if self.run.settled_at is not None else []
+        return [*range(last + 1), *beyond]
+
+    @cached_property
+    def clouds(self) -> list[IntegerCloud]:
+        return [self.stretch(layer).integers_at(layer) for layer in self.layers]
+
+    @cached_property
+    def sets(self) -> list[list[list[int]]]:
+        return [by_all_scores(cloud, cloud, self.dynamics).lists for cloud in self.clouds]
+
+    @cached_property
+    def leaders(self) -> list[int]:
+        """The points that are leaders, one for each place."""
+        return self.run.points.of_token[self.lim.distinct_leaders].tolist() if len(self.lim.leaders) else []
+
+    def norms(self, cloud: IntegerCloud) -> list[int]:
+        """|z|_A^2 of each point, up to a positive factor and the denominator's square."""
+        looks = turned(cloud.numerators, self.dynamics)
+        return [
+            sum(int(a) * b for a, b in zip(look, z, strict=True))
+            for look, z in zip(looks, cloud.numerators, strict=True)
+        ]
+
+    def stretch(self, layer: int) -> ExactStretch:
+        """The stretch whose attended sets hold at this layer."""
+        stretch = next(stretch for stretch in reversed(self.run.stretches) if stretch.layer <= layer)
+        assert isinstance(stretch, ExactStretch)
+        return stretch
+
+
+Check = Callable[[Evidence], Statement]
+CHECKS: list[Check] = []
+
+
+def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[[Callable[[Evidence], tuple]], Check]:
+    """Register a check that answers (holds, margin, detail); asked only where its assumptions hold."""
+
+    def register(check: Callable[[Evidence], tuple[bool, float | None, str]]) -> Check:
+        def answer(evidence: Evidence) -> Statement:
+            if needs_theorem and not evidence.lim.theorem_applies:
+                return Statement(source, claim, SILENT, None, evidence.lim.theorem_reason)
+            holds, margin, detail = check(evidence)
+            return Statement(source, claim, HOLDS if holds else FAILS, margin, detail)
+
+        CHECKS.append(answer)
+        return answer
+
+    return register
+
+
+@_statement("Theorem 1.1", "leaders exist")
+def _leaders_exist(evidence: Evidence) -> tuple[bool, float | None, str]:
+    return bool(evidence.leaders), None, f"{len(evidence.leaders)} leaders"
+
+
+@_statement("Theorem 1.1", "each leader is a vertex of K, the hull of the leaders")
+def _leaders_are_vertices(evidence: Evidence) -> tuple[bool, float | None, str]:
+    leading = evidence.clouds[-1].rows(evidence.leaders)
+    chosen = by_all_scores(leading, leading, evidence.dynamics)
+    alone = all(several == [i] for i, several in enumerate(chosen.lists))
+    return alone, chosen.margin, f"each is furthest its own way, by {chosen.margin:.2g} at least"
+
+
+@_statement("Theorem 1.1", "each leader sits on its vertex after finitely many layers")
+def _leaders_arrive(evidence: Evidence) -> tuple[bool, float | None, str]:
+    latest = int(evidence.run.leader_layers.max(initial=0))
+    return _at_rest_since(evidence), None, f"the last from layer {latest} on"
+
+
+@_statement("Theorem 1.1", "every token converges to one of finitely many points")
+def _tokens_converge(evidence: Evidence) -> tuple[bool, float | None, str]:
+    settled = evidence.run.settled_at
+    return settled is not None, None, f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
+
+
+@_statement("Theorem 1.1", "these points lie on the boundary of K")
+def _limits_on_boundary(evidence: Evidence) -> tuple[bool, float | None, str]:
+    examples = [evidence.lim.clusters.labels.tolist().index(label) for label in range(len(evidence.lim.clusters))]
+    stretch = evidence.run.stretches[-1]
+    assert isinstance(stretch, ExactStretch)
+    limits = stretch.targets.rows(evidence.run.points.of_token[examples].tolist()).numerators
+    leading = stretch.positions.rows(evidence.leaders).numerators
+    looks = turned(limits, evidence.dynamics)
+    supported = all(
+        any(look) and max(scores) == sum(int(a) * b for a, b in zip(look, w, strict=True))
+        for look, scores, w in zip(looks, products(looks, leading), limits, strict=True)
+    )
+    return supported, None, "K lies on one side of the hyperplane through each, with normal A w"
+
+
+@_statement("Theorem 1.1", "a limit that is no vertex is the projection of 0 onto a face")
+def _limits_are_projections(evidence: Evidence) -> tuple[bool, float | None, str]:
+    kinds = evidence.lim.clusters.kinds
+    vertices = sum(isinstance(kind, Vertex) for kind in kinds)
+    faces = sum(isinstance(kind, FaceProjection) for kind in kinds)
+    return vertices + faces == len(kinds), None, f"{vertices} vertices, {faces} projections"
+
+
+@_statement("fact 1", "only points of the hull's boundary win", needs_theorem=False)
+def _boundary_wins(evidence: Evidence) -> tuple[bool, float | None, str]:
+    wins = 0
+    for layer, sets in zip(evidence.layers, evidence.sets, strict=True):
+        # Whoever is furthest along a direction has the whole hull on one side. The run must have named just those.
+        claimed = evidence.stretch(layer).choices if layer <= evidence.run.layers else None
+        if claimed is not None and [claimed[i].tolist() for i in range(len(sets))] != sets:
+            return False, None, f"at layer {layer} the run names others than those furthest out"
+        wins += sum(map(len, sets))
+    return True, None, f"{wins} wins, each with the whole cloud on one side"
+
+
+@_statement("fact 2", "the hull shrinks", needs_theorem=False)
+def _hull_shrinks(evidence: Evidence) -> tuple[bool, float | None, str]:
+    looked = 0
+    for before, after in zip(evidence.clouds, evidence.clouds[1:], strict=False):
+        looks = turned(before.numerators, evidence.dynamics)
+        reach = [max(row) * after.denominator for row in products(looks, before.numerators)]
+        later = [max(row) * before.denominator for row in products(looks, after.numerators)]
+        if any(new > old for old, new in zip(reach, later, strict=True)):
+            return False, None, "a token is further out than any was before"
+        looked += len(reach)
+    return True, None, f"along {looked} directions nobody gets further out"
+
+
+@_statement("fact 3", "once a leader, always a leader", needs_theorem=False)
+def _leaders_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
+    return _at_rest_since(evidence), None, f"{len(evidence.leaders)} leaders, {len(evidence.layers)} layers"
+
+
+@_statement("fact 4", "norms grow, strictly unless a token is its own target")
+def _norms_grow(evidence: Evidence) -> tuple[bool, float | None, str]:
+    for before, after in zip(evidence.clouds, evidence.clouds[1:], strict=False):
+        short, long = evidence.norms(before), evidence.norms(after)
+        for i, (old, new) in enumerate(zip(short, long, strict=True)):
+            grown = new * before.denominator**2 - old * after.denominator**2
+            still = _same_place(before, after, i)
+            if grown < 0 or (grown == 0) != still:
+                return False, None, f"point {i} moved without growing"
+    return True, None, f"over {len(evidence.layers) - 1} steps"
+
+
+@_statement("facts 5, 6", "from the settled layer on, no attended set changes", needs_theorem=False)
+def _sets_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
+    settled = evidence.run.settled_at
+    if settled is None:
+        return True, None, "not settled: nothing is claimed"
+    later = [sets for layer, sets in zip(evidence.layers, evidence.sets, strict=True) if layer >= settled]
+    beyond = ", ".join(str(settled + more) for more in AFTERWARDS)
+    return all(sets == later[0] for sets in later), None, f"seen at layers {beyond}"
+
+
+def _at_rest_since(evidence: Evidence) -> bool:
+    """Whether every leader, from its first layer as one, stays where it is and attends to its own place alone."""
+    since = evidence.run.leader_since
+    for point in np.flatnonzero(since >= 0).tolist():
+        layers = [row for row, layer in enumerate(evidence.layers) if layer >= since[point]]
+        for row in layers:
+            cloud = evidence.clouds[row]
+            here = cloud.numerators[point]
+            if any(cloud.numerators[j] != here for j in evidence.sets[row][point]):
+                return False
+            if not _same_place(evidence.clouds[layers[0]], cloud, point):
+                return False
+    return True
+
+
+def _same_place(before: IntegerCloud, after: IntegerCloud, point: int) -> bool:
+    return all(
+        a * after.denominator == b * before.denominator
+        for a, b in zip(before.numerators[point], after.numerators[point], strict=True)
+    )

@@ -1,0 +1,181 @@
+"""A test named after each statement of the theory, and one for each published trap that applies to hardmax."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from known import KNOWN, Known
+from strategies import Problem, any_metric_problems, clouds, problems
+
+import hardmax as hm
+from hardmax.limits.theorem import FAILS, HOLDS, SILENT
+
+HALF = hm.Dynamics("1/2")
+
+
+def layers(problem: Problem, depth: int = 3):
+    cloud, metric, alpha = problem
+    return list(oracle.walk(cloud, alpha, metric, depth))
+
+
+def is_corner(cloud, i) -> bool:
+    """Whether point i is outside the hull of the other places: exact, by trying all directions that matter."""
+    others = [z for z in cloud if z != cloud[i]]
+    looks = [[b[1] - a[1], a[0] - b[0]] for a in cloud for b in cloud if a != b]
+    looks += [[-x, -y] for x, y in looks] + [[x - u, y - v] for x, y in [cloud[i]] for u, v in others]
+    # A corner is strictly furthest along some direction strictly between two neighbouring normals: sums of pairs.
+    looks += [[a[0] + b[0], a[1] + b[1]] for a in looks for b in looks]
+    return not others or any(oracle.dot(look, cloud[i]) > max(oracle.dot(look, z) for z in others) for look in looks)
+
+
+@settings(max_examples=60)
+@given(clouds(min_d=2, max_d=2, max_n=6))
+def test_fact_1_only_hull_vertices_win(cloud):
+    for token, attended in zip(cloud, oracle.attended_sets(cloud), strict=True):
+        assert not any(token) or any(is_corner(cloud, j) for j in attended)
+
+
+@settings(max_examples=150)
+@given(any_metric_problems(max_n=8))
+def test_fact_2_the_hull_shrinks_for_any_metric(problem: Problem):
+    path = layers(problem)
+    directions = [token for cloud, _ in path for token in cloud]
+    for (before, _), (after, _) in pairwise(path):
+        for look in directions:
+            assert max(oracle.dot(look, z) for z in after) <= max(oracle.dot(look, z) for z in before)
+
+
+@settings(max_examples=150)
+@given(any_metric_problems(max_n=8))
+def test_fact_3_leaders_are_permanent_for_any_metric(problem: Problem):
+    path = layers(problem)
+    for (before, sets), (after, later) in pairwise(path):
+        for i, attended in enumerate(sets):
+            if all(before[j] == before[i] for j in attended):
+                assert after[i] == before[i]
+                assert all(after[j] == after[i] for j in later[i])
+
+
+@settings(max_examples=150)
+@given(problems(max_n=8))
+def test_fact_4_norms_grow_and_the_attention_graph_has_no_cycles_but_ties(problem: Problem):
+    _, metric, _ = problem
+    for cloud, sets in layers(problem):
+        norm = [oracle.dot(oracle.apply(metric, z), z) for z in cloud]
+        for i, attended in enumerate(sets):
+            assert all(norm[j] > norm[i] or cloud[j] == cloud[i] for j in attended)
+
+
+@settings(max_examples=150)
+@given(any_metric_problems(max_n=8))
+def test_fact_5_once_all_follow_leaders_nothing_changes_for_any_metric(problem: Problem):
+    _, _, alpha = problem
+    path = layers(problem, 6)
+    keep = 1 / (1 + alpha)
+    for k, (here, sets) in enumerate(path):
+        if all(len(attended) == 1 for attended in sets) and all(sets[j] == {j} for (j,) in sets):
+            for m, (there, later) in enumerate(path[k:]):
+                assert later == sets
+                for i, (leader,) in enumerate(sets):
+                    wish = [a + keep**m * (z - a) for a, z in zip(here[leader], here[i], strict=True)]
+                    assert there[i] == wish
+            return
+
+
+@settings(max_examples=150)
+@given(problems(max_n=8, max_d=3))
+def test_fact_6_ties_that_settle_keep_their_sets_for_ever(problem: Problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
+    later = [sets for _, sets in oracle.walk(cloud, alpha, metric, lim.settled_at + 8)][lim.settled_at :]
+    assert all(sets == later[0] for sets in later)
+
+
+def test_fact_7_few_tokens_are_attended_to_in_low_dimension():
+    attended = {
+        d: len(np.unique(hm.simulate(hm.clouds.gaussian(4000, d), HALF, layers=0).stretches[0].choices.indices))
+        for d in (2, 3, 5, 8, 16)
+    }
+    assert attended[2] < attended[3] < attended[5] < attended[8] < attended[16]
+    assert attended[2] < 30
+    assert attended[16] > 1500
+
+
+def test_repeated_tokens_stay_equal_and_count_with_multiplicity():
+    lim = hm.limit([[1, 1], [1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics(1))
+    assert lim.points[0].tolist() == lim.points[1].tolist()
+    assert lim.points[5].tolist() == [1, 1]
+
+
+def test_the_zero_token_attends_to_everybody():
+    sets = hm.attended([[1, 2], [0, 0], [-3, 1]], hm.Dynamics(1))
+    assert sets[1].tolist() == [0, 1, 2]
+
+
+@settings(max_examples=200)
+@given(problems(max_n=7, max_d=3))
+def test_theorem_1_1_holds_wherever_it_applies(problem: Problem):
+    cloud, metric, alpha = problem
+    report = hm.check_theorem(hm.limit(cloud, hm.Dynamics(alpha, metric)))
+    assert report, str(report)
+    applies = hm.limit(cloud, hm.Dynamics(alpha, metric)).theorem_applies
+    assert all((statement.verdict == SILENT) <= (not applies) for statement in report)
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+def test_no_statement_fails_on_a_known_cloud(known: Known):
+    report = hm.check_theorem(hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric)))
+    assert report
+    assert len(report) == 11
+
+
+def test_a_statement_that_is_false_is_told(monkeypatch):
+    # A run that claims a leader which is none: the check works on the cloud and not on the claim.
+    lim = hm.limit(hm.clouds.emerging_leader(), HALF)
+    from hardmax.limits import theorem
+
+    exact = theorem._exact_limit(lim.run.points, lim.run.dynamics)
+    exact.run.leader_since[3] = 0
+    monkeypatch.setattr(theorem, "_exact_limit", lambda points, dynamics: exact)
+    report = hm.check_theorem(lim)
+    assert not report
+    failed = {statement.claim for statement in report if statement.verdict == FAILS}
+    assert "once a leader, always a leader" in failed
+    assert any(statement.verdict == HOLDS for statement in report)
+
+
+def test_a_cloud_too_large_for_integers_is_refused():
+    with pytest.raises(hm.InputError, match="up to 2,000"):
+        hm.check_theorem(hm.limit(hm.clouds.gaussian(2001, 2), HALF))
+
+
+# Published traps (theory, section 6). The parameters change with the layer, so the definition is applied step by step.
+
+
+def test_trap_steps_that_can_be_summed_stop_tokens_short_of_their_leader():
+    tokens = np.array([[Fraction(1)], [Fraction(1, 2)]])
+    for k in range(40):
+        share = Fraction(1, 2 ** (k + 2))  # of the way in layer k; these add up to 1/2
+        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share)))
+    assert tokens[0, 0] == 1
+    assert tokens[1, 0] < Fraction(4, 5)
+
+
+def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_at_one_third():
+    # arXiv 2508.09628 v1, Theorem 3.1 claims convergence to another point. The first step, of length 1, swaps 3 and -1.
+    tokens = np.array([[Fraction(-1)], [Fraction(3)]])
+    for k in range(1, 60):
+        share = Fraction(2, k + 2)
+        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), [[-1]], any_metric=True))
+        assert tokens[1, 0] == Fraction(1, 3)
+    assert abs(tokens[0, 0] - Fraction(1, 3)) < Fraction(1, 400)
+
+
+def test_trap_more_float_layers_are_not_more_converged():
+    cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], ["3/10", "1/10"]]
+    shallow, deep = (hm.simulate(cloud, hm.Dynamics(1), layers=k, arithmetic="float").at(k)[4] for k in (30, 400))
+    limit = hm.limit(cloud, hm.Dynamics(1)).points[4]
+    assert np.linalg.norm(shallow - limit) < 1e-8 < 0.9 < np.linalg.norm(deep - limit)
