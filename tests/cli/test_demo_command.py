@@ -1,11 +1,56 @@
-from command import Command
+"""`hardmax demo`: the difference that arithmetic makes, the limit, its proof, and a forged one."""
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Command, Outcome
+
+from hardmax import verify
 
 
-def test_the_demo_tells_the_difference_and_draws_it(hardmax: Command, tmp_path):
-    outcome = hardmax("demo", "--output", tmp_path / "new" / "folder")
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "new" / "folder"
+
+
+@pytest.fixture
+def outcome(hardmax: Command, folder: Path) -> Outcome:
+    return hardmax("demo", "--output", folder)
+
+
+def test_the_demo_tells_the_difference_and_draws_it(outcome: Outcome, folder: Path):
     assert outcome.code == 0
     assert "floats, ==: token 4 ends at a vertex, 1.00 from where it belongs." in outcome.out
     assert "certified: token 4 ends on the edge, where it belongs" in outcome.out
-    picture = tmp_path / "new" / "folder" / "arithmetics.png"
-    assert picture.read_bytes().startswith(b"\x89PNG")
-    assert str(picture) in outcome.err
+    assert (folder / "arithmetics.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_says_where_every_token_ends(outcome: Outcome):
+    assert "4\t0.6\t0.8\tface 0, 3\t1\t0.1\t4\n" in outcome.out
+    assert "0\t-0.2\t1.4\tvertex 0\t2\t0.2\t0 9\n" in outcome.out
+
+
+def test_the_demo_writes_a_proof_that_is_accepted(outcome: Outcome, folder: Path):
+    assert verify(json.loads((folder / "certificate.json").read_text()))
+    assert "without the engines: accepted (" in outcome.out
+
+
+def test_the_demo_has_a_forged_proof_refused(outcome: Outcome):
+    assert "token 4 sent to a vertex, as floats did: refused (limits" in outcome.out
+
+
+def test_the_demo_says_what_it_wrote(outcome: Outcome, folder: Path):
+    names = ["arithmetics.png", "certificate.json", "limit.png"]
+    assert outcome.err.splitlines() == [f"wrote {folder / name}" for name in names]
+    assert sorted(path.name for path in folder.iterdir()) == names
+    assert (folder / "limit.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_file_is_no_folder_for_the_demo(hardmax: Command, tmp_path: Path):
+    (tmp_path / "taken").write_text("mine")
+    outcome = hardmax("demo", "--output", tmp_path / "taken")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert outcome.err.startswith("error: `--output` ")
+    assert outcome.err.count("\n") == 1
+    assert (tmp_path / "taken").read_text() == "mine"

@@ -1,13 +1,28 @@
-"""Values of options that are more than a number: sizes of memory, layers to record, when to stop."""
+"""Options that several commands share, and values that are more than a number: sizes, layers to record, stops."""
 
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
 
 from hardmax.errors import InputError
 
 if TYPE_CHECKING:
+    from hardmax.dynamics import Dynamics
     from hardmax.runs.records import Record
     from hardmax.runs.stops import Stop
+
+TokenFile = Annotated[
+    str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
+]
+Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")]
+Metric = Annotated[str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")]
+AnyMetric = Annotated[
+    bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
+]
+Arithmetic = Annotated[str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
@@ -45,3 +60,20 @@ def read_stop(layers: int | None, until_settled: bool) -> "Stop":
         came = "both came" if until_settled else "neither came"
         raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
     return AfterLayers(layers) if layers is not None else Settled()
+
+
+def read_dynamics(alpha: str, metric: str | None, any_metric: bool) -> "Dynamics":
+    """The parameters of a layer, as they were typed."""
+    from hardmax.dynamics import Dynamics
+    from hardmax.tokens.files import read_metric
+
+    return Dynamics(alpha, None if metric is None else read_metric(metric), any_metric=any_metric)
+
+
+def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
+    """Refuses before the work what could not be written after it."""
+    if Path(path).suffix not in suffixes:
+        wish = suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise InputError(f"`{option}` must end in {wish}, not {path!r}.")
+    if not Path(path).parent.is_dir():
+        raise InputError(f"`{option}` {path!r}: the folder does not exist. Make it first.")

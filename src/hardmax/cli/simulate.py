@@ -4,7 +4,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax.cli.options import read_record, read_size, read_stop
+from hardmax.cli.options import (
+    Alpha,
+    AnyMetric,
+    Arithmetic,
+    AsJson,
+    Metric,
+    TokenFile,
+    check_target,
+    read_dynamics,
+    read_record,
+    read_size,
+    read_stop,
+)
 from hardmax.cli.output import narrate, print_json, progress_bar
 
 if TYPE_CHECKING:
@@ -13,43 +25,34 @@ if TYPE_CHECKING:
 
 
 def simulate_command(
-    file: Annotated[
-        str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
-    ],
-    alpha: Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")],
+    file: TokenFile,
+    alpha: Alpha,
     layers: Annotated[int | None, typer.Option(help="How many layers to run.")] = None,
     until_settled: Annotated[
         bool, typer.Option("--until-settled", help="Run until no token ever changes whom it attends to.")
     ] = False,
-    metric: Annotated[
-        str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")
-    ] = None,
-    any_metric: Annotated[
-        bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
-    ] = False,
-    arithmetic: Annotated[
-        str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")
-    ] = "certified",
+    metric: Metric = None,
+    any_metric: AnyMetric = False,
+    arithmetic: Arithmetic = "certified",
     record: Annotated[str, typer.Option(help="Layers to keep: all, last, or a number m for every m-th.")] = "all",
     memory_limit: Annotated[str, typer.Option(help="Refuse to keep more than this.")] = "4GiB",
     output: Annotated[
         str | None, typer.Option("--output", "-o", help="Write the run to a .npz, .json or .csv file.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.
 
     Says where every token is, who leads and since when, and what decided it.
     """
     from hardmax.cli import simulate_files, simulate_report
-    from hardmax.dynamics import Dynamics
     from hardmax.runs.simulation import simulate
-    from hardmax.tokens.files import read_cloud, read_metric
+    from hardmax.tokens.files import read_cloud
 
     stop, kept, limit = read_stop(layers, until_settled), read_record(record), read_size(memory_limit)
     if output is not None:
-        simulate_files.check_target(output)
-    dynamics = Dynamics(alpha, None if metric is None else read_metric(metric), any_metric=any_metric)
+        check_target(output, "--output", simulate_files.SUFFIXES)
+    dynamics = read_dynamics(alpha, metric, any_metric)
     tokens = read_cloud(file)
     with progress_bar("clouds") as progress:
         result: Trajectory | Trajectories = simulate(

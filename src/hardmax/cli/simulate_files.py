@@ -10,8 +10,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardmax.errors import InputError
-
 if TYPE_CHECKING:
     import numpy as np
 
@@ -19,15 +17,6 @@ if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
 
 SUFFIXES = (".npz", ".json", ".csv")
-
-
-def check_target(path: str) -> None:
-    """Refuses before the run what could not be written after it."""
-    suffix = Path(path).suffix
-    if suffix not in SUFFIXES:
-        raise InputError(f"`--output` must end in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, not {path!r}.")
-    if not Path(path).parent.is_dir():
-        raise InputError(f"`--output` {path!r}: the folder does not exist. Make it first.")
 
 
 def write_result(result: "Trajectory | Trajectories", path: str, multiplicities: "np.ndarray | None") -> None:

@@ -1,24 +1,23 @@
 """What `hardmax simulate` prints: a summary for people, a document for programs. Both show the same numbers."""
 
-import shutil
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardmax.cli.output import finite, is_terminal, print_facts, print_table
+from hardmax.cli.phrases import (
+    DECIDED_BY,
+    SHOWN_ROWS,
+    coordinate,
+    coordinates_shown,
+    leaders_of,
+    parameters,
+    settled,
+    size_of,
+    token_list,
+)
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from hardmax.runs.trajectories import Trajectories
     from hardmax.runs.trajectory import Trajectory
-
-SHOWN_TOKENS, SHOWN_LEADERS, SHOWN_ATTENDED = 20, 12, 4
-
-DECIDED_BY = {
-    "certified": "certified: floats, every choice proved",
-    "exact": "exact: integers",
-    "float": "float: nothing is proved",
-}
 
 
 def document(result: "Trajectory | Trajectories") -> dict[str, Any]:
@@ -44,10 +43,7 @@ def show(result: "Trajectory | Trajectories") -> None:
 
 
 def _run_document(run: "Trajectory") -> dict[str, Any]:
-    metric = run.dynamics.metric
-    return {
-        "alpha": str(run.dynamics.alpha),
-        "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
+    return parameters(run.dynamics) | {
         "n": run.n,
         "d": run.d,
         "layers": run.layers,
@@ -68,43 +64,31 @@ def _run_document(run: "Trajectory") -> dict[str, Any]:
 
 def _facts(run: "Trajectory") -> list[tuple[str, str]]:
     return [
-        ("tokens", f"{run.n} in {run.d} dimension{'s' * (run.d != 1)}"),
+        ("tokens", size_of(run)),
         ("alpha", str(run.dynamics.alpha)),
         ("layers", str(run.layers)),
-        ("leaders", _leaders(run)),
-        ("settled at", _layer(run.settled_at)),
+        ("leaders", leaders_of(run)),
+        ("settled at", settled(run.settled_at)),
         ("smallest margin", _margin(run)),
         ("arithmetic", DECIDED_BY[run.arithmetic]),
         ("stopped", run.stopped),
     ]
 
 
-def _leaders(run: "Trajectory") -> str:
-    """How many, and who appeared at which layer.
-
-    The tokens are grouped by layer, since most leaders lead from the start.
-    """
-    groups = []
-    for layer in sorted(set(run.leader_layers.tolist())):
-        tokens = [str(token) for token in run.leaders[run.leader_layers == layer]]
-        groups.append(f"since layer {layer}: {_some(tokens, SHOWN_LEADERS)}")
-    return f"{len(run.leaders)} ({'; '.join(groups)})" if groups else "none"
-
-
 def _show_tokens(run: "Trajectory") -> None:
     """Where each token is at the last layer: the first of them on a terminal, all of them on a pipe."""
-    shown = min(run.n, SHOWN_TOKENS) if is_terminal() else run.n
-    columns = min(run.d, _columns_that_fit()) if is_terminal() else run.d
+    shown = min(run.n, SHOWN_ROWS) if is_terminal() else run.n
+    columns = coordinates_shown(run.d, beside=36)
     tokens, attended = run.at(run.layers), run.attended(run.layers)
     since = dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True))
-    names = [f"z{coordinate}" for coordinate in range(columns)]
+    names = [f"z{number}" for number in range(columns)]
     more = ["…"] if columns < run.d else []
     rows = [
         [
             str(token),
-            *(_coordinate(value) for value in tokens[token, :columns].tolist()),
+            *(coordinate(value) for value in tokens[token, :columns].tolist()),
             *more,
-            _attended(attended[token]),
+            token_list(attended[token].tolist()),
             str(since.get(token, "")),
         ]
         for token in range(shown)
@@ -131,30 +115,7 @@ def _show_clouds(runs: "Trajectories") -> None:
     print_table(header, rows, right=header[:-1])
 
 
-def _columns_that_fit() -> int:
-    # Every coordinate takes about 12 characters, the other columns about 36.
-    return max(1, (shutil.get_terminal_size().columns - 36) // 12)
-
-
-def _coordinate(value: float) -> str:
-    return f"{value:.6g}" if is_terminal() else repr(value)
-
-
 def _margin(run: "Trajectory") -> str:
     # A cloud of one point has nobody to prefer: its margin is infinite.
     margin = finite(run.smallest_margin)
     return "none (no choice to make)" if margin is None else f"{margin:.3g}" if is_terminal() else repr(margin)
-
-
-def _attended(chosen: "np.ndarray") -> str:
-    tokens = [str(token) for token in chosen.tolist()]
-    return _some(tokens, SHOWN_ATTENDED) if is_terminal() else " ".join(tokens)
-
-
-def _some(texts: Sequence[str], limit: int) -> str:
-    shown = ", ".join(texts[:limit])
-    return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit} more"
-
-
-def _layer(layer: int | None) -> str:
-    return "not yet" if layer is None else f"layer {layer}"

@@ -7,7 +7,9 @@ _TRANSLATIONS = [
     (r"record=LastOnly\(\)", "--record last"),
     (r"record=Every\(([\d,]+)\)", lambda found: "--record " + found[1].replace(",", "")),
     (r"arithmetic='(\w+)'", r"--arithmetic \1"),
-    (r"`(alpha|metric|layers|record|arithmetic|n|d|side|sides|span|seed)`", r"`--\1`"),
+    (r"`(alpha|metric|layers|record|arithmetic|n|d|side|sides|span|seed|certificate)`", r"`--\1`"),
+    (r"`at_most`", "`--at-most`"),
+    (r"`check_theorem`", "`--check`"),
     (r"`memory_limit`", "`--memory-limit`"),
 ]
 

@@ -11,6 +11,18 @@ from matplotlib.patches import Polygon
 from hardmax.figures.style import FAINT, INK, SHADE
 
 
+def window(places: np.ndarray) -> tuple[float, float, float, float]:
+    """A square (left, right, bottom, top) with room around the places.
+
+    >>> window(np.array([[0.0, 0.0], [20.0, 10.0]]))
+    (-2.0, 22.0, -7.0, 17.0)
+    """
+    middle = (places.min(axis=0) + places.max(axis=0)) / 2
+    reach = float(np.abs(places - middle).max()) * 1.2 or 1.0
+    x, y = middle.tolist()
+    return x - reach, x + reach, y - reach, y + reach
+
+
 def draw_tokens(
     tokens: np.ndarray, ax: Axes, *, leaders: Sequence[int] | np.ndarray = (), color: str = FAINT
 ) -> tuple[PathCollection, PathCollection]:
@@ -24,6 +36,11 @@ def draw_tokens(
 def draw_paths(path: np.ndarray, ax: Axes, *, color: str = FAINT, width: float = 0.9) -> list[Line2D]:
     """The way of each token, from `path` of shape (layers, n, 2)."""
     return ax.plot(path[:, :, 0], path[:, :, 1], color=color, lw=width, zorder=2)
+
+
+def draw_origin(ax: Axes) -> PathCollection:
+    """A small plus where zero is: a token looks away from it."""
+    return ax.scatter(0, 0, s=30, marker="+", color=FAINT, linewidths=0.8, zorder=2)
 
 
 def draw_leader_polygon(leaders: np.ndarray, ax: Axes) -> Polygon:

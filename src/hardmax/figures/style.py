@@ -21,6 +21,9 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
+# Seven shapes and six colours: the first 42 pairs are all different, and neighbours differ in both.
+SHAPES = ("o", "s", "^", "P", "v", "<", ">")
+LEADER, PROJECTION, ELSEWHERE = "*", "D", "X"
 
 _RULES: dict[Any, Any] = {
     "font.size": 9,
@@ -40,22 +43,48 @@ def our_look() -> Iterator[None]:
         yield
 
 
-def plain_axes(ax: Axes) -> None:
-    """Equal scales and no frame: positions matter, numbers are read off the tokens."""
+def look_of(number: int) -> tuple[str, str]:
+    """The colour and the shape of the thing with this number.
+
+    >>> look_of(0), look_of(6)
+    (('#0072B2', 'o'), ('#0072B2', '>'))
+    """
+    return CYCLE[number % len(CYCLE)], SHAPES[number % len(SHAPES)]
+
+
+def room(tokens: int) -> float:
+    """By what the area of a mark is multiplied where so many tokens share the axes.
+
+    >>> room(10), room(1000)
+    (1.0, 0.2)
+    """
+    return min(1.0, (40 / max(tokens, 1)) ** 0.5)
+
+
+def plain_axes(ax: Axes, *, frame: bool = False) -> None:
+    """Equal scales and no numbers, since positions matter; a frame where panels would run into one another."""
     ax.set_aspect("equal")
     ax.margins(0.12)
     ax.set_xticks([])
     ax.set_yticks([])
     for side in ax.spines.values():
-        side.set_visible(False)
+        side.set_visible(frame)
+        side.set_color(SHADE)
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a picture whole or not at all; the suffix (.png, .svg, .pdf) says which kind."""
+    write_whole(path, figure_bytes(figure, path))
+
+
+def figure_bytes(figure: Figure, path: str | Path) -> bytes:
+    """What `save_figure` writes to that path."""
     kind = Path(path).suffix.lstrip(".").lower()
     if kind not in ("png", "svg", "pdf"):
         raise InputError(f"`path` must end in .png, .svg or .pdf, not {Path(path).suffix or 'nothing'!r}.")
     buffer = io.BytesIO()
     # Without a date the same figure is the same file, byte for byte.
-    figure.savefig(buffer, format=kind, metadata={"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind))
-    write_whole(path, buffer.getvalue())
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with our_look():
+        figure.savefig(buffer, format=kind, metadata=undated)
+    return buffer.getvalue()

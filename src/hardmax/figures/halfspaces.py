@@ -1,0 +1,93 @@
+"""The half-space in which a token finds whom it attends to: the paper's Figure 1."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
+from matplotlib.text import Annotation
+
+from hardmax.dynamics import Dynamics
+from hardmax.errors import InputError
+from hardmax.figures.plane import draw_origin, window
+from hardmax.figures.style import BLUE, FAINT, INK, SKY, VERMILION, our_look, plain_axes
+from hardmax.geometry.halfspaces import half_space
+from hardmax.runs.simulation import simulate
+from hardmax.runs.trajectory import Trajectory
+
+# With A = I token 0 ties 1 and 2; with A = ((2, 1), (1, 1)) it looks further up and attends to 3 alone.
+FIGURE_1 = [(1, -0.5), (1.5, -1.5), (2, -0.5), (1.5, 1.75)]
+KEY = "dot: the token    square: whom it attends to    arrow: where it looks    shaded: its half-space"
+
+
+@dataclass(frozen=True)
+class DrawnHalfspace:
+    """What `draw_halfspace` drew."""
+
+    shade: Polygon
+    gaze: Annotation
+    falls: LineCollection
+    token: PathCollection
+    attended: PathCollection
+    others: PathCollection
+
+
+def figure1_runs() -> dict[str, Trajectory]:
+    """The two metrics of Figure 1, on four tokens of our choice."""
+    metrics = {"A = I": None, "A = ((2, 1), (1, 1))": [[2, 1], [1, 1]]}
+    return {name: simulate(FIGURE_1, Dynamics("1/2", metric), layers=0) for name, metric in metrics.items()}
+
+
+def halfspace_figure(runs: Mapping[str, Trajectory], token: int = 0) -> Figure:
+    """A panel for each run: one token, whom it attends to, and its half-space."""
+    with our_look():
+        figure = Figure(figsize=(3.6 * len(runs), 4.1))
+        panels = figure.subplots(1, len(runs), squeeze=False)[0]
+        for ax, (name, run) in zip(panels, runs.items(), strict=True):
+            draw_halfspace(run, token, ax)
+            ax.set_title(name)
+        figure.supxlabel(KEY, fontsize=8)
+        figure.tight_layout()
+    return figure
+
+
+def draw_halfspace(run: Trajectory, token: int, ax: Axes, *, layer: int = 0) -> DrawnHalfspace:
+    """A token of the plane, where it looks, how far the tokens lie that way, and its half-space, shaded."""
+    if run.d != 2:
+        raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")
+    tokens, metric = run.at(layer), run.dynamics.metric
+    own = half_space(tokens[token], None if metric is None else np.array(metric, dtype=np.float64))
+    attended = run.attended(layer)[token]
+    others = np.setdiff1d(np.arange(run.n), [token, *attended])
+    # A token's height is how far it lies along the direction A z: those with the largest are attended to.
+    heights = tokens @ own.normal / max(float(own.normal @ own.normal), np.finfo(float).tiny)
+    feet = heights[:, None] * own.normal
+    plain_axes(ax, frame=True)
+    ax.axis(window(np.vstack([tokens, feet, [[0, 0]]])))
+    draw_origin(ax)
+    shade = Polygon(own.clipped(ax.axis()), closed=True, facecolor=SKY, edgecolor=BLUE, alpha=0.25, lw=1.2, zorder=1)
+    ax.add_patch(shade)
+    falls = LineCollection(list(np.stack([tokens, feet], axis=1)), colors=FAINT, linestyles=":", zorder=2)
+    ax.add_collection(falls)
+    for number, place in enumerate(tokens):
+        aside = (-17, -11) if number == token else (7, 5)  # away from the arrow
+        ax.annotate(f"$z_{{{number}}}$", place, textcoords="offset points", xytext=aside, fontsize=10, zorder=6)
+    return DrawnHalfspace(
+        shade=shade,
+        gaze=ax.annotate(
+            "",
+            feet[np.argmax(heights)],
+            (0, 0),
+            arrowprops={"arrowstyle": "-|>", "color": INK, "lw": 1.2, "shrinkA": 0, "shrinkB": 0},
+            zorder=3,
+        ),
+        falls=falls,
+        token=ax.scatter(*tokens[token], s=60, color=BLUE, edgecolors="white", lw=0.6, zorder=5),
+        attended=ax.scatter(
+            *tokens[attended].T, s=60, color=VERMILION, marker="s", edgecolors="white", lw=0.6, zorder=4
+        ),
+        others=ax.scatter(*tokens[others].T, s=46, color=FAINT, edgecolors="white", lw=0.6, zorder=4),
+    )

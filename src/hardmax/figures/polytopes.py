@@ -1,0 +1,46 @@
+"""Polytopes in the plane and in space: polygons, facets, and what is left of them when they are flat."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.patches import Polygon
+from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+from mpl_toolkits.mplot3d.axes3d import Axes3D
+
+from hardmax.errors import InputError
+from hardmax.figures.style import FAINT, INK
+from hardmax.geometry.polytope import Polytope
+
+SEE_THROUGH = (INK, 0.07)  # grey on white, and cells or facets behind it still show
+
+
+def draw_polytope(polytope: Polytope, ax: Axes) -> list[Artist]:
+    """A polytope in the plane, shaded, or in space, its facets translucent; a segment or a point if it is flat."""
+    corners = polytope.vertices
+    space = 3 if isinstance(ax, Axes3D) else 2
+    if corners.shape[1] != space:
+        raise InputError(
+            f"`polytope` lies in {corners.shape[1]} dimensions, these axes have {space}: draw a projection of it."
+        )
+    if polytope.dimension == 0:
+        return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
+    if polytope.dimension == 1:
+        return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
+    if isinstance(ax, Axes3D):
+        faces = polytope.facets if polytope.dimension == 3 else (None,)
+        return [_draw_facets([corners[polytope.outline(face)] for face in faces], ax)]
+    polygon = Polygon(
+        corners[polytope.outline()], closed=True, facecolor=SEE_THROUGH, edgecolor=FAINT, lw=0.8, zorder=1
+    )
+    ax.add_patch(polygon)
+    return [polygon]
+
+
+def _draw_facets(facets: Sequence[np.ndarray], ax: Axes3D) -> Poly3DCollection:
+    collection = Poly3DCollection(facets, facecolor=SEE_THROUGH, edgecolor=FAINT, linewidths=0.7, zorder=1)
+    ax.add_collection3d(collection)
+    # Collections do not widen the axes by themselves.
+    ax.auto_scale_xyz(*np.concatenate(facets).T)
+    return collection
