@@ -66,10 +66,12 @@ def _nearest(vertices: np.ndarray, targets: np.ndarray) -> Nearest:
         going = (gaps > FINE * extent * lengths) & (lengths > reached[rows]) & (corrals[:, -1] < 0)
         moved = _with_newcomers(vertices, targets[rows[going]], corrals[going], weights[going], newcomers[going])
         # In thin or far hulls a distance falls by less than rounding until the corral is complete. That takes at most
-        # r + 1 rounds: a distance that has not fallen in as many, or rises, is the best that floats can do.
+        # r + 1 rounds: a distance that has not fallen in as many, or rises, is the best that floats can do. So is a
+        # corral that the newcomer has to leave at once.
         rows, reach = rows[going], moved.distances
+        changed = (moved.corrals != corrals[going]).any(axis=1)
         idle[rows] = np.where(reach < best[rows] * (1 - FINE), 0, idle[rows] + 1)
-        kept = (reach <= best[rows] * (1 + FINE)) & (idle[rows] <= vertices.shape[1] + 1)
+        kept = changed & (reach <= best[rows] * (1 + FINE)) & (idle[rows] <= vertices.shape[1] + 1)
         rows = rows[kept]
         best[rows] = np.minimum(best[rows], reach[kept])
         for array, after in zip(found, moved, strict=True):

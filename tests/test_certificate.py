@@ -1,0 +1,604 @@
+"""The checker of certificates against a maker of its own: true ones pass, and nothing else does."""
+
+import ast
+import copy
+import hashlib
+import itertools
+import json
+import math
+import os
+import random
+import subprocess
+import sys
+import time
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import oracle
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from known import CUBE, KNOWN, SQUARE, Known, rational, turned
+from oracle import Cloud, Matrix, Token, apply, dot
+from strategies import any_metric_problems, problems
+
+import hardmax
+from hardmax import certificate as checker
+from hardmax.certificate import verify
+
+Document = dict[str, Any]
+CHECKER = Path(checker.__file__)
+
+# The maker: statements 1 to 5 of docs/certificate.md, in plain fractions, by other means than the checker's.
+
+
+def make(
+    numerators: list[list[int]],
+    denominator: int,
+    multiplicities: list[int],
+    alpha: Fraction,
+    metric: Matrix | None = None,
+    at_most: int = 40,
+) -> Document | None:
+    """The certificate of a cloud of distinct points; None if it does not settle within `at_most` layers."""
+    cloud = [[Fraction(x, denominator) for x in row] for row in numerators]
+    attended, leaders = [], {}
+    for layer in range(at_most + 1):
+        sets = [sorted(several) for several in oracle.attended_sets(cloud, metric)]
+        if not attended or attended[-1]["sets"] != sets:
+            attended.append({"from": layer, "sets": sets})
+        for i, several in enumerate(sets):
+            if all(cloud[j] == cloud[i] for j in several):
+                leaders.setdefault(i, layer)
+        targets = [mean(several, cloud, multiplicities) for several in sets]
+        if last_for_ever(cloud, targets, sets, multiplicities, metric):
+            document = {
+                "format": "hardmax-limit-certificate",
+                "version": 1,
+                "alpha": str(alpha),
+                "metric": None if metric is None else [[str(x) for x in row] for row in metric],
+                "denominator": str(denominator),
+                "points": [[str(x) for x in row] for row in numerators],
+                "multiplicities": multiplicities,
+                "attended": attended,
+                "settled_at": layer,
+                "leaders": [[i, leaders[i]] for i in sorted(leaders)],
+                "limits": [described(target, sorted(leaders), cloud, metric) for target in targets],
+            }
+            return signed(document)
+        cloud = [
+            [(x + alpha * y) / (1 + alpha) for x, y in zip(*rows, strict=True)]
+            for rows in zip(cloud, targets, strict=True)
+        ]
+    return None
+
+
+def mean(several: list[int], cloud: Cloud, multiplicities: list[int]) -> Token:
+    size = sum(multiplicities[j] for j in several)
+    return [sum(multiplicities[j] * cloud[j][axis] for j in several) / Fraction(size) for axis in range(len(cloud[0]))]
+
+
+def last_for_ever(cloud: Cloud, w: Cloud, sets: list[list[int]], multiplicities: list[int], metric: Matrix | None):
+    u = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(cloud, w, strict=True)]
+    if any(any(mean(several, u, multiplicities)) for several in sets):
+        return False
+    for i, several in enumerate(sets):
+        if len(several) == 1 or not any(u[i]):
+            continue
+        along_w, along_u = apply(metric, w[i]), apply(metric, u[i])
+        scores = [
+            (dot(along_w, w[j]), dot(along_w, u[j]) + dot(along_u, w[j]), dot(along_u, u[j])) for j in range(len(w))
+        ]
+        for j, score in enumerate(scores):
+            a0, a1, a2 = (x - y for x, y in zip(score, scores[several[0]], strict=True))
+            if any((a0, a1, a2)) if j in several else not negative_up_to_one(a0, a1, a2):
+                return False
+    return True
+
+
+def negative_up_to_one(a0: Fraction, a1: Fraction, a2: Fraction) -> bool:
+    """Whether a0 + a1 t + a2 t^2 < 0 for all t in (0, 1]."""
+    near_zero = next((a for a in (a0, a1, a2) if a), Fraction(0))
+    places = [Fraction(1)]
+    if a2 and 0 < -a1 / (2 * a2) < 1:
+        places.append(-a1 / (2 * a2))
+    return near_zero < 0 and all(a0 + a1 * t + a2 * t * t < 0 for t in places)
+
+
+def described(target: Token, leaders: list[int], cloud: Cloud, metric: Matrix | None) -> Document:
+    vertex = next((v for v in leaders if cloud[v] == target), None)
+    if vertex is not None:
+        return {"vertex": vertex}
+    point = [str(x) for x in target]
+    heights = [dot(apply(metric, target), cloud[v]) for v in leaders]
+    face = [v for v, height in zip(leaders, heights, strict=True) if height == max(heights)]
+    weights = weights_of(target, [cloud[v] for v in face])
+    if weights is None:
+        return {"point": point}
+    return {"face": face, "weights": [str(x) for x in weights], "point": point}
+
+
+def weights_of(target: Token, vertices: Cloud) -> list[Fraction] | None:
+    """Weights, not negative and with sum 1, that make the target the mean of the vertices; None if there are none."""
+    for size in range(1, len(target) + 2):
+        for chosen in itertools.combinations(range(len(vertices)), size):
+            rows = [[*column, goal] for *column, goal in zip(*(vertices[v] for v in chosen), target, strict=True)]
+            solution = solved([*rows, [Fraction(1)] * (size + 1)], size)
+            if solution is not None and min(solution) >= 0:
+                return [solution[chosen.index(v)] if v in chosen else Fraction(0) for v in range(len(vertices))]
+    return None
+
+
+def solved(rows: list[list[Fraction]], unknowns: int) -> list[Fraction] | None:
+    """The one solution of a linear system, the right-hand side last in each row; None if there is none or many."""
+    for k in range(unknowns):
+        pivot = next((row for row in rows[k:] if row[k]), None)
+        if pivot is None:
+            return None
+        rows.remove(pivot)
+        scaled = [x / pivot[k] for x in pivot]
+        rows = [[x - row[k] * y for x, y in zip(row, scaled, strict=True)] for row in rows]
+        rows.insert(k, scaled)
+    return None if any(row[-1] for row in rows[unknowns:]) else [row[-1] for row in rows[:unknowns]]
+
+
+def signed(document: Document) -> Document:
+    rest = {key: value for key, value in document.items() if key != "sha256"}
+    return rest | {"sha256": hashlib.sha256(text(rest).encode()).hexdigest()}
+
+
+def text(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+
+
+def certified(tokens: Cloud, alpha: Fraction = Fraction(1), metric: Matrix | None = None) -> Document:
+    document = settled(tokens, alpha, metric)
+    assert document is not None
+    return document
+
+
+def settled(tokens: Cloud, alpha: Fraction, metric: Matrix | None) -> Document | None:
+    places = list(dict.fromkeys(map(tuple, tokens)))
+    denominator = math.lcm(*(x.denominator for place in places for x in place))
+    numerators = [[int(x * denominator) for x in place] for place in places]
+    return make(numerators, denominator, [tokens.count(list(place)) for place in places], alpha, metric)
+
+
+def made_again(document: Document) -> Document | None:
+    """What the maker makes of the points, multiplicities, alpha and metric of a certificate."""
+    return make(
+        [[int(x) for x in row] for row in document["points"]],
+        int(document["denominator"]),
+        document["multiplicities"],
+        Fraction(document["alpha"]),
+        None if document["metric"] is None else [[Fraction(x) for x in row] for row in document["metric"]],
+    )
+
+
+INNER = rational("1/2 0", "3/10 1/10", "0 0")
+EXAMPLES = {
+    "line": certified(rational("3", "1", "1/7", "-1/4", "-2"), Fraction(1, 2)),
+    "square": certified(SQUARE + rational("1/2 0"), Fraction(1, 2)),
+    "turned": certified(turned(SQUARE + rational("1/2 0", "-1/2 0")), Fraction(1, 2)),
+    "late leader": certified(next(k for k in KNOWN if k.name == "emerging leader").tokens, Fraction(1, 2)),
+    "repeated": certified([*SQUARE, *SQUARE[:1], *INNER]),
+    "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
+    "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
+}
+each_example = pytest.mark.parametrize("document", EXAMPLES.values(), ids=EXAMPLES.keys())
+
+
+# A token with a tie between the first two, whom the fourth passes and falls behind again between two long layers.
+OVERTAKEN_BETWEEN_LAYERS = rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0")
+MINUS = rational("-1")
+
+
+def changed(document: Document, *path: Any, to: Any) -> Document:
+    """A copy with another value at a place, its digest in order again: only the mathematics can find it out."""
+    forged = copy.deepcopy(document)
+    *way, last = path
+    place = forged
+    for step in way:
+        place = place[step]
+    place[last] = to
+    return signed(forged)
+
+
+# What is true is accepted
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+def test_clouds_with_known_limits_are_verified_with_just_these_limits(known: Known):
+    document = certified(known.tokens, known.alpha, known.metric)
+    verdict = verify(document)
+    assert verdict, verdict.reason
+    places = list(dict.fromkeys(map(tuple, known.tokens)))
+    leaders = [places.index(tuple(known.tokens[token])) for token in known.leaders]
+    assert document["leaders"] == sorted(map(list, dict.fromkeys(zip(leaders, known.leader_layers, strict=True))))
+    for token, limit in zip(known.tokens, known.limits, strict=True):
+        point = [str(x) for x in limit]
+        assert verify(changed(document, "limits", places.index(tuple(token)), to={"point": point}))
+        assert not verify(changed(document, "limits", places.index(tuple(token)), to={"point": [*point[:-1], "77"]}))
+
+
+@pytest.mark.parametrize("place", [turned, list])
+def test_the_square_has_a_face_limit_in_the_middle_of_its_edge(place):
+    document = certified(place(SQUARE + rational("1/2 0")), Fraction(1, 2))
+    point = [str(x) for x in place(rational("1 0"))[0]]
+    assert document["limits"][4] == {"face": [0, 3], "weights": ["1/2", "1/2"], "point": point}
+    assert verify(document)
+
+
+@settings(max_examples=250)
+@given(st.one_of(problems(max_d=4, max_n=8), any_metric_problems(max_d=3, max_n=6)))
+def test_true_certificates_are_accepted_and_what_they_say_comes_true(problem):
+    tokens, metric, alpha = problem
+    document = settled(tokens, alpha, metric)
+    assume(document is not None)
+    assert document is not None
+    assert verify(document), verify(document).reason
+    last, sets = document["settled_at"], document["attended"][-1]["sets"]
+    places = list(dict.fromkeys(map(tuple, tokens)))
+    point_of = [places.index(tuple(token)) for token in tokens]
+    for layer, (_, found) in enumerate(oracle.walk(tokens, alpha, metric, last + 8)):
+        if layer >= last:
+            assert [{point_of[j] for j in several} for several in found] == [set(sets[point]) for point in point_of]
+
+
+def test_points_that_meet_lead_together_where_the_metric_lets_them_meet():
+    # Each attends to the other, and after a layer of alpha = 1 both sit at 0.
+    document = certified(rational("1", "-1"), Fraction(1), MINUS)
+    assert document["leaders"] == [[0, 1], [1, 1]]
+    assert verify(document)
+    assert verify(changed(document, "limits", to=[{"vertex": 1}, {"vertex": 1}]))
+
+
+def test_without_any_leader_limits_are_bare_points():
+    document = certified(rational("1", "-2", "4"), Fraction(1), rational("0"))
+    assert document["leaders"] == []
+    assert document["limits"] == [{"point": ["1"]}] * 3
+    assert verify(document)
+    face = {"face": [], "weights": [], "point": ["1"]}
+    assert not verify(changed(document, "limits", 0, to=face))
+
+
+def test_sets_that_stay_only_because_layers_are_long_settle_a_layer_later():
+    document = certified(OVERTAKEN_BETWEEN_LAYERS, Fraction(10))
+    assert [entry["from"] for entry in document["attended"]] == [0]
+    assert document["settled_at"] == 1
+    assert verify(document)
+    assert verify(changed(document, "settled_at", to=0)).reason == "settled_at: the sets of layer 0 need not last"
+    # With shorter layers it is seen in front, and another limit comes of it.
+    assert verify(changed(document, "alpha", to="1")).reason == "layer 1: point 4 attends to [3], not to [0, 1]"
+
+
+def test_weights_are_not_unique_and_may_be_zero():
+    document, point = EXAMPLES["cube"], ["1", "0", "0"]
+    for weights in (["1/4"] * 4, ["1/2", "0", "0", "1/2"], ["1/8", "3/8", "3/8", "1/8"]):
+        assert verify(changed(document, "limits", 8, to={"face": [0, 1, 2, 3], "weights": weights, "point": point}))
+
+
+def test_two_hundred_points_are_checked_in_a_few_seconds():
+    rng = random.Random(5)
+    document = certified([[Fraction(rng.gauss(0, 1)) for _ in range(2)] for _ in range(200)], Fraction(1, 2))
+    assert document["settled_at"] > 0
+    start = time.perf_counter()
+    assert verify(document)
+    assert time.perf_counter() - start < 5
+
+
+# What is false is refused, with its name
+
+TAMPERED = [
+    ("format", "square", ["format"], "another", "version:"),
+    ("version", "square", ["version"], 2, "version:"),
+    ("version written otherwise", "square", ["version"], True, "version:"),
+    ("alpha below zero", "square", ["alpha"], "-1/2", "alpha"),
+    ("alpha zero", "square", ["alpha"], "0", "alpha"),
+    ("alpha of another run", "late leader", ["alpha"], "100", "layer 1: point"),
+    ("metric", "square", ["metric"], [["2", "1"], ["1", "1"]], "layer 0: point 1 attends to [1, 2], not to [1]"),
+    ("metric that is empty", "square", ["metric"], [], "shape:"),
+    ("metric of other shape", "square", ["metric"], [["1", "0"]], "shape:"),
+    ("denominator", "square", ["denominator"], "3", "limits: of point 4"),
+    ("denominator below zero", "square", ["denominator"], "-2", "alpha or a count"),
+    ("denominator that is no integer", "square", ["denominator"], "1/2", "points: not whole"),
+    ("a point", "square", ["points", 4], ["1", "1"], "layer 0: point 4 attends to [0], not to [0, 3]"),
+    ("a point that is no integer", "square", ["points", 4], ["1/2", "0"], "points: not whole"),
+    ("a repeated point", "square", ["points", 4], ["2", "2"], "points:"),
+    ("a point of other dimension", "square", ["points", 4], ["1"], "shape:"),
+    ("one number in place of a list", "square", ["points", 4], "10", "shape:"),
+    ("a point as plain numbers", "square", ["points", 4], [1, 0], "shape:"),
+    ("a multiplicity", "square", ["multiplicities", 0], 2, "settled_at: the sets of layer 0 need not last"),
+    ("multiplicity zero", "square", ["multiplicities", 0], 0, "alpha or a count"),
+    ("multiplicity written otherwise", "square", ["multiplicities", 0], True, "alpha or a count"),
+    ("a multiplicity too many", "square", ["multiplicities"], [1] * 6, "shape:"),
+    ("an attended set", "square", ["attended", 0, "sets", 4], [0], "layer 0: point 4 attends to [0, 3], not to [0]"),
+    ("an attended set in other order", "square", ["attended", 0, "sets", 4], [3, 0], "layer 0: point 4"),
+    ("a set written otherwise", "square", ["attended", 0, "sets", 1], [True], "attended:"),
+    ("sets listed again", "square", ["attended"], EXAMPLES["square"]["attended"] * 2, "attended:"),
+    ("sets listed late", "square", ["attended", 0, "from"], 1, "shape:"),
+    ("a change of sets missed", "late leader", ["attended"], EXAMPLES["late leader"]["attended"][:1], "layer 1: point"),
+    ("a change of sets dated late", "late leader", ["attended", 1, "from"], 2, "layer 1: point"),
+    ("settled too early", "late leader", ["settled_at"], 0, "settled_at: the sets of layer 0 need not last"),
+    ("settled too late", "late leader", ["settled_at"], 2, "settled_at: the sets of layer 1 last"),
+    ("settled for a fraction of a layer", "late leader", ["settled_at"], 1.0, "alpha or a count"),
+    ("settled at a truth value", "late leader", ["settled_at"], True, "alpha or a count"),
+    ("settled before the start", "late leader", ["settled_at"], -1, "alpha or a count"),
+    ("a leader missed", "square", ["leaders"], [[0, 0], [1, 0], [2, 0]], "leaders: they are [[0,0],"),
+    ("a leader too many", "square", ["leaders"], [[i, 0] for i in range(5)], "leaders:"),
+    ("a leader since", "late leader", ["leaders", 1], [1, 0], "leaders:"),
+    ("leaders in other order", "square", ["leaders"], [[1, 0], [0, 0], [2, 0], [3, 0]], "leaders:"),
+    ("another vertex", "line", ["limits", 2], {"vertex": 4}, "limits: of point 2 it is false that"),
+    ("a vertex that does not lead", "line", ["limits", 2], {"vertex": 1}, "limits: of point 2"),
+    ("a vertex counted from the end", "line", ["limits", 4], {"vertex": -1}, "limits: of point 4"),
+    ("a vertex in place of a face", "square", ["limits", 4], {"vertex": 0}, "limits: of point 4"),
+    ("another point", "square", ["limits", 4], {"point": ["1", "1/9"]}, "limits: of point 4"),
+    ("a point that is not reduced", "square", ["limits", 4], {"point": ["2/2", "0"]}, "limits: of point 4"),
+    ("a weight", "square", ["limits", 4, "weights"], ["1/3", "2/3"], "limits: of point 4"),
+    ("weights of another sum", "square", ["limits", 4, "weights"], ["1/2", "1/2", "1/2"], "limits: of point 4"),
+    ("weights as one string", "square", ["limits", 4, "weights"], "11", "limits: of point 4"),
+    ("a face's point", "square", ["limits", 4, "point"], ["1", "1"], "limits: of point 4"),
+    ("another face", "square", ["limits", 4, "face"], [0, 1], "limits: of point 4"),
+    ("a limit too many", "square", ["limits"], EXAMPLES["square"]["limits"] * 2, "shape:"),
+    ("a limit of no kind", "square", ["limits", 4], {}, "limits: of point 4"),
+    ("something more", "square", ["author"], "me", "shape:"),
+    ("something more in a limit", "line", ["limits", 2], {"vertex": 0, "unique": 1}, "limits: of point 2"),
+]
+
+
+@pytest.mark.parametrize(
+    ("name", "path", "value", "reason"), [row[1:] for row in TAMPERED], ids=[r[0] for r in TAMPERED]
+)
+def test_what_is_tampered_with_is_refused_by_its_name(name, path, value, reason):
+    verdict = verify(changed(EXAMPLES[name], *path, to=value))
+    assert not verdict
+    assert verdict.reason.startswith(reason)
+
+
+def test_a_diagonal_of_a_face_is_not_a_face():
+    # The limit is the middle of this segment too, and its projection of the origin, but the cube has no such edge.
+    diagonal = {"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}
+    assert not verify(changed(EXAMPLES["cube"], "limits", 8, to=diagonal))
+
+
+def test_weights_below_zero_are_refused_even_if_their_mean_is_right():
+    face = {"face": [0, 1, 2, 3], "weights": ["3/4", "-1/4", "-1/4", "3/4"], "point": ["1", "0", "0"]}
+    assert verify(changed(EXAMPLES["cube"], "limits", 8, to=face)).reason.startswith("limits: of point 8")
+
+
+def test_a_walk_of_no_layer_proves_nothing():
+    nothing = EXAMPLES["late leader"] | {"settled_at": -1, "attended": [], "leaders": []}
+    points = [[str(Fraction(int(x), int(nothing["denominator"]))) for x in row] for row in nothing["points"]]
+    assert not verify(signed(nothing | {"limits": [{"point": point} for point in points]}))
+
+
+def test_a_walk_that_never_settles_is_given_up(monkeypatch):
+    # 1 and -1 attend to each other for ever, and meet in the limit only.
+    monkeypatch.setattr(checker, "WORK", 10**9)
+    document = certified(rational("1", "-1"), Fraction(1), MINUS)
+    forged = document | {"alpha": "1/2", "attended": [{"from": 0, "sets": [[1], [0]]}], "settled_at": 10**12}
+    assert verify(signed(forged)).reason.endswith("too much work to go on")
+
+
+@each_example
+def test_nothing_but_the_digest_need_be_wrong(document: Document):
+    assert verify(document)
+    assert verify(document | {"sha256": "0" * 64}).reason.startswith("sha256:")
+    assert verify({key: value for key, value in document.items() if key != "sha256"}).reason.startswith("sha256:")
+
+
+# A thousand forgeries
+
+
+def mutated(document: Document, rng: random.Random) -> Document:
+    """A copy in which one thing is changed, removed, added, moved or replaced."""
+    while True:
+        forged = copy.deepcopy(document)
+        place, key = rng.choice(list(every_slot(forged)))
+        change = rng.choice([nudged, nudged, nudged, rearranged, rearranged, borrowed, strange])
+        place[key] = change(place[key], document, rng)
+        if text(forged) != text(document):
+            return forged
+
+
+def every_slot(value: Any):
+    keys = value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ()
+    for key in keys:
+        yield value, key
+        yield from every_slot(value[key])
+
+
+def nudged(value: Any, document: Document, rng: random.Random) -> Any:
+    if isinstance(value, int):
+        return value + rng.choice([-1, 1, 1, 2, 10])
+    if isinstance(value, str) and value[-1:].isdigit():
+        over = rng.randint(2, 9)
+        return rng.choice([value + "0", value[:-1] + str(over), "-" + value, f"1/{over}", str(over)])
+    return rearranged(value, document, rng)
+
+
+def rearranged(value: Any, document: Document, rng: random.Random) -> Any:
+    if isinstance(value, dict):
+        gone = rng.choice([*value, None])
+        return {key: item for key, item in value.items() if key != gone} | ({} if gone else {"more": 1})
+    if isinstance(value, list) and value:
+        i, j = rng.randrange(len(value)), rng.randrange(len(value))
+        swapped = list(value)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        return rng.choice([value[:i] + value[i + 1 :], [*value, value[i]], swapped, value[::-1], []])
+    return strange(value, document, rng)
+
+
+def borrowed(_value: Any, document: Document, rng: random.Random) -> Any:
+    place, key = rng.choice(list(every_slot(document)))
+    return copy.deepcopy(place[key])
+
+
+def strange(value: Any, _: Document, rng: random.Random) -> Any:
+    return rng.choice([None, True, False, 0, 1, 1.0, -1, 10**30, "", "1e9", "x", [], {}, [value], {"vertex": value}])
+
+
+def test_a_thousand_mutations_do_not_get_past_the_digest():
+    rng = random.Random(1)
+    for _ in range(1000):
+        forged = mutated(rng.choice(list(EXAMPLES.values())), rng)
+        assert not verify(forged)
+
+
+def test_of_a_thousand_mutations_with_a_new_digest_those_pass_that_are_true():
+    rng = random.Random(2)
+    passed = 0
+    for _ in range(1000):
+        forged = signed(mutated(rng.choice(list(EXAMPLES.values())), rng))
+        if verify(forged):
+            passed += 1
+            assert text(forged) == text(made_again(forged))
+    assert 10 < passed < 200
+
+
+# Whatever comes, it answers
+
+numbers = st.sampled_from(["0", "1", "-2", "1/2", "1/0", "-0", "01", "+1", " 1", "1_0", "1e999999999", "١", "9" * 5000])
+leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), numbers, st.just(-1))
+values = st.recursive(
+    leaves,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=4),
+        st.dictionaries(st.one_of(st.text(max_size=3), st.sampled_from(list(EXAMPLES["cube"]))), inner, max_size=6),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=500)
+@given(values)
+def test_any_json_is_refused_without_an_exception(value):
+    verdict = verify(value)
+    assert not verdict
+    assert "\n" not in verdict.reason
+
+
+@settings(max_examples=200)
+@given(st.fixed_dictionaries(dict.fromkeys(EXAMPLES["square"], values)))
+def test_any_json_under_the_right_keys_is_refused_without_an_exception(document):
+    assert not verify(signed_if_possible(document | {"format": "hardmax-limit-certificate", "version": 1}))
+
+
+@settings(max_examples=1000)
+@given(st.sampled_from(list(EXAMPLES.values())), st.randoms(use_true_random=False), values)
+def test_any_json_at_one_place_of_a_certificate_is_refused_unless_true(document, rng, value):
+    forged = copy.deepcopy(document)
+    place, key = rng.choice(list(every_slot(forged)))
+    place[key] = value
+    forged = signed_if_possible(forged)
+    if verify(forged):
+        assert text(forged) == text(made_again(forged))
+
+
+def signed_if_possible(document: Document) -> Document:
+    try:
+        return signed(document)
+    except ValueError:  # an integer that is too long to be written has no JSON, and so no digest
+        return document
+
+
+@pytest.mark.parametrize(
+    "odd",
+    [None, [], "x", 1, float("nan"), {}, {"format": []}, {1: 2, "a": 3}, {"a": {1, 2}}, {"a": 10**5000}, object()],
+    ids=itertools.count(),
+)
+def test_odd_objects_are_refused(odd):
+    assert not verify(odd)
+
+
+def test_deep_nesting_is_refused():
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    assert verify({"format": deep}).reason.startswith("shape:")
+
+
+# Alone, on a file
+
+
+def run(*arguments: str | Path) -> tuple[int, str]:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    return done.returncode, done.stdout.strip()
+
+
+def written(path: Path, content: Any) -> Path:
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    return path
+
+
+def test_a_file_is_accepted_by_the_module_and_by_the_script(tmp_path):
+    good = written(tmp_path / "good.json", EXAMPLES["turned"])
+    for way in (["-m", "hardmax.certificate"], [CHECKER]):
+        assert run(*way, good) == (0, "accepted: every point has its limit, settled at layer 0")
+
+
+def test_the_script_needs_nothing_but_python(tmp_path):
+    lonely = written(tmp_path / "alone.py", CHECKER.read_text())
+    good = written(tmp_path / "good.json", EXAMPLES["turned"])
+    assert run("-I", "-S", lonely, good)[0] == 0
+
+
+def test_a_false_file_is_refused_in_one_line(tmp_path):
+    false = written(tmp_path / "false.json", changed(EXAMPLES["square"], "attended", 0, "sets", 4, to=[0]))
+    assert run(CHECKER, false) == (1, "refused: layer 0: point 4 attends to [0, 3], not to [0]")
+
+
+@pytest.mark.parametrize(
+    ("content", "word"),
+    [
+        (json.dumps(EXAMPLES["square"])[:-9], "unreadable as JSON"),
+        ("points: 3", "unreadable as JSON"),
+        ("", "unreadable as JSON"),
+        ("[" * 200_000, "unreadable as JSON"),
+        (EXAMPLES["square"] | {"version": 2}, "version"),
+        ({"format": "something else"}, "version"),
+    ],
+    ids=["truncated", "not JSON", "empty", "nested", "of another version", "of another format"],
+)
+def test_a_file_that_cannot_be_read_gets_one_line(tmp_path, content, word):
+    status, line = run(CHECKER, written(tmp_path / "bad.json", content))
+    assert status == 2
+    assert line.startswith(f"refused: {word}")
+
+
+def test_missing_files_folders_and_no_file_at_all_get_one_line(tmp_path):
+    assert run(CHECKER, tmp_path / "none.json")[0] == 2
+    assert run(CHECKER, tmp_path)[0] == 2
+    assert run(CHECKER)[0] == 2
+
+
+def test_a_file_that_is_too_large_is_not_read(tmp_path):
+    large = written(tmp_path / "large.json", "")
+    os.truncate(large, 2**30)
+    assert run(CHECKER, large) == (2, "refused: unreadable as JSON: larger than 256 MB")
+
+
+# The checker is short and alone
+
+
+def test_the_checker_has_under_a_hundred_lines():
+    assert len(CHECKER.read_text().splitlines()) < 100
+
+
+def test_the_checker_imports_nothing_but_the_standard_library():
+    imported = set()
+    for node in ast.walk(ast.parse(CHECKER.read_text())):
+        if isinstance(node, ast.Import):
+            imported |= {name.name.partition(".")[0] for name in node.names}
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            imported.add(str(node.module).partition(".")[0])
+    assert imported <= sys.stdlib_module_names
+
+
+def test_a_verdict_is_as_true_as_it_accepts():
+    assert bool(hardmax.verify(EXAMPLES["line"])) is True
+    assert bool(hardmax.verify({})) is False
