@@ -10,6 +10,7 @@ from hardmax.engines.bounds import LARGEST, SMALLEST, UNDERFLOW, slack_factors, 
 from hardmax.engines.floating import float_metric
 from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
 from hardmax.engines.stretch import power
+from hardmax.tokens.merging import table_size
 
 # Clouds between two words about progress.
 _AT_ONCE = 4096
@@ -72,6 +73,7 @@ def walk_batch(
             layers,
             factors,
             longest,
+            table_size(longest),
             outcome.tokens,
             outcome.settled[first:last],
             outcome.leader_since,

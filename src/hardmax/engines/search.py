@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from hardmax.engines.bounds import norms_above
 from hardmax.engines.contest import Contest, score_all
 from hardmax.engines.kernels.outward import WIDTH, count_close, find_best, list_close
 
@@ -39,8 +40,8 @@ def outward(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Co
     """From the outside in (see `kernels.outward`): the outermost points first, then, where they do not suffice, all."""
     directions = np.ascontiguousarray(directions)
     centre = points.mean(axis=0)
-    radii = np.linalg.norm(points - centre, axis=1)
-    looks = _Looks(directions, directions @ centre, np.linalg.norm(directions, axis=1), slack)
+    radii = norms_above(points - centre)
+    looks = _Looks(directions, directions @ centre, norms_above(directions), slack)
     top = _Shells.outermost(points, radii, min(len(points), _FIRST_SORTED))
     contest, left = top.hold(looks)
     if len(left):

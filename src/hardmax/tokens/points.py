@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hardmax.tokens.batches import Cloud
+from hardmax.tokens.merging import find_equal_rows, table_size
 from hardmax.tokens.rationals import IntegerCloud, fits_float64
 
 
@@ -71,18 +72,8 @@ def _first_appearances(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         first = np.full(len(seen), len(tokens))
         np.minimum.at(first, labels, np.arange(len(tokens)))
         return first, labels
-    order = np.lexsort(tokens.T)
-    ordered = tokens[order]
-    starts = np.ones(len(tokens), dtype=bool)
-    starts[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    if starts.all():
-        identity = np.arange(len(tokens))
-        return identity, identity
-    group = np.empty(len(tokens), dtype=np.int64)
-    group[order] = np.cumsum(starts) - 1
-    first = np.full(int(starts.sum()), len(tokens))
-    np.minimum.at(first, group, np.arange(len(tokens)))
-    by_appearance = np.argsort(first)
-    rank = np.empty_like(by_appearance)
-    rank[by_appearance] = np.arange(len(first))
-    return first[by_appearance], rank[group]
+    rows = tokens + 0.0
+    table = np.empty(table_size(len(rows)), dtype=np.int64)
+    labels, first = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
+    count = find_equal_rows(rows, rows.view(np.int64), table, labels, first)
+    return first[:count], labels

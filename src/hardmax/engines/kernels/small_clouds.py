@@ -7,39 +7,10 @@ to integers. Repeated tokens are merged first. Tokens that follow a leader have 
 import numpy as np
 from numba import njit, prange
 
+from hardmax.tokens.merging import find_equal_rows
+
 CLOUDS = 32  # a task for a thread
 UNDECIDED, WALKED, SETTLED = -2, -1, 0
-
-
-@njit(cache=True, nogil=True)
-def _merge(tokens, bits, table, of_token, points):
-    """Copy the distinct tokens into `points`, coordinate by coordinate; give back how many there are."""
-    mask = len(table) - 1
-    table[:] = -1
-    count = 0
-    for t in range(len(tokens)):
-        key = np.uint64(1469598103934665603)
-        for axis in range(tokens.shape[1]):
-            key = (key ^ np.uint64(bits[t, axis])) * np.uint64(1099511628211)
-            key ^= key >> np.uint64(29)
-        slot = np.int64(key & np.uint64(mask))
-        while True:
-            p = table[slot]
-            if p < 0:
-                table[slot] = count
-                of_token[t] = count
-                for axis in range(tokens.shape[1]):
-                    points[axis, count] = tokens[t, axis]
-                count += 1
-                break
-            same = True
-            for axis in range(tokens.shape[1]):
-                same &= points[axis, p] == tokens[t, axis]
-            if same:
-                of_token[t] = p
-                break
-            slot = (slot + 1) & mask
-    return count
 
 
 @njit(cache=True, nogil=True)
@@ -138,24 +109,24 @@ def _walk(points, moved, count, metric, keep, powers, layers, chosen, since, fin
 
 @njit(parallel=True, cache=True, nogil=True)
 def walk_clouds(
-    tokens, bits, offsets, metric, keep, powers, layers, factors, longest, out, settled, leader_since, errors
+    tokens, bits, offsets, metric, keep, powers, layers, factors, longest, slots, out, settled, leader_since, errors
 ):
     """Walk all clouds to layer `layers`; `out` gets the tokens there, `settled` the layer, WALKED or UNDECIDED."""
     clouds = len(offsets) - 1
     d = tokens.shape[1]
-    size = 16
-    while size < 2 * longest:
-        size *= 2
     for task in prange((clouds + CLOUDS - 1) // CLOUDS):
-        table = np.empty(size, np.int64)
-        of_token = np.empty(longest, np.int64)
+        table = np.empty(slots, np.int64)
+        of_token, first = np.empty(longest, np.int64), np.empty(longest, np.int64)
         points, moved = np.empty((d, longest)), np.empty((d, longest))
         chosen, since = np.empty(longest, np.int64), np.empty(longest, np.int64)
         final = np.empty(longest, np.bool_)
         look, scores = np.empty(d), np.empty(longest)
         for b in range(task * CLOUDS, min((task + 1) * CLOUDS, clouds)):
             start, end = offsets[b], offsets[b + 1]
-            count = _merge(tokens[start:end], bits[start:end], table, of_token, points)
+            count = find_equal_rows(tokens[start:end], bits[start:end], table, of_token, first)
+            for axis in range(d):
+                for p in range(count):
+                    points[axis, p] = tokens[start + first[p], axis]
             settled[b], errors[b] = _walk(
                 points, moved, count, metric, keep, powers, layers, chosen, since, final, look, scores, factors
             )
