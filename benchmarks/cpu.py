@@ -1,4 +1,9 @@
-"""The CPU engine beside what a user could take instead. Run: python benchmarks/cpu.py (extra `bench`: torch, faiss-cpu)."""
+"""The CPU engine beside what a user could take instead.
+
+Run: pip install -c constraints.txt '.[bench]' && python benchmarks/cpu.py [reviews million limits layers depth]
+"""
+# The peers are not part of the development environment.
+# pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import sys
 

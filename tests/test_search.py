@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax.engines.contest import Contest, score_all
-from hardmax.engines.search import outward
+from hardmax.engines.search import filtered, outward
 
-SEARCHES = [outward]
+SEARCHES = [outward, filtered]
 
 
 def assert_same(one: Contest, other: Contest) -> None:
@@ -20,7 +20,7 @@ def assert_same(one: Contest, other: Contest) -> None:
 
 
 def clouds(rng: np.random.Generator):
-    for d in (1, 2, 3, 5, 9):
+    for d in (1, 2, 3, 5, 20):
         yield rng.standard_normal((1500, d))
     yield rng.standard_normal((6000, 2))
     yield rng.standard_normal((1500, 3)) + 40

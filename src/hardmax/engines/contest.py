@@ -8,6 +8,7 @@ from hardmax.attended_sets import Choices
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by n table.
 _BLOCK = 2**17
+_FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +52,7 @@ def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> 
     smallest = np.inf
     contested: list[int] = []
     contenders: list[np.ndarray] = []
-    block = max(1, _BLOCK // len(points))
+    block = max(_FEWEST_ROWS, _BLOCK // len(points))
     for start in range(0, len(directions), block):
         rows = slice(start, start + block)
         scores = directions[rows] @ points.T

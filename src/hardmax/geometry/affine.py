@@ -53,7 +53,7 @@ class Frame:
 def affine_rank(points: Any) -> int:
     """The dimension of the smallest flat that holds the points: 0 for a place, 1 for a line, 2 for a plane.
 
-    Decided exactly where the points are rationals; in floats, points within `resolution(points)` of a flat lie in it.
+    Decided exactly where the points are rationals; in floats, a few times `resolution(points)` off a flat is in it.
 
     >>> affine_rank([[0.1, 0.2], [0.3, 0.4], [0.5, 0.6]]), affine_rank([["0", "1e-99"], ["1", "0"], ["2", "0"]])
     (1, 2)
@@ -63,7 +63,7 @@ def affine_rank(points: Any) -> int:
 
 
 def affine_frame(points: Any, at_most: int | None = None) -> Frame:
-    """A frame of the smallest flat that holds the points, up to `resolution(points)`. The first point is its origin.
+    """A frame of the smallest flat that holds the points, up to rounding. The first point is its origin.
 
     Points that span the whole space keep their own axes, and so coordinates that are not rounded again. With `at_most`
     the frame has no more axes than that: those along which the points spread most.

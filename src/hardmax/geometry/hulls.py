@@ -11,12 +11,11 @@ from scipy.spatial import ConvexHull, KDTree, QhullError
 from hardmax.errors import InputError
 from hardmax.geometry.affine import Frame, affine_frame, first_of_equals, resolution, unit_scaled
 from hardmax.geometry.extreme import extreme_points
+from hardmax.geometry.faces import Face
 from hardmax.geometry.inputs import read_points
 
 # The number of facets grows like n^(r/2): beyond six dimensions a few dozen points have millions.
 LARGEST_DIMENSION = 6
-
-Face = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)

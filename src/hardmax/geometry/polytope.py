@@ -23,6 +23,8 @@ from hardmax.tokens.rationals import exact_number, short, whole_number
 
 # Up to here the hull has about as many facets as vertices, and finding both is the fastest way to the vertices.
 FEW_FACETS = 3
+# Beyond so many, trying the direction of each takes longer than it saves.
+MOST_LEADERS = 100_000
 
 
 class Polytope:
@@ -53,7 +55,7 @@ class Polytope:
             return np.array(self._hull_of_points.vertices)
         # Leaders are furthest along their own direction A z, so these directions settle them at once.
         looks = unit_scaled(self.points)[0] @ self._root @ self._root.T
-        return extreme_points(self.points, directions=looks)
+        return extreme_points(self.points, directions=looks[:: 1 + len(looks) // MOST_LEADERS])
 
     @cached_property
     def vertices(self) -> np.ndarray:

@@ -19,8 +19,24 @@ def certify(lim: "Limit") -> dict[str, Any]:
     if not lim.certified:
         why = "float arithmetic proves nothing" if lim.settled_at is not None else run.stopped
         raise InputError(f"`certificate`: there is no proof to write down ({why}).")
+    try:
+        document = _document(lim)
+    except ValueError as error:
+        # Python writes no integers of more than some thousand digits: tiny steps walked for long make such.
+        raise InputError(f"`certificate`: its numbers are too long to be written down ({error}).") from None
+    return document | {"sha256": digest(document)}
+
+
+def digest(document: dict[str, Any]) -> str:
+    """The fingerprint of everything in a certificate but the fingerprint itself."""
+    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def _document(lim: "Limit") -> dict[str, Any]:
+    run = lim.run
     metric, points = run.dynamics.metric, run.points.integers
-    document = {
+    return {
         "format": FORMAT,
         "version": VERSION,
         "alpha": str(run.dynamics.alpha),
@@ -33,13 +49,6 @@ def certify(lim: "Limit") -> dict[str, Any]:
         "leaders": [[point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0],
         "limits": _limits(lim),
     }
-    return document | {"sha256": digest(document)}
-
-
-def digest(document: dict[str, Any]) -> str:
-    """The fingerprint of everything in a certificate but the fingerprint itself."""
-    canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _attended(lim: "Limit") -> list[dict[str, Any]]:
