@@ -4,14 +4,16 @@ The checks are made in integers, on the cloud itself and not on the claims of a 
 again at every layer that is looked at.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.choosing import by_all_scores, by_contenders, turned
+from hardmax.engines.choosing import Chosen, by_all_scores, by_contenders, turned
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.integers import products
 from hardmax.engines.stretch import ExactStretch
@@ -39,7 +41,8 @@ class Statement:
     claim: str
     verdict: str
     margin: float | None
-    """How clearly it holds (a share of |A| R^2, or what `detail` says); None where there is nothing to measure."""
+    """How clearly it holds: an inequality by its smallest lead (a share of |A| R^2, or of the norm itself), an equality
+    by how far it is off, which in integers is 0. None where it does not apply or fails."""
     detail: str
 
 
@@ -60,7 +63,12 @@ class TheoremReport:
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
-        return "\n".join(f"{s.source:12} {s.claim:{width}} {s.verdict:15} {s.detail}" for s in self)
+
+        def line(s: Statement) -> str:
+            margin = "" if s.margin is None else f"{s.margin:.2g}"
+            return f"{s.source:12} {s.claim:{width}} {s.verdict:15} {margin:8} {s.detail}"
+
+        return "\n".join(map(line, self))
 
 
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
@@ -105,8 +113,16 @@ class Evidence:
         return [self.stretch(layer).integers_at(layer) for layer in self.layers]
 
     @cached_property
+    def chosen(self) -> list[Chosen]:
+        return [by_all_scores(cloud, cloud, self.dynamics) for cloud in self.clouds]
+
+    @cached_property
     def sets(self) -> list[list[list[int]]]:
-        return [by_all_scores(cloud, cloud, self.dynamics).lists for cloud in self.clouds]
+        return [chosen.lists for chosen in self.chosen]
+
+    def lead(self, *, since: int = 0) -> float:
+        """The smallest lead of an attended over an unattended point, at the layers from `since` on."""
+        return min(chosen.margin for layer, chosen in zip(self.layers, self.chosen, strict=True) if layer >= since)
 
     @cached_property
     def leaders(self) -> list[int]:
@@ -140,7 +156,7 @@ def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[
             if needs_theorem and not evidence.lim.theorem_applies:
                 return Statement(source, claim, SILENT, None, evidence.lim.theorem_reason)
             holds, margin, detail = check(evidence)
-            return Statement(source, claim, HOLDS if holds else FAILS, margin, detail)
+            return Statement(source, claim, HOLDS if holds else FAILS, margin if holds else None, detail)
 
         CHECKS.append(answer)
         return answer
@@ -150,7 +166,8 @@ def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[
 
 @_statement("Theorem 1.1", "leaders exist")
 def _leaders_exist(evidence: Evidence) -> tuple[bool, float | None, str]:
-    return bool(evidence.leaders), None, f"{len(evidence.leaders)} leaders"
+    first = int(evidence.run.leader_layers.min(initial=0))
+    return bool(evidence.leaders), evidence.lead(since=first), f"{len(evidence.leaders)} leaders"
 
 
 @_statement("Theorem 1.1", "each leader is a vertex of K, the hull of the leaders")
@@ -164,13 +181,14 @@ def _leaders_are_vertices(evidence: Evidence) -> tuple[bool, float | None, str]:
 @_statement("Theorem 1.1", "each leader sits on its vertex after finitely many layers")
 def _leaders_arrive(evidence: Evidence) -> tuple[bool, float | None, str]:
     latest = int(evidence.run.leader_layers.max(initial=0))
-    return _at_rest_since(evidence), None, f"the last from layer {latest} on"
+    return _at_rest_since(evidence), 0.0, f"the last from layer {latest} on"
 
 
 @_statement("Theorem 1.1", "every token converges to one of finitely many points")
 def _tokens_converge(evidence: Evidence) -> tuple[bool, float | None, str]:
     settled = evidence.run.settled_at
-    return settled is not None, None, f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
+    lead = evidence.lead(since=settled or 0)
+    return settled is not None, lead, f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
 
 
 @_statement("Theorem 1.1", "these points lie on the boundary of K")
@@ -185,7 +203,7 @@ def _limits_on_boundary(evidence: Evidence) -> tuple[bool, float | None, str]:
         any(look) and max(scores) == sum(int(a) * b for a, b in zip(look, w, strict=True))
         for look, scores, w in zip(looks, products(looks, leading), limits, strict=True)
     )
-    return supported, None, "K lies on one side of the hyperplane through each, with normal A w"
+    return supported, 0.0, "K lies on one side of the hyperplane through each, with normal A w"
 
 
 @_statement("Theorem 1.1", "a limit that is no vertex is the projection of 0 onto a face")
@@ -193,7 +211,7 @@ def _limits_are_projections(evidence: Evidence) -> tuple[bool, float | None, str
     kinds = evidence.lim.clusters.kinds
     vertices = sum(isinstance(kind, Vertex) for kind in kinds)
     faces = sum(isinstance(kind, FaceProjection) for kind in kinds)
-    return vertices + faces == len(kinds), None, f"{vertices} vertices, {faces} projections"
+    return vertices + faces == len(kinds), 0.0, f"{vertices} vertices, {faces} projections"
 
 
 @_statement("fact 1", "only points of the hull's boundary win", needs_theorem=False)
@@ -205,37 +223,41 @@ def _boundary_wins(evidence: Evidence) -> tuple[bool, float | None, str]:
         if claimed is not None and [claimed[i].tolist() for i in range(len(sets))] != sets:
             return False, None, f"at layer {layer} the run names others than those furthest out"
         wins += sum(map(len, sets))
-    return True, None, f"{wins} wins, each with the whole cloud on one side"
+    return True, evidence.lead(), f"{wins} wins, each with the whole cloud on one side"
 
 
 @_statement("fact 2", "the hull shrinks", needs_theorem=False)
 def _hull_shrinks(evidence: Evidence) -> tuple[bool, float | None, str]:
-    looked = 0
-    for before, after in zip(evidence.clouds, evidence.clouds[1:], strict=False):
+    looked, least = 0, math.inf
+    for before, after in pairwise(evidence.clouds):
         looks = turned(before.numerators, evidence.dynamics)
-        reach = [max(row) * after.denominator for row in products(looks, before.numerators)]
-        later = [max(row) * before.denominator for row in products(looks, after.numerators)]
+        reach = [int(max(row)) * after.denominator for row in products(looks, before.numerators)]
+        later = [int(max(row)) * before.denominator for row in products(looks, after.numerators)]
         if any(new > old for old, new in zip(reach, later, strict=True)):
             return False, None, "a token is further out than any was before"
+        longest = max(map(abs, reach)) or 1
+        least = min(least, *((old - new) / longest for old, new in zip(reach, later, strict=True)))
         looked += len(reach)
-    return True, None, f"along {looked} directions nobody gets further out"
+    return True, least, f"along {looked} directions nobody gets further out"
 
 
 @_statement("fact 3", "once a leader, always a leader", needs_theorem=False)
 def _leaders_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
-    return _at_rest_since(evidence), None, f"{len(evidence.leaders)} leaders, {len(evidence.layers)} layers"
+    return _at_rest_since(evidence), 0.0, f"{len(evidence.leaders)} leaders, {len(evidence.layers)} layers"
 
 
 @_statement("fact 4", "norms grow, strictly unless a token is its own target")
 def _norms_grow(evidence: Evidence) -> tuple[bool, float | None, str]:
-    for before, after in zip(evidence.clouds, evidence.clouds[1:], strict=False):
+    least = math.inf
+    for before, after in pairwise(evidence.clouds):
         short, long = evidence.norms(before), evidence.norms(after)
         for i, (old, new) in enumerate(zip(short, long, strict=True)):
-            grown = new * before.denominator**2 - old * after.denominator**2
-            still = _same_place(before, after, i)
-            if grown < 0 or (grown == 0) != still:
+            was, grown = old * after.denominator**2, new * before.denominator**2 - old * after.denominator**2
+            if grown < 0 or (grown == 0) != _same_place(before, after, i):
                 return False, None, f"point {i} moved without growing"
-    return True, None, f"over {len(evidence.layers) - 1} steps"
+            if grown:
+                least = min(least, grown / was)
+    return True, least, f"over {len(evidence.layers) - 1} steps, those who move"
 
 
 @_statement("facts 5, 6", "from the settled layer on, no attended set changes", needs_theorem=False)
@@ -245,7 +267,7 @@ def _sets_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
         return True, None, "not settled: nothing is claimed"
     later = [sets for layer, sets in zip(evidence.layers, evidence.sets, strict=True) if layer >= settled]
     beyond = ", ".join(str(settled + more) for more in AFTERWARDS)
-    return all(sets == later[0] for sets in later), None, f"seen at layers {beyond}"
+    return all(sets == later[0] for sets in later), evidence.lead(since=settled), f"seen at layers {beyond}"
 
 
 def _at_rest_since(evidence: Evidence) -> bool:

@@ -10,7 +10,7 @@ from numba import njit, prange
 from hardmax.tokens.merging import find_equal_rows
 
 CLOUDS = 32  # a task for a thread
-UNDECIDED, WALKED, SETTLED = -2, -1, 0
+UNDECIDED, WALKED = -2, -1
 
 
 @njit(cache=True, nogil=True)
