@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 CORE = ("numpy", "scipy", "numba", "safetensors", "typer", "rich")
-FOR_CONTRIBUTORS = "dev"
+FOR_CONTRIBUTORS = ("bench", "dev")
 
 
 def examine() -> dict[str, Any]:
@@ -48,7 +48,7 @@ def missing_of_extra() -> dict[str, list[str]]:
             re.match(r"[\w.-]+", requirement),
             re.search(r"extra == ['\"]([\w-]+)['\"]", requirement),
         )
-        if name is None or extra is None or extra[1] == FOR_CONTRIBUTORS:
+        if name is None or extra is None or extra[1] in FOR_CONTRIBUTORS:
             continue
         missing.setdefault(extra[1], [])
         if version(name[0]) == "not installed":
