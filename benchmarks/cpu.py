@@ -122,7 +122,7 @@ def depth(n: int, d: int):
 WORKS = {
     "reviews": lambda: reviews(2) + reviews(16),
     "million": lambda: layers_of_a_million(),
-    "limits": lambda: limits(100_000, 3, 1) + limits(100_000, 8, 1),
+    "limits": lambda: limits(100_000, 3, 1) + limits(100_000, 8, 1) + limits(10_000, 16, 3),
     "layers": lambda: layers(30_000, 16, 3) + layers(30_000, 64, 3),
     "depth": lambda: depth(100_000, 2) + depth(100_000, 3),
 }
