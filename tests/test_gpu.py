@@ -1,6 +1,6 @@
 """The GPU contest against `score_all`: on a GPU where there is one, else its kernels interpreted on the CPU."""
 
-# pyright: reportMissingImports=false
+# pyright: reportMissingImports=false, reportIndexIssue=false
 # ruff: noqa: E402
 import os
 
