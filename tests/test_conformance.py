@@ -10,12 +10,16 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax.engines import integers
+from hardmax.engines import choosing, floating, integers
 from hardmax.engines.choosing import by_contenders
 from hardmax.engines.exact import ExactEngine
+from hardmax.engines.search import filtered, outward
 from hardmax.engines.stretch import FloatStretch
-from hardmax.runs.simulation import walk
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
+from hardmax.runs.simulation import run_points
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.batches import read_batch
+from hardmax.tokens.points import merge
 
 
 def run_exact(tokens, dynamics, layers):
@@ -29,7 +33,9 @@ def run_exact_without_flint(tokens, dynamics, layers):
 
 
 def run_integers_among_contenders(tokens, dynamics, layers):
-    return walk(tokens, dynamics, ExactEngine(by_contenders), layers)
+    (cloud,), _ = read_batch(tokens)
+    engines = (ExactEngine(by_contenders),)
+    return run_points(merge(cloud), dynamics, engines, hm.AfterLayers(layers), hm.Every(1), DEFAULT_MEMORY_LIMIT)
 
 
 def run_certified(tokens, dynamics, layers):
@@ -103,6 +109,31 @@ def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Proble
     floats = np.array(cloud, dtype=np.float64)
     stored = [[Fraction(x) for x in row] for row in floats.tolist()]
     assert_same_as_oracle([run_certified(floats, hm.Dynamics(alpha, metric), 3)], stored, metric, alpha, 3)
+
+
+@pytest.mark.parametrize("search", [outward, filtered])
+@settings(max_examples=200)
+@given(problems())
+def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, problem: Problem):
+    cloud, metric, alpha = problem
+    with pytest.MonkeyPatch.context() as patch:
+        for user in (floating, choosing):
+            patch.setattr(user, "hold", search)
+        runs = [run(cloud, hm.Dynamics(alpha, metric), 3) for run in (run_certified, run_integers_among_contenders)]
+        assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+
+
+@settings(max_examples=300)
+@given(problems())
+def test_the_kernel_for_batches_walks_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    floats = np.array(cloud, dtype=np.float64)
+    stored = [[Fraction(x) for x in row] for row in floats.tolist()]
+    runs = hm.simulate([floats], hm.Dynamics(alpha, metric), layers=3)
+    history = list(oracle.walk(stored, alpha, metric, 3))
+    for layer, (expected, _) in enumerate(history):
+        assert distance(runs.at(layer)[0], expected) <= runs.error * (1 + 1e-9)
+    assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)

@@ -79,13 +79,6 @@ def _one_stop(layers: int | None, stop: Stop | None) -> Stop:
     return AfterLayers(layers) if stop is None else stop  # type: ignore[arg-type]
 
 
-def walk(tokens: Any, dynamics: Dynamics, engine: Engine, layers: int) -> Trajectory:
-    """The run of one cloud by one engine, whoever chose it."""
-    (cloud,), _ = read_batch(tokens)
-    dynamics.check_dimension(cloud.tokens.shape[1])
-    return _walk(merge(cloud), dynamics, engine, AfterLayers(layers), EVERY_LAYER, DEFAULT_MEMORY_LIMIT)
-
-
 def run_points(
     points: Points, dynamics: Dynamics, engines: tuple[Engine, ...], stop: Stop, record: Record, memory_limit: int
 ) -> Trajectory:

@@ -58,6 +58,11 @@ class Trajectories(Sequence[Trajectory]):
         """Whether every choice in every cloud is that of real arithmetic."""
         return all(run.certified for run in self)
 
+    @property
+    def error(self) -> float:
+        """No token at a recorded layer is further than this from the truth; nan where nothing is promised."""
+        return float(np.max([run.error for run in self]))
+
 
 class BatchTrajectories(Trajectories):
     """The runs of many clouds that a kernel walked together.
@@ -135,6 +140,12 @@ class BatchTrajectories(Trajectories):
     def certified(self) -> bool:
         """Whether every choice in every cloud is that of real arithmetic: always, here."""
         return True
+
+    @property
+    def error(self) -> float:
+        """No token up to the last layer is further than this from the truth."""
+        proved = np.delete(self._outcome.errors, self._outcome.undecided)
+        return max([*proved.tolist(), *(run.error for run in self._exact.values())])
 
     def _walk(
         self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
