@@ -6,14 +6,16 @@ import numpy as np
 import oracle
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax.engines import choosing, floating, integers
-from hardmax.engines.choosing import by_contenders
+from hardmax.engines import integers
+from hardmax.engines.choosing import ByContenders
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.exact import ExactEngine
-from hardmax.engines.search import filtered, outward
+from hardmax.engines.search import SEARCHES
 from hardmax.engines.stretch import FloatStretch
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
 from hardmax.runs.simulation import run_points
@@ -32,14 +34,14 @@ def run_exact_without_flint(tokens, dynamics, layers):
         return run_exact(tokens, dynamics, layers)
 
 
-def run_integers_among_contenders(tokens, dynamics, layers):
+def run_integers_among_contenders(tokens, dynamics, layers, cpu=CPU):
     (cloud,), _ = read_batch(tokens)
-    engines = (ExactEngine(by_contenders),)
+    engines = (ExactEngine(ByContenders(cpu)),)
     return run_points(merge(cloud), dynamics, engines, hm.AfterLayers(layers), hm.Every(1), DEFAULT_MEMORY_LIMIT)
 
 
-def run_certified(tokens, dynamics, layers):
-    return hm.simulate(tokens, dynamics, layers=layers)
+def run_certified(tokens, dynamics, layers, cpu=CPU):
+    return hm.simulate(tokens, dynamics, layers=layers, engine=cpu)
 
 
 PROVED = [run_exact, run_exact_without_flint, run_integers_among_contenders, run_certified]
@@ -111,16 +113,14 @@ def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Proble
     assert_same_as_oracle([run_certified(floats, hm.Dynamics(alpha, metric), 3)], stored, metric, alpha, 3)
 
 
-@pytest.mark.parametrize("search", [outward, filtered])
+@pytest.mark.parametrize("search", [name for name in SEARCHES if name != "all"])
 @settings(max_examples=200)
-@given(problems())
-def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, problem: Problem):
-    cloud, metric, alpha = problem
-    with pytest.MonkeyPatch.context() as patch:
-        for user in (floating, choosing):
-            patch.setattr(user, "hold", search)
-        runs = [run(cloud, hm.Dynamics(alpha, metric), 3) for run in (run_certified, run_integers_among_contenders)]
-        assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+@given(st.data())
+def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
+    cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
+    ways = (run_certified, run_integers_among_contenders)
+    runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in ways]
+    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
 
 @settings(max_examples=300)

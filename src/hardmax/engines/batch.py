@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import LARGEST, SMALLEST, UNDERFLOW, slack_factors, step_error
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floating import float_metric
 from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
 from hardmax.engines.stretch import power
@@ -37,6 +38,7 @@ def walk_batch(
     dynamics: Dynamics,
     layers: int,
     *,
+    cpu: Cpu = CPU,
     halt_when_settled: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
@@ -63,22 +65,23 @@ def walk_batch(
     longest = int(np.diff(offsets).max())
     for first in range(0, clouds, _AT_ONCE):
         last = min(first + _AT_ONCE, clouds)
-        walk_clouds(
-            tokens,
-            tokens.view(np.int64),
-            offsets[first : last + 1],
-            matrix,
-            float(dynamics.keep),
-            powers,
-            layers,
-            factors,
-            longest,
-            table_size(longest),
-            outcome.tokens,
-            outcome.settled[first:last],
-            outcome.leader_since,
-            outcome.errors[first:last],
-        )
+        with cpu.limited():
+            walk_clouds(
+                tokens,
+                tokens.view(np.int64),
+                offsets[first : last + 1],
+                matrix,
+                float(dynamics.keep),
+                powers,
+                layers,
+                factors,
+                longest,
+                table_size(longest),
+                outcome.tokens,
+                outcome.settled[first:last],
+                outcome.leader_since,
+                outcome.errors[first:last],
+            )
         if progress is not None:
             progress(last, clouds)
     return outcome

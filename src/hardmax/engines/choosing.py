@@ -9,9 +9,9 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import norms_above, rounding_error, score_slack
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floating import float_metric, relative_margin
 from hardmax.engines.integers import Rows, products
-from hardmax.engines.search import hold
 from hardmax.tokens.rationals import IntegerCloud
 
 # Rows scored at once: bounds the memory of a product to a few hundred thousand integers.
@@ -51,24 +51,29 @@ def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dyna
     return Chosen(lists, _relative(smallest, directions, points, dynamics))
 
 
-def by_contenders(directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+@dataclass(frozen=True)
+class ByContenders:
     """Floats name all who could win (see `bounds`); where there are several, integers decide among them."""
-    looks, seen = _scaled_floats(directions), _scaled_floats(points)
-    metric = float_metric(dynamics)
-    norms = norms_above(looks)
-    largest = float(max(norms.max(), norms_above(seen).max()))
-    slack = score_slack(norms, largest, seen.shape[1], metric.norm, metric.error, rounding_error(largest))
-    contest = hold(metric.directions(looks), seen, slack)
-    lists = [[winner] for winner in contest.winners.tolist()]
-    smallest: int | None = None
-    for row, several in zip(contest.contested.tolist(), contest.contenders, strict=True):
-        look = turned([directions.numerators[row]], dynamics)
-        (scores,) = products(look, [points.numerators[j] for j in several])
-        best = max(scores)
-        lists[row] = [int(j) for j, score in zip(several, scores, strict=True) if score == best]
-        smallest = _smaller(smallest, best, scores)
-    clear = relative_margin(contest.gap, metric.norm, largest)
-    return Chosen(lists, min(clear, _relative(smallest, directions, points, dynamics)))
+
+    cpu: Cpu = CPU
+
+    def __call__(self, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+        looks, seen = _scaled_floats(directions), _scaled_floats(points)
+        metric = float_metric(dynamics)
+        norms = norms_above(looks)
+        largest = float(max(norms.max(), norms_above(seen).max()))
+        slack = score_slack(norms, largest, seen.shape[1], metric.norm, metric.error, rounding_error(largest))
+        contest = self.cpu.hold(metric.directions(looks), seen, slack)
+        lists = [[winner] for winner in contest.winners.tolist()]
+        smallest: int | None = None
+        for row, several in zip(contest.contested.tolist(), contest.contenders, strict=True):
+            look = turned([directions.numerators[row]], dynamics)
+            (scores,) = products(look, [points.numerators[j] for j in several])
+            best = max(scores)
+            lists[row] = [int(j) for j, score in zip(several, scores, strict=True) if score == best]
+            smallest = _smaller(smallest, best, scores)
+        clear = relative_margin(contest.gap, metric.norm, largest)
+        return Chosen(lists, min(clear, _relative(smallest, directions, points, dynamics)))
 
 
 def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | None:

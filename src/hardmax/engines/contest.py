@@ -46,7 +46,9 @@ class Contest:
         return Choices(indices, offsets)
 
 
-def score_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Contest:
+def score_all(
+    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
+) -> Contest:
     """Score every point along every direction; a row is contested where a second point is within its slack."""
     winners = np.empty(len(directions), dtype=np.int64)
     smallest = np.inf

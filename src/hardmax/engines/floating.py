@@ -13,7 +13,7 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error, score_slack, step_error
 from hardmax.engines.contest import Contest
-from hardmax.engines.search import hold
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.stretch import FloatStretch
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
@@ -132,6 +132,7 @@ class FloatEngine:
 
     arithmetic: str
     judge: Judge
+    cpu: Cpu = CPU
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
         metric = float_metric(dynamics)
@@ -141,10 +142,14 @@ class FloatEngine:
         pending = np.arange(points.count)
         for k in count():
             norms = norms_above(positions)
+            asking = positions if k == 0 else positions.take(pending, axis=0)
             layer = Layer(norms[pending], float(norms.max()), points.dimension, metric, error)
-            contest = hold(metric.directions(positions[pending]), positions, self.judge.slack(layer))
+            # At the first layer many attend to themselves, later most go on as they were.
+            guesses = choices.indices[choices.offsets[pending]]
+            contest = self.cpu.hold(metric.directions(asking), positions, self.judge.slack(layer), guesses)
             self.judge.rule_on(contest)
             choices = choices.with_rows(pending, contest.choices())
+            decided_by = self.cpu.search_for(len(pending), *positions.shape)
             pending = np.flatnonzero(~choices.follows_leader)
             error = self.judge.next_error(layer)
             stretch = FloatStretch(
@@ -157,6 +162,7 @@ class FloatEngine:
                 positions=positions,
                 targets=mean_positions(positions, choices, points.multiplicities),
                 error=error,
+                decided_by=decided_by,
             )
             yield stretch
             if not len(pending):
@@ -167,7 +173,7 @@ class FloatEngine:
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
     """w_i, the mean of the attended points, counted with multiplicity."""
     if len(choices.indices) == len(choices):
-        return positions[choices.indices]
+        return positions.take(choices.indices, axis=0)
     weights = multiplicities[choices.indices].astype(np.float64)[:, None]
     starts = choices.offsets[:-1]
     sums = np.add.reduceat(weights * positions[choices.indices], starts, axis=0)

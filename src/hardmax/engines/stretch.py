@@ -36,6 +36,7 @@ class Stretch:
     alone: np.ndarray
     margin: float
     keep: Fraction
+    decided_by: str = "integers"  # or the name of the search in floats
 
     def covers(self, layer: int) -> bool:
         """Whether the closed form gives the tokens at this layer: up to and including `until`."""

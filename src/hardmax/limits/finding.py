@@ -5,6 +5,7 @@ from typing import Any
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.limits.result import Limit
 from hardmax.metrics import is_metric
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly
@@ -25,6 +26,7 @@ def limit(
     arithmetic: str = "certified",
     at_most: int | None = None,
     progress: Progress | None = None,
+    engine: Cpu = CPU,
 ) -> Any:
     """The infinite-depth limit: a `Limit`, or a list of them if `tokens` is a batch of clouds.
 
@@ -38,15 +40,17 @@ def limit(
     clouds, form = read_batch(tokens)
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
+        engine.check_dimension(cloud.tokens.shape[1])
     metric = dynamics.metric
     orderly = metric is None or is_metric(metric)
     if at_most is None:
         at_most = PATIENCE if orderly else PATIENCE_WITHOUT_THEOREM
     stop = Settled(whole_number(at_most, "`at_most`", at_least=0))
     record = LastOnly() if orderly else Every(1)
+    engines = engines_for(arithmetic, engine)
     limits: list[Limit] = []
     for cloud in clouds:
-        run = run_points(merge(cloud), dynamics, engines_for(arithmetic), stop, record, DEFAULT_MEMORY_LIMIT)
+        run = run_points(merge(cloud), dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
         limits.append(Limit(run))
         if progress is not None:
             progress(len(limits), len(clouds))

@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floating import TieSlack, Undecided
 from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
@@ -32,12 +33,14 @@ def simulate(
     record: Record = EVERY_LAYER,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
+    engine: Cpu = CPU,
 ) -> Any:
     """Where the tokens go: a `Trajectory`, or `Trajectories` if `tokens` is a batch of clouds.
 
     Give either the number of `layers` or a `stop`. `arithmetic` is "certified" (floats, every choice proved or decided
     by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets the slack). `record` says which
-    layers to keep. `progress` is called with (clouds done, clouds).
+    layers to keep. `progress` is called with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)`: what works,
+    never what comes out.
 
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
@@ -45,10 +48,11 @@ def simulate(
     ([1.0, 0.0], 'exact', 0)
     """
     stop = _one_stop(layers, stop)
-    engines = engines_for(arithmetic)
+    engines = engines_for(arithmetic, engine)
     clouds, form = read_batch(tokens)
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
+        engine.check_dimension(cloud.tokens.shape[1])
     if not stop.when_settled:
         total = sum(len(cloud.tokens) for cloud in clouds)
         check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
@@ -58,7 +62,7 @@ def simulate(
 
     tables = [cloud.tokens for cloud in clouds]
     if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop):
-        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, progress)
+        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, engine, progress)
     runs = []
     for number in range(len(clouds)):
         runs.append(run_cloud(number))
@@ -97,10 +101,11 @@ def _walk(
     kept = []
     since = np.full(points.count, -1)
     margins: dict[int, float] = {}
+    decided_by: dict[int, str] = {}
     last, settled_at = stop.last_layer, None
     for stretch in engine.walk(points, dynamics):
         since[(since < 0) & stretch.alone] = stretch.layer
-        margins[stretch.layer] = stretch.margin
+        margins[stretch.layer], decided_by[stretch.layer] = stretch.margin, stretch.decided_by
         if stretch.until is None:
             settled_at = stretch.layer
             last = min(last, settled_at) if stop.when_settled else last
@@ -118,6 +123,7 @@ def _walk(
         recorded=tuple(record.layers(last)),
         leader_since=since,
         margin_at=margins,
+        decided_by=decided_by,
         settled_at=settled_at,
         stopped=_why(stop, last, settled_at),
     )

@@ -16,6 +16,7 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.cpu import CPU
 from hardmax.engines.floating import FloatEngine, TieSlack
 from hardmax.engines.stretch import ExactStretch, FloatStretch
 from hardmax.errors import InputError
@@ -24,7 +25,7 @@ from hardmax.tokens.files import write_whole
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 
-FORMAT, VERSION = "hardmax-trajectory", 1
+FORMAT, VERSION = "hardmax-trajectory", 2
 _DOCUMENT = "document"
 
 
@@ -96,6 +97,7 @@ def _document(run: Trajectory) -> dict[str, Any]:
         "stopped": run.stopped,
         "leader_since": run.leader_since,
         "margin_at": [[layer, _finite(margin)] for layer, margin in run.margin_at.items()],
+        "decided_by": [[layer, search] for layer, search in run.decided_by.items()],
         "points": {
             "coordinates": _numbers(run.points.coordinates),
             "multiplicities": run.points.multiplicities,
@@ -113,6 +115,7 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
         "offsets": stretch.choices.offsets,
         "alone": stretch.alone,
         "margin": _finite(stretch.margin),
+        "decided_by": stretch.decided_by,
     }
     if isinstance(stretch, FloatStretch):
         return shared | {
@@ -137,7 +140,7 @@ def _run(document: dict[str, Any]) -> Trajectory:
     dynamics.check_dimension(points.dimension)
     slack = document["tie_slack"]
     # A cloud that was handed to integers says `exact`: should it be walked again, integers walk it alone.
-    engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"])[0]
+    engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"], CPU)[0]
     since = np.asarray(document["leader_since"], dtype=np.int64)
     if not (since.shape == points.multiplicities.shape == (points.count,) and points.of_token.max() < points.count):
         raise ValueError("arrays of different lengths")
@@ -149,6 +152,7 @@ def _run(document: dict[str, Any]) -> Trajectory:
         recorded=tuple(document["recorded"]),
         leader_since=since,
         margin_at={layer: np.inf if margin is None else margin for layer, margin in document["margin_at"]},
+        decided_by=dict(document["decided_by"]),
         settled_at=document["settled_at"],
         stopped=str(document["stopped"]),
     )
@@ -165,6 +169,7 @@ def _stretch(item: dict[str, Any], dynamics: Dynamics, points: int) -> FloatStre
         "alone": np.asarray(item["alone"], dtype=bool),
         "margin": np.inf if item["margin"] is None else item["margin"],
         "keep": dynamics.keep,
+        "decided_by": str(item["decided_by"]),
     }
     if "denominator" in item:
         denominator = int(item["denominator"], 16)

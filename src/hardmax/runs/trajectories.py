@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, walk_batch
+from hardmax.engines.cpu import Cpu
 from hardmax.errors import InputError
 from hardmax.runs.stops import Stop
 from hardmax.runs.trajectory import Trajectory
@@ -78,12 +79,14 @@ class BatchTrajectories(Trajectories):
         dynamics: Dynamics,
         stop: Stop,
         run_cloud: Callable[[int], Trajectory],
+        cpu: Cpu,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._form = form
         self._dynamics = dynamics
         self._stop = stop
         self._run_cloud = run_cloud
+        self._cpu = cpu
         self._tokens = np.concatenate(clouds)
         self._offsets = np.cumsum([0, *map(len, clouds)])
         self._outcome = self._walk(stop.last_layer, stop.when_settled, progress)
@@ -151,4 +154,4 @@ class BatchTrajectories(Trajectories):
         self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> BatchOutcome:
         cloud = (self._tokens, self._offsets, self._dynamics, layer)
-        return walk_batch(*cloud, halt_when_settled=halt_when_settled, progress=progress)
+        return walk_batch(*cloud, halt_when_settled=halt_when_settled, progress=progress, cpu=self._cpu)

@@ -41,6 +41,8 @@ class Trajectory:
     """The layers in `tokens`."""
     leader_since: np.ndarray
     margin_at: dict[int, float]
+    decided_by: dict[int, str]
+    """At each layer at which attended sets were worked out, the search that did it, or `integers`."""
     settled_at: int | None
     """The first layer from which no attended set ever changes, as far as the run saw; None if it did not settle."""
     stopped: str

@@ -1,7 +1,20 @@
 """Finding equal rows among many, by hashing: one pass, where sorting would take ten."""
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
+
+# A table of this many rows stays in the cache of a core.
+_ROWS_OF_A_PART = 2**16
+_HALF_OF_BITS = np.uint64(32)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _key(bits, row):
+    key = np.uint64(1469598103934665603)
+    for axis in range(bits.shape[1]):
+        key = (key ^ np.uint64(bits[row, axis])) * np.uint64(1099511628211)
+        key ^= key >> np.uint64(29)
+    return key
 
 
 @njit(cache=True, nogil=True)
@@ -15,11 +28,7 @@ def find_equal_rows(rows, bits, table, label_of_row, first_of_label):
     table[:] = -1
     labels = 0
     for row in range(len(rows)):
-        key = np.uint64(1469598103934665603)
-        for axis in range(rows.shape[1]):
-            key = (key ^ np.uint64(bits[row, axis])) * np.uint64(1099511628211)
-            key ^= key >> np.uint64(29)
-        slot = np.int64(key & np.uint64(mask))
+        slot = np.int64(_key(bits, row) & np.uint64(mask))
         while True:
             label = table[slot]
             if label < 0:
@@ -41,3 +50,38 @@ def find_equal_rows(rows, bits, table, label_of_row, first_of_label):
 def table_size(rows: int) -> int:
     """A power of two, at least twice the number of rows."""
     return 1 << max(4, (2 * rows - 1).bit_length())
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def first_equal_rows(bits, parts, firsts):
+    """For each of many rows the first that equals it. Rows are parted by their keys, so that a part fits the cache."""
+    count = len(bits)
+    keys, part_of_row = np.empty(count, np.uint64), np.empty(count, np.uint16)
+    for row in prange(count):
+        keys[row] = _key(bits, row)
+        part_of_row[row] = np.uint16(((keys[row] >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
+    for part in prange(parts):
+        some = np.flatnonzero(part_of_row == part)
+        slots = 16
+        while slots < 2 * len(some):
+            slots *= 2
+        table = np.full(slots, -1, np.int64)
+        for row in some:
+            slot = np.int64(keys[row] & np.uint64(slots - 1))
+            while True:
+                seen = table[slot]
+                if seen < 0:
+                    table[slot] = firsts[row] = row
+                    break
+                same = True
+                for axis in range(bits.shape[1]):
+                    same &= bits[seen, axis] == bits[row, axis]
+                if same:
+                    firsts[row] = seen
+                    break
+                slot = (slot + 1) & (slots - 1)
+
+
+def parts_of(rows: int) -> int:
+    """How many parts `first_equal_rows` should make of so many rows."""
+    return min(1 + rows // _ROWS_OF_A_PART, 2**15)

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hardmax.tokens.batches import Cloud
-from hardmax.tokens.merging import find_equal_rows, table_size
+from hardmax.tokens.merging import first_equal_rows, parts_of
 from hardmax.tokens.rationals import IntegerCloud, fits_float64
 
 
@@ -53,27 +53,26 @@ def merge(cloud: Cloud) -> Points:
     >>> points.coordinates.tolist(), points.multiplicities.tolist(), points.of_token.tolist()
     ([[1.0], [2.0]], [2, 1], [0, 1, 0])
     """
-    first, of_token = _first_appearances(cloud.tokens)
-    weights = cloud.multiplicities
-    if weights is None:
-        counts = np.bincount(of_token, minlength=len(first))
-    else:
-        counts = np.zeros(len(first), dtype=np.int64)
-        np.add.at(counts, of_token, weights)
     # Adding zero turns -0.0 into 0.0: the same number must have the same bits.
-    return Points(cloud.tokens[first] + 0, counts, of_token)
+    tokens = cloud.tokens + 0
+    everybody = np.arange(len(tokens))
+    firsts = _first_equals(tokens)
+    is_first = firsts == everybody
+    weights = cloud.multiplicities
+    if is_first.all():
+        return Points(tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, everybody)
+    of_token = (np.cumsum(is_first) - 1)[firsts]
+    counts = np.bincount(of_token) if weights is None else np.zeros(is_first.sum(), dtype=np.int64)
+    if weights is not None:
+        np.add.at(counts, of_token, weights)
+    return Points(tokens[is_first], counts, of_token)
 
 
-def _first_appearances(tokens: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Indices of the first token of each distinct point, and the point of every token."""
+def _first_equals(tokens: np.ndarray) -> np.ndarray:
+    """For each token the first one that equals it."""
     if tokens.dtype == object:
         seen: dict[tuple, int] = {}
-        labels = np.array([seen.setdefault(tuple(row), len(seen)) for row in tokens])
-        first = np.full(len(seen), len(tokens))
-        np.minimum.at(first, labels, np.arange(len(tokens)))
-        return first, labels
-    rows = tokens + 0.0
-    table = np.empty(table_size(len(rows)), dtype=np.int64)
-    labels, first = np.empty(len(rows), dtype=np.int64), np.empty(len(rows), dtype=np.int64)
-    count = find_equal_rows(rows, rows.view(np.int64), table, labels, first)
-    return first[:count], labels
+        return np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(tokens)])
+    firsts = np.empty(len(tokens), dtype=np.int64)
+    first_equal_rows(tokens.view(np.int64), parts_of(len(tokens)), firsts)
+    return firsts

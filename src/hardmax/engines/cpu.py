@@ -1,0 +1,65 @@
+"""The processor: which search holds a contest, and on how many threads."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+import numba
+import numpy as np
+
+from hardmax.engines.contest import Contest
+from hardmax.engines.search import SEARCHES, suited
+from hardmax.errors import InputError
+
+
+@dataclass(frozen=True)
+class Cpu:
+    """The machine's own cores.
+
+    `search` is "all", "plane", "outward" or "rounded", or None: the one that suits each contest. `threads` is None: as
+    many as there are. Neither changes a result.
+
+    >>> Cpu(threads=1)
+    Cpu(search=None, threads=1)
+    """
+
+    search: str | None = None
+    threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.search is not None and self.search not in SEARCHES:
+            names = ", ".join(repr(name) for name in SEARCHES)
+            raise InputError(f"`search` must be one of {names}, or None, not {self.search!r}.")
+        most = numba.config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+        if self.threads is not None and not (isinstance(self.threads, int) and 1 <= self.threads <= most):
+            raise InputError(f"`threads` must be a whole number from 1 to {most}, not {self.threads!r}.")
+
+    def check_dimension(self, dimension: int) -> None:
+        if self.search == "plane" and dimension != 2:
+            raise InputError(f"`search` 'plane' is for tokens in the plane; these have d = {dimension}.")
+
+    def search_for(self, directions: int, points: int, dimension: int) -> str:
+        """The name of the search that holds a contest of this size."""
+        return self.search or suited(directions, points, dimension)
+
+    def hold(
+        self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
+    ) -> Contest:
+        """Who is furthest along each direction, and who comes close."""
+        search = SEARCHES[self.search_for(len(directions), *points.shape)]
+        with self.limited():
+            return search(directions, points, slack, guesses)
+
+    @contextmanager
+    def limited(self) -> Iterator[None]:
+        """In this block kernels run on so many threads."""
+        before = numba.get_num_threads()
+        numba.set_num_threads(self.threads or before)
+        try:
+            yield
+        finally:
+            numba.set_num_threads(before)
+
+
+# All cores, and whatever search suits.
+CPU = Cpu()

@@ -1,0 +1,117 @@
+"""The largest of many dot products of bytes, kept in vector registers.
+
+`largest_products` is the inside of a search: FOUR rows against groups of SIXTEEN points, four bytes of each at a time.
+It is written in LLVM's own language, because the one instruction that matters (sdot on ARM, vpdpbusd and its like on
+x86: sixteen products and their sums at once) has no name in Python. LLVM spells it out where a machine lacks it.
+Sums of products of bytes are exact in 32 bits for up to 2^17 coordinates: nothing is rounded here.
+"""
+
+# pyright: reportAttributeAccessIssue=false, reportCallIssue=false
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+ROWS = 4
+GROUP = 16  # points
+STEP = 4  # coordinates
+
+_INDEX, _NUMBER = ir.IntType(64), ir.IntType(32)
+_BYTES, _WIDE = ir.VectorType(ir.IntType(8), 16), ir.VectorType(_NUMBER, 16)
+_SUMS = ir.VectorType(_NUMBER, 4)
+_VECTORS = GROUP * STEP // 16
+_DOT = "llvm.experimental.vector.partial.reduce.add.v4i32.v16i32"
+_LARGEST = "llvm.vector.reduce.smax.v4i32"
+
+
+@intrinsic
+def largest_products(typingctx, rows, first_row, points, first_point, steps, groups, out):
+    """Write to `out` the largest product of each of ROWS rows with the points of so many groups.
+
+    `rows` holds bytes as (step, row, coordinate) from `first_row` on, `points` as (group, step, point, coordinate) from
+    `first_point` on; both places are counted in vectors of 16 bytes.
+    """
+    signature = types.void(rows, types.int64, points, types.int64, types.int64, types.int64, out)
+    return signature, _generate
+
+
+def _generate(context, builder, signature, args):
+    def vectors(number, first, kind):
+        data = context.make_array(signature.args[number])(context, builder, args[number]).data
+        data = builder.bitcast(data, kind.as_pointer())
+        return builder.gep(data, [args[first]]) if first is not None else data
+
+    rows, points, out = vectors(0, 1, _BYTES), vectors(2, 3, _BYTES), vectors(6, None, _NUMBER)
+    steps, groups = args[4], args[5]
+    zero, low = ir.Constant(_SUMS, [0] * 4), ir.Constant(_SUMS, [-(2**31)] * 4)
+    start = builder.block
+    each_group, each_step, group_done, done = (
+        builder.function.append_basic_block(name) for name in ("group", "step", "group_done", "done")
+    )
+    builder.branch(each_group)
+
+    builder.position_at_end(each_group)
+    group = _counter(builder, start)
+    tops = [_carried(builder, low, start) for _ in range(ROWS)]
+    place = builder.mul(group, builder.mul(steps, ir.Constant(_INDEX, _VECTORS)))
+    builder.branch(each_step)
+
+    builder.position_at_end(each_step)
+    step = _counter(builder, each_group)
+    sums = [[_carried(builder, zero, each_group) for _ in range(_VECTORS)] for _ in range(ROWS)]
+    here = builder.add(place, builder.mul(step, ir.Constant(_INDEX, _VECTORS)))
+    some = [_load(builder, points, builder.add(here, ir.Constant(_INDEX, v))) for v in range(_VECTORS)]
+    looks = builder.bitcast(_load(builder, rows, step), _SUMS)
+    grown = []
+    for row in range(ROWS):
+        look = builder.shuffle_vector(looks, ir.Constant(_SUMS, ir.Undefined), ir.Constant(_SUMS, [row] * 4))
+        look = builder.bitcast(look, _BYTES)
+        grown.append([_dot(builder, sums[row][v], some[v], look) for v in range(_VECTORS)])
+        for v in range(_VECTORS):
+            sums[row][v].add_incoming(grown[row][v], each_step)
+    _again(builder, step, steps, each_step, group_done)
+
+    builder.position_at_end(group_done)
+    largest = []
+    for row in range(ROWS):
+        top = tops[row]
+        for v in range(_VECTORS):
+            top = builder.select(builder.icmp_signed(">", grown[row][v], top), grown[row][v], top)
+        tops[row].add_incoming(top, group_done)
+        largest.append(top)
+    _again(builder, group, groups, each_group, done)
+
+    builder.position_at_end(done)
+    reduce = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_NUMBER, [_SUMS]), _LARGEST)
+    for row in range(ROWS):
+        builder.store(builder.call(reduce, [largest[row]]), builder.gep(out, [ir.Constant(_INDEX, row)]))
+    return context.get_dummy_value()
+
+
+def _counter(builder, before):
+    return _carried(builder, ir.Constant(_INDEX, 0), before)
+
+
+def _carried(builder, first, before):
+    """A value that a loop carries from turn to turn."""
+    value = builder.phi(first.type)
+    value.add_incoming(first, before)
+    return value
+
+
+def _again(builder, counter, count, loop, after):
+    """Count on, and go round the loop again while it lasts."""
+    following = builder.add(counter, ir.Constant(_INDEX, 1))
+    counter.add_incoming(following, builder.block)
+    builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
+
+
+def _load(builder, vectors, place):
+    loaded = builder.load(builder.gep(vectors, [place]))
+    loaded.align = 1
+    return loaded
+
+
+def _dot(builder, sums, some, look):
+    add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SUMS, [_SUMS, _WIDE]), _DOT)
+    return builder.call(add, [sums, builder.mul(builder.sext(some, _WIDE), builder.sext(look, _WIDE))])

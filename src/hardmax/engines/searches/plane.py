@@ -1,0 +1,121 @@
+"""Search in the plane: the hull once, then every direction finds its corner by bisection. O(n log n).
+
+The furthest point is a corner of the hull; the next furthest is a neighbour of that corner or a corner of the hull of
+all other points. So two polygons, one inside the other, tell the winner and its lead.
+
+Turns are decided exactly, so the polygons are those of the floats given, strictly convex. Angles are rounded: with
+those of the edge and of the direction off by less than 8 u each, the corner found is the furthest for a direction
+within 16 u of the one asked for, and scores at most 16 u |y| D less than the best, D the diameter. All corners between
+it and the best score as much as that, so a neighbour does: rows whose lead is not beyond the slack by 64 u |y| D are
+held again by another search.
+
+Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others, so it is no corner
+of the hull of all; whoever lies inside that polygon is therefore a corner of neither. Only the others are sorted.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.engines.bounds import UNIT, norms_above
+from hardmax.engines.contest import Contest, score_all
+from hardmax.engines.kernels.plane import (
+    BESIDE,
+    INSIDE,
+    ROWS,
+    corners_above,
+    find_corners,
+    leaving_angles,
+    mark_inside,
+    polygon,
+)
+from hardmax.engines.searches.outward import outward
+
+_SAMPLED = 2**12
+# Scores that are made sooner than points are laid out for a search.
+_FEW_SCORES = 2**28
+
+
+def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None) -> Contest:
+    """The contest in the plane. Guesses are not needed."""
+    directions = np.ascontiguousarray(directions)
+    outer, inner = _two_polygons(points)
+    rows = len(directions)
+    corners, rivals, leads = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS))
+    unsure = 128 * UNIT * float(norms_above(points[outer.corners]).max())
+    find_corners(directions, slack, unsure, *outer.by_angle(points), *inner.by_angle(points), corners, rivals, leads)
+    contest = Contest(outer.corners[corners], corners[:0], [], float(leads.min()))
+    if not rivals.any():
+        return contest
+    beside, inside = np.flatnonzero(rivals == BESIDE), np.flatnonzero(rivals == INSIDE)
+    if len(beside):
+        some = (directions[beside], corners[beside], slack[beside])
+        contest = contest.with_rows(beside, _among_neighbours(outer, inner, points, unsure, *some))
+    hold = score_all if len(inside) * len(points) <= _FEW_SCORES else outward
+    return contest.with_rows(inside, hold(directions[inside], points, slack[inside]))
+
+
+def _among_neighbours(
+    outer: "_Polygon",
+    inner: "_Polygon",
+    points: np.ndarray,
+    unsure: float,
+    directions: np.ndarray,
+    corners: np.ndarray,
+    slack: np.ndarray,
+) -> Contest:
+    """The contest of directions for which all who come close are corners in a row on the outer polygon."""
+    places, inside = points[outer.corners], points[inner.corners]
+    floors = np.einsum("ij,ij->i", directions, places[corners]) - slack - unsure * norms_above(directions)
+    count, smallest = len(places), np.inf
+    winners, contested, contenders = np.empty(len(directions), dtype=np.int64), [], []
+    for row, direction in enumerate(directions):
+        before, after = corners_above(direction, places, corners[row], floors[row])
+        # One more on either side: the best of those who do not come close.
+        span = np.arange(corners[row] - before - 1, corners[row] + after + 2)[:count] % count
+        some = np.sort(outer.corners[span])
+        scores = points[some] @ direction
+        winners[row] = some[scores.argmax()]
+        close = scores >= scores.max() - slack[row]
+        others = max((inside @ direction).max(initial=-np.inf), scores[~close].max(initial=-np.inf))
+        smallest = min(smallest, float(scores.max() - others))
+        if close.sum() > 1:
+            contested.append(row)
+            contenders.append(some[close])
+    return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest)
+
+
+@dataclass(frozen=True, eq=False)
+class _Polygon:
+    """Corners, counter-clockwise; perhaps two, one or none."""
+
+    corners: np.ndarray
+
+    @classmethod
+    def around(cls, points: np.ndarray, some: np.ndarray) -> "_Polygon":
+        if not len(some):
+            return cls(some)
+        order = some[np.lexsort((points[some, 1], points[some, 0]))]
+        return cls(polygon(points, order))
+
+    def by_angle(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, int | np.intp]:
+        places = np.ascontiguousarray(points[self.corners])
+        angles, start = leaving_angles(places) if len(places) else (np.empty(0), 0)
+        return places, angles, start
+
+
+def _two_polygons(points: np.ndarray) -> tuple[_Polygon, _Polygon]:
+    """The hull, and the hull of all points that are not corners of it."""
+    some = np.arange(0, len(points), max(1, len(points) // _SAMPLED))
+    outer, inner = _nested(points, some)
+    if len(some) == len(points):
+        return outer, inner
+    outside = np.ones(len(points), dtype=bool)
+    if len(inner.corners) > 2:
+        mark_inside(points, np.ascontiguousarray(points[inner.corners]), outside)
+    return _nested(points, np.flatnonzero(outside))
+
+
+def _nested(points: np.ndarray, some: np.ndarray) -> tuple[_Polygon, _Polygon]:
+    outer = _Polygon.around(points, some)
+    return outer, _Polygon.around(points, np.setdiff1d(some, outer.corners, assume_unique=True))
