@@ -58,6 +58,10 @@ class Choices:
         """
         return (self.sizes == 1) & self.alone[self.indices[self.offsets[:-1]]]
 
+    def firsts(self, rows: np.ndarray) -> np.ndarray:
+        """For some points the first that each attends to."""
+        return self.indices[self.offsets[rows]]
+
     def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
         """The same choices, but those of some points, increasing, as in `other`, which has a row for each of them."""
         if len(rows) == len(self):

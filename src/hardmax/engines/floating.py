@@ -11,6 +11,7 @@ import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
+from hardmax.engines.arena import Arena
 from hardmax.engines.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error, score_slack, step_error
 from hardmax.engines.contest import Contest
 from hardmax.engines.cpu import CPU, Cpu
@@ -140,17 +141,22 @@ class FloatEngine:
         error = self.judge.first_error(points)
         choices = Choices.of_single(np.arange(points.count))
         pending = np.arange(points.count)
+        arena = Arena.of_everybody(points.count)
         for k in count():
             norms = norms_above(positions)
-            asking = positions if k == 0 else positions.take(pending, axis=0)
             layer = Layer(norms[pending], float(norms.max()), points.dimension, metric, error)
+            looks = metric.directions(positions.take(pending, axis=0)) if k else metric.directions(positions)
+            slack = self.judge.slack(layer)
+            arena = arena if arena.suffices(looks, slack) else Arena.of_everybody(points.count)
             # At the first layer many attend to themselves, later most go on as they were.
-            guesses = choices.indices[choices.offsets[pending]]
-            contest = self.cpu.hold(metric.directions(asking), positions, self.judge.slack(layer), guesses)
+            contest = arena.hold(self.cpu, looks, positions, slack, choices.firsts(pending))
             self.judge.rule_on(contest)
             choices = choices.with_rows(pending, contest.choices())
-            decided_by = self.cpu.search_for(len(pending), *positions.shape)
+            decided_by = self.cpu.search_for(len(pending), len(arena), points.dimension)
             pending = np.flatnonzero(~choices.follows_leader)
+            if k == 0:
+                arena = Arena.with_choices(positions, choices)
+            arena = arena.after_layer(float(dynamics.keep))
             error = self.judge.next_error(layer)
             stretch = FloatStretch(
                 layer=k,

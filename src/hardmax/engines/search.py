@@ -22,8 +22,8 @@ SEARCHES: dict[str, Search] = {"all": score_all, "plane": plane, "outward": outw
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15
-_FEW_SCORES_TO_ROUND = 2**20
-_HIGHEST_DIMENSION_OUTWARD = 4
+_FEW_SCORES_TO_ROUND = 2**19
+_HIGHEST_DIMENSION_OUTWARD = 6
 
 
 def suited(directions: int, points: int, dimension: int) -> str:

@@ -115,8 +115,9 @@ class Trajectory:
 
     @property
     def margins(self) -> np.ndarray:
-        """At each of the layers `decided_at`, the smallest lead of an attended over an unattended token, relative to
-        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity). Tokens that follow a leader have
+        """At each of the layers `decided_at`, a lead that every attended token has over those not attended, relative to
+        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity). At the first layer it is the
+        smallest one; later it may be less where points well inside are not looked at. Tokens that follow a leader have
         chosen for ever and count no more."""
         return np.array(list(self.margin_at.values()))
 
