@@ -32,10 +32,11 @@ _HOMES = {
     "step": "hardmax.dynamics",
     "verify": "hardmax.certificate",
 }
-_MODULES = {"clouds"}
+_MODULES = {"clouds", "engines"}
 
 if TYPE_CHECKING:
     from hardmax import clouds as clouds
+    from hardmax import engines as engines
     from hardmax.certificate import verify as verify
     from hardmax.dynamics import Dynamics as Dynamics
     from hardmax.dynamics import attended as attended

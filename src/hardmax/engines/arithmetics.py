@@ -4,6 +4,7 @@ from hardmax.engines.choosing import ByContenders, by_all_scores
 from hardmax.engines.cpu import Cpu
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.floating import FloatEngine, Proof, TieSlack
+from hardmax.engines.machines import Machine
 from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import short
@@ -11,20 +12,30 @@ from hardmax.tokens.rationals import short
 ARITHMETICS = ("certified", "exact", "float")
 
 
-def engines_for(arithmetic: "str | TieSlack", cpu: Cpu) -> tuple[Engine, ...]:
+def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine, ...]:
     """The engines for a name, or for a tie slack of one's own.
 
     What floats cannot prove is handed, the whole cloud from its first layer on, to integers; floats then only say whom
     to compare. `exact` does without floats altogether, so that it can judge the others.
     """
+    if not isinstance(machine, Cpu):
+        return _on_gpu(arithmetic, machine.device)
     match arithmetic:
         case "certified":
-            return FloatEngine("certified", Proof(), cpu), ExactEngine(ByContenders(cpu))
+            return FloatEngine("certified", Proof(), machine), ExactEngine(ByContenders(machine))
         case "exact":
             return (ExactEngine(by_all_scores),)
         case "float":
-            return (FloatEngine("float", TieSlack(), cpu),)
+            return (FloatEngine("float", TieSlack(), machine),)
         case TieSlack():
-            return (FloatEngine("float", arithmetic, cpu),)
+            return (FloatEngine("float", arithmetic, machine),)
     names = ", ".join(repr(name) for name in ARITHMETICS)
     raise InputError(f"`arithmetic` must be one of {names}, not {short(arithmetic)}.")
+
+
+def _on_gpu(arithmetic: "str | TieSlack", device: str) -> tuple[Engine, ...]:
+    if arithmetic != "certified":
+        raise InputError(f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu().")
+    from hardmax.engines.gpu_engine import GpuEngine
+
+    return GpuEngine("certified", device), ExactEngine(ByContenders())

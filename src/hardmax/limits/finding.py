@@ -1,11 +1,12 @@
 """`limit`: where every token ends after infinitely many layers."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.cpu import CPU, Cpu
+from hardmax.engines.machines import Machine, machine_for
 from hardmax.limits.result import Limit
 from hardmax.metrics import is_metric
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly
@@ -26,12 +27,13 @@ def limit(
     arithmetic: str = "certified",
     at_most: int | None = None,
     progress: Progress | None = None,
-    engine: Cpu = CPU,
+    engine: Machine | None = None,
 ) -> Any:
     """The infinite-depth limit: a `Limit`, or a list of them if `tokens` is a batch of clouds.
 
     Walks until the attended sets are proved never to change again, by at most `at_most` layers, and reads off where
-    everybody goes. If they do not settle, the result says so, and how far `points` may be off.
+    everybody goes. If they do not settle, the result says so, and how far `points` may be off. `engine` is as in
+    `simulate`.
 
     >>> lim = limit([[3.0], [-1.0], [1.0]], Dynamics(1))
     >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
@@ -40,18 +42,19 @@ def limit(
     clouds, form = read_batch(tokens)
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
-        engine.check_dimension(cloud.tokens.shape[1])
+    machine = machine_for(tokens, engine)
+    machine.check_dimension(clouds[0].tokens.shape[1])
     metric = dynamics.metric
     orderly = metric is None or is_metric(metric)
     if at_most is None:
         at_most = PATIENCE if orderly else PATIENCE_WITHOUT_THEOREM
     stop = Settled(whole_number(at_most, "`at_most`", at_least=0))
     record = LastOnly() if orderly else Every(1)
-    engines = engines_for(arithmetic, engine)
+    engines = engines_for(arithmetic, machine)
     limits: list[Limit] = []
     for cloud in clouds:
         run = run_points(merge(cloud), dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
-        limits.append(Limit(run))
+        limits.append(Limit(replace(run, tensor_kind=form.tensors)))
         if progress is not None:
             progress(len(limits), len(clouds))
     return limits[0] if form.is_single else Limits(limits)

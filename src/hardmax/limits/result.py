@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,9 @@ from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import exact_number
 from hardmax.wording import counted
+
+if TYPE_CHECKING:
+    import torch  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,6 +120,12 @@ class Limit:
     def cycle(self) -> Cycle | None:
         """Attended sets that come round again, if the run did not settle and they did."""
         return None if self.settled_at is not None else find_cycle(self.run)
+
+    def tensor(self) -> "torch.Tensor":
+        """The limit of every token as a torch tensor, of the dtype and on the device on which the tokens came."""
+        if self.run.tensor_kind is None:
+            raise InputError("`tensor` needs tokens that came as a torch tensor; `points` gives them as an array.")
+        return self.run.tensor_kind.tensor(self.points)
 
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer: g^(layer - settled_at) times that at

@@ -1,14 +1,15 @@
 """`simulate`: run the dynamics through its layers."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floating import TieSlack, Undecided
+from hardmax.engines.machines import Machine, machine_for, takes_batch
 from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
@@ -20,7 +21,7 @@ from hardmax.tokens.points import Points, merge
 
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
-LARGEST_SMALL_CLOUD, DEEPEST_KERNEL = 2048, 100_000
+DEEPEST_KERNEL = 100_000  # layers
 
 
 def simulate(
@@ -33,14 +34,14 @@ def simulate(
     record: Record = EVERY_LAYER,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
-    engine: Cpu = CPU,
+    engine: Machine | None = None,
 ) -> Any:
     """Where the tokens go: a `Trajectory`, or `Trajectories` if `tokens` is a batch of clouds.
 
     Give either the number of `layers` or a `stop`. `arithmetic` is "certified" (floats, every choice proved or decided
     by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets the slack). `record` says which
-    layers to keep. `progress` is called with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)`: what works,
-    never what comes out.
+    layers to keep. `progress` is called with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)` or `Gpu()`;
+    if it is not given, tensors on a GPU stay there, and all else is done by the processor.
 
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
@@ -48,21 +49,23 @@ def simulate(
     ([1.0, 0.0], 'exact', 0)
     """
     stop = _one_stop(layers, stop)
-    engines = engines_for(arithmetic, engine)
+    machine = machine_for(tokens, engine)
     clouds, form = read_batch(tokens)
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
-        engine.check_dimension(cloud.tokens.shape[1])
+    machine.check_dimension(clouds[0].tokens.shape[1])
+    engines = engines_for(arithmetic, machine)
     if not stop.when_settled:
         total = sum(len(cloud.tokens) for cloud in clouds)
         check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
 
     def run_cloud(number: int) -> Trajectory:
-        return run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
+        run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
+        return replace(run, tensor_kind=form.tensors)
 
     tables = [cloud.tokens for cloud in clouds]
-    if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop):
-        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, engine, progress)
+    if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop, machine):
+        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, machine, progress)
     runs = []
     for number in range(len(clouds)):
         runs.append(run_cloud(number))
@@ -71,10 +74,10 @@ def simulate(
     return runs[0] if form.is_single else Trajectories(runs, form)
 
 
-def _suits_kernel(tables: list[np.ndarray], stop: Stop) -> bool:
+def _suits_kernel(tables: list[np.ndarray], stop: Stop, machine: Machine) -> bool:
     """Whether one kernel can walk the clouds: floats, in clouds small enough for one thread each, not too deep."""
-    small = max(map(len, tables)) <= LARGEST_SMALL_CLOUD and stop.last_layer <= DEEPEST_KERNEL
-    return small and all(table.dtype != object for table in tables)
+    floats = stop.last_layer <= DEEPEST_KERNEL and all(table.dtype != object for table in tables)
+    return floats and takes_batch(machine, np.cumsum([0, *map(len, tables)]), tables[0].shape[1])
 
 
 def _one_stop(layers: int | None, stop: Stop | None) -> Stop:

@@ -6,8 +6,8 @@ from typing import Any, overload
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import BatchOutcome, walk_batch
-from hardmax.engines.cpu import Cpu
+from hardmax.engines.batch import BatchOutcome
+from hardmax.engines.machines import Machine, walk_many
 from hardmax.errors import InputError
 from hardmax.runs.stops import Stop
 from hardmax.runs.trajectory import Trajectory
@@ -46,6 +46,14 @@ class Trajectories(Sequence[Trajectory]):
         """The tokens of all clouds at a layer, in the form in which they came."""
         return restore(self._form, [run.at(layer) for run in self])
 
+    def tensor_at(self, layer: int) -> Any:
+        """The same as torch tensors, of the dtype and on the device on which they came: a stack, or a list."""
+        if self._form.tensors is None:
+            raise InputError("`tensor_at` needs tokens that came as torch tensors; `at` gives them as arrays.")
+        tokens = self.at(layer)
+        kind = self._form.tensors
+        return [kind.tensor(cloud) for cloud in tokens] if isinstance(tokens, list) else kind.tensor(tokens)
+
     @property
     def leaders(self) -> list[np.ndarray]:
         return [run.leaders for run in self]
@@ -79,14 +87,14 @@ class BatchTrajectories(Trajectories):
         dynamics: Dynamics,
         stop: Stop,
         run_cloud: Callable[[int], Trajectory],
-        cpu: Cpu,
+        machine: Machine,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self._form = form
         self._dynamics = dynamics
         self._stop = stop
         self._run_cloud = run_cloud
-        self._cpu = cpu
+        self._machine = machine
         self._tokens = np.concatenate(clouds)
         self._offsets = np.cumsum([0, *map(len, clouds)])
         self._outcome = self._walk(stop.last_layer, stop.when_settled, progress)
@@ -153,5 +161,5 @@ class BatchTrajectories(Trajectories):
     def _walk(
         self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
     ) -> BatchOutcome:
-        cloud = (self._tokens, self._offsets, self._dynamics, layer)
-        return walk_batch(*cloud, halt_when_settled=halt_when_settled, progress=progress, cpu=self._cpu)
+        clouds = (self._tokens, self._offsets, self._dynamics, layer)
+        return walk_many(self._machine, *clouds, halt_when_settled, progress)

@@ -14,11 +14,13 @@ from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
+from hardmax.tokens.tensors import TensorKind
 from hardmax.wording import counted
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    import torch  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -47,6 +49,8 @@ class Trajectory:
     """The first layer from which no attended set ever changes, as far as the run saw; None if it did not settle."""
     stopped: str
     """Why the run ended, in words."""
+    tensor_kind: TensorKind | None = None
+    """The kind of tensor in which the tokens came, if they did."""
 
     @property
     def n(self) -> int:
@@ -82,6 +86,12 @@ class Trajectory:
     def at(self, layer: int) -> np.ndarray:
         """The tokens at any layer, float64 of shape (n, d); at no cost beyond the layer at which the cloud settled."""
         return self._stretch(layer).floats_at(layer)[self.points.of_token]
+
+    def tensor_at(self, layer: int) -> "torch.Tensor":
+        """The tokens at any layer as a torch tensor, of the dtype and on the device on which they came."""
+        if self.tensor_kind is None:
+            raise InputError("`tensor_at` needs tokens that came as a torch tensor; `at` gives them as an array.")
+        return self.tensor_kind.tensor(self.at(layer))
 
     def exact_at(self, layer: int) -> np.ndarray:
         """The tokens at any layer as Fractions, shape (n, d), where integers decided."""

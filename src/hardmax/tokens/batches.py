@@ -13,22 +13,31 @@ import numpy as np
 
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import short, to_fractions
+from hardmax.tokens.tensors import TensorKind, is_tensor, to_numpy
 
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
 
 
-class Form(Enum):
-    """How the tokens came, and so how results go back."""
+class Layout(Enum):
+    """One cloud, or how many were put together."""
 
     CLOUD = auto()
     LIST = auto()
     STACK = auto()
     RAGGED = auto()
 
+
+@dataclass(frozen=True)
+class Form:
+    """How the tokens came, and so how results go back."""
+
+    layout: Layout
+    tensors: TensorKind | None = None
+
     @property
     def is_single(self) -> bool:
-        return self is Form.CLOUD
+        return self.layout is Layout.CLOUD
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -78,17 +87,16 @@ class Cloud:
 def read_batch(tokens: Any) -> tuple[list[Cloud], Form]:
     """The clouds in `tokens`, checked, and the form they came in."""
     if isinstance(tokens, Ragged):
-        return _ragged_clouds(tokens), Form.RAGGED
-    if hasattr(tokens, "detach"):
-        tokens = tokens.detach().cpu()
+        return _ragged_clouds(tokens), Form(Layout.RAGGED)
+    kind = TensorKind.of(tokens)
     if not isinstance(tokens, list | tuple):
-        tokens = np.asarray(tokens)
+        tokens = to_numpy(tokens) if is_tensor(tokens) else np.asarray(tokens)
         if tokens.ndim == 3:
             clouds = [Cloud(read_table(cloud, f"`tokens` (cloud {b})")) for b, cloud in enumerate(tokens)]
-            return clouds, Form.STACK
-        return [Cloud(read_table(tokens, "`tokens`"))], Form.CLOUD
+            return clouds, Form(Layout.STACK, kind)
+        return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD, kind)
     if _depth(tokens) < 3:
-        return [Cloud(read_table(tokens, "`tokens`"))], Form.CLOUD
+        return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD)
     clouds = [Cloud(read_table(cloud, f"`tokens` (cloud {b})")) for b, cloud in enumerate(tokens)]
     for b, cloud in enumerate(clouds):
         if cloud.tokens.shape[1] != clouds[0].tokens.shape[1]:
@@ -96,24 +104,25 @@ def read_batch(tokens: Any) -> tuple[list[Cloud], Form]:
                 f"`tokens`: all clouds of a batch must have one dimension; cloud 0 has {clouds[0].tokens.shape[1]}, "
                 f"cloud {b} has {cloud.tokens.shape[1]}."
             )
-    return clouds, Form.LIST
+    return clouds, Form(Layout.LIST, kind)
 
 
 def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
     """Tables, one for each cloud, in the form in which the tokens came."""
-    match form:
-        case Form.CLOUD:
+    match form.layout:
+        case Layout.CLOUD:
             return clouds[0]
-        case Form.LIST:
+        case Layout.LIST:
             return list(clouds)
-        case Form.STACK:
+        case Layout.STACK:
             return np.stack(clouds)
-        case Form.RAGGED:
+        case Layout.RAGGED:
             return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]))
 
 
 def read_table(values: Any, name: str) -> np.ndarray:
     """A float64 table `(n, d)`, or one of Fractions where the entries are rationals, integers beyond 2^53 or texts."""
+    values = to_numpy(values) if is_tensor(values) else values
     table = values if isinstance(values, np.ndarray) else _rows_to_array(values, name)
     if table.ndim != 2:
         hint = "For tokens on a line pass shape (n, 1)." if table.ndim == 1 else ""

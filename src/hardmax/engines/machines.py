@@ -1,0 +1,80 @@
+"""What works: the processor or a GPU. It decides how long a run takes, never what comes out."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.batch import BatchOutcome, walk_batch
+from hardmax.engines.cpu import CPU, Cpu
+from hardmax.errors import InputError, MissingExtra
+from hardmax.tokens.tensors import is_tensor
+
+LARGEST_SMALL_CLOUD = 2048
+
+
+@dataclass(frozen=True)
+class Gpu:
+    """A graphics card, through torch and triton (extra `gpu`).
+
+    Tokens stay on it between the layers. A cloud that floats cannot prove, and one too large for a small program,
+    goes to the processor.
+
+    >>> Gpu()
+    Gpu(device='cuda')
+    """
+
+    device: str = "cuda"
+
+    def check_dimension(self, dimension: int) -> None:
+        """Any dimension will do; is there a GPU?"""
+        try:
+            import torch  # pyright: ignore[reportMissingImports]
+            import triton  # pyright: ignore[reportMissingImports] # noqa: F401
+        except ModuleNotFoundError:
+            raise MissingExtra("The GPU engine", "gpu") from None
+        if self.device.startswith("cuda") and not torch.cuda.is_available():
+            raise InputError(f"`engine` {self!r}: torch finds no such device. Use engine=Cpu().")
+
+
+Machine: TypeAlias = Cpu | Gpu
+
+
+def machine_for(tokens: Any, asked: Machine | None) -> Machine:
+    """The machine asked for; else the GPU for tensors that are on one, and the processor for all else."""
+    if asked is not None:
+        return asked
+    return Gpu(str(tokens.device)) if is_tensor(tokens) and tokens.device.type == "cuda" else CPU
+
+
+def takes_batch(machine: Machine, offsets: np.ndarray, dimension: int) -> bool:
+    """Whether one kernel can walk all these clouds."""
+    if isinstance(machine, Gpu):
+        from hardmax.engines.gpu_batch import suits
+
+        return suits(offsets, dimension)
+    return int(np.diff(offsets).max()) <= LARGEST_SMALL_CLOUD
+
+
+def walk_many(
+    machine: Machine,
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    dynamics: Dynamics,
+    layers: int,
+    halt_when_settled: bool,
+    progress: Callable[[int, int], None] | None,
+) -> BatchOutcome:
+    """Walk many clouds in one kernel."""
+    if isinstance(machine, Cpu):
+        return walk_batch(
+            tokens, offsets, dynamics, layers, halt_when_settled=halt_when_settled, progress=progress, cpu=machine
+        )
+    import torch  # pyright: ignore[reportMissingImports]
+
+    from hardmax.engines.gpu_batch import walk_batch_gpu
+
+    there = torch.from_numpy(np.ascontiguousarray(tokens)).to(machine.device)
+    return walk_batch_gpu(there, offsets, dynamics, layers, halt_when_settled=halt_when_settled).to_numpy()

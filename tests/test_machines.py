@@ -1,0 +1,74 @@
+"""What works must not change what comes out; which machine works, and how tensors come and go."""
+
+import numpy as np
+import pytest
+
+import hardmax as hm
+from hardmax.engines import Cpu, Gpu
+from hardmax.engines.machines import machine_for
+
+HALF = hm.Dynamics("1/2")
+CLOUD = np.random.default_rng(0).standard_normal((3000, 12))
+
+
+@pytest.mark.parametrize("search", ["all", "outward", "rounded"])
+def test_a_search_can_be_forced_and_changes_nothing(search):
+    usual, forced = hm.simulate(CLOUD, HALF, layers=3), hm.simulate(CLOUD, HALF, layers=3, engine=Cpu(search))
+    assert np.array_equal(usual.tokens, forced.tokens)
+    assert set(forced.decided_by.values()) == {search}
+
+
+def test_a_run_tells_which_search_decided_each_layer():
+    assert hm.simulate(CLOUD, HALF, layers=0).decided_by == {0: "rounded"}
+    assert hm.simulate(CLOUD[:, :2], HALF, layers=0).decided_by == {0: "plane"}
+    assert hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], HALF, layers=0).decided_by == {0: "integers"}
+
+
+@pytest.mark.parametrize("d", [2, 3, 12])
+def test_the_number_of_threads_changes_no_bit(d):
+    runs = [hm.simulate(CLOUD[:, :d], HALF, stop=hm.Settled(), engine=Cpu(threads=threads)) for threads in (1, None)]
+    assert np.array_equal(runs[0].tokens, runs[1].tokens)
+    assert runs[0].margins.tolist() == runs[1].margins.tolist()
+
+
+def test_the_number_of_threads_changes_no_bit_of_a_batch():
+    stack = CLOUD[:, :2].reshape(30, 100, 2)
+    one, many = (hm.simulate(stack, HALF, layers=8, engine=Cpu(threads=threads)).at(8) for threads in (1, None))
+    assert np.array_equal(one, many)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (lambda: Cpu("tree"), "`search` must be one of 'all', 'plane', 'outward', 'rounded', or None, not 'tree'."),
+        (lambda: Cpu(threads=0), "`threads` must be a whole number from 1 to"),
+        (lambda: Cpu(threads=10**6), "`threads` must be a whole number from 1 to"),
+        (lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")), "`search` 'plane' is for tokens in the plane"),
+        (
+            lambda: hm.simulate(CLOUD, HALF, layers=1).tensor_at(1),
+            "`tensor_at` needs tokens that came as a torch tensor",
+        ),
+        (lambda: hm.limit(CLOUD, HALF).tensor(), "`tensor` needs tokens that came as a torch tensor"),
+    ],
+)
+def test_what_cannot_be_is_told_in_one_line(wrong, told):
+    with pytest.raises(hm.InputError) as caught:
+        wrong()
+    assert str(caught.value).startswith(told)
+
+
+def test_arrays_go_to_the_processor_and_an_engine_asked_for_is_taken():
+    assert machine_for(CLOUD, None) == Cpu()
+    assert machine_for(CLOUD, Gpu()) == Gpu()
+
+
+def test_tensors_come_back_as_they_came():
+    torch = pytest.importorskip("torch", reason="needs torch")
+    cloud = torch.tensor(CLOUD[:200], dtype=torch.float32)
+    run, lim = hm.simulate(cloud, HALF, layers=4), hm.limit(cloud, HALF)
+    for tensor, array in ((run.tensor_at(4), run.at(4)), (lim.tensor(), lim.points)):
+        assert tensor.dtype == torch.float32
+        assert np.array_equal(tensor.numpy(), array.astype(np.float32))
+    stack = cloud.reshape(10, 20, 12).bfloat16()
+    assert hm.simulate(stack, HALF, layers=4).tensor_at(4).shape == (10, 20, 12)
+    assert hm.simulate(list(stack), HALF, layers=4).tensor_at(4)[3].dtype == torch.bfloat16
