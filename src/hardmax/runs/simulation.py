@@ -14,7 +14,7 @@ from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
 from hardmax.runs.stops import AfterLayers, Stop
-from hardmax.runs.trajectories import BatchTrajectories, Trajectories
+from hardmax.runs.trajectories import BatchTrajectories, ListedTrajectories
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import read_batch
 from hardmax.tokens.points import Points, merge
@@ -71,7 +71,7 @@ def simulate(
         runs.append(run_cloud(number))
         if progress is not None:
             progress(len(runs), len(clouds))
-    return runs[0] if form.is_single else Trajectories(runs, form)
+    return runs[0] if form.is_single else ListedTrajectories(runs, form)
 
 
 def _suits_kernel(tables: list[np.ndarray], stop: Stop, machine: Machine) -> bool:

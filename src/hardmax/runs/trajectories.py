@@ -1,5 +1,6 @@
 """The runs of a batch of clouds, each a `Trajectory`, with the tokens given back in the form in which they came."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from typing import Any, overload
 
@@ -16,13 +17,59 @@ from hardmax.tokens.rationals import whole_number
 
 
 class Trajectories(Sequence[Trajectory]):
-    """A sequence of runs.
+    """A sequence of runs. Made by `simulate`.
 
     >>> from hardmax import Dynamics, simulate
     >>> runs = simulate([[[1.0], [2.0]], [[3.0]]], Dynamics(1), layers=1)
     >>> [cloud.tolist() for cloud in runs.at(1)]
     [[[1.5], [2.0]], [[3.0]]]
     """
+
+    _form: Form
+
+    @abstractmethod
+    def at(self, layer: int) -> Any:
+        """The tokens of all clouds at a layer, in the form in which they came."""
+
+    @property
+    @abstractmethod
+    def leaders(self) -> list[np.ndarray]:
+        """For each cloud the tokens that lead."""
+
+    @property
+    @abstractmethod
+    def settled_at(self) -> list[int | None]:
+        """For each cloud the layer at which it settled."""
+
+    @property
+    @abstractmethod
+    def certified(self) -> bool:
+        """Whether every choice in every cloud is that of real arithmetic."""
+
+    @property
+    @abstractmethod
+    def error(self) -> float:
+        """No token at a recorded layer is further than this from the truth; nan where nothing is promised."""
+
+    @property
+    @abstractmethod
+    def decided_by_integers(self) -> int:
+        """How many clouds integers had to decide."""
+
+    def tensor_at(self, layer: int) -> Any:
+        """The tokens at a layer as torch tensors, of the dtype and on the device on which they came."""
+        if self._form.tensors is None:
+            raise InputError("`tensor_at` needs tokens that came as torch tensors; `at` gives them as arrays.")
+        tokens = self.at(layer)
+        kind = self._form.tensors
+        return [kind.tensor(cloud) for cloud in tokens] if isinstance(tokens, list) else kind.tensor(tokens)
+
+    def __repr__(self) -> str:
+        return f"Trajectories({len(self):,} clouds, {self.decided_by_integers:,} decided by integers)"
+
+
+class ListedTrajectories(Trajectories):
+    """Runs that were made one by one."""
 
     def __init__(self, runs: Sequence[Trajectory], form: Form) -> None:
         self._runs = tuple(runs)
@@ -38,21 +85,8 @@ class Trajectories(Sequence[Trajectory]):
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         return self._runs[index]
 
-    def __repr__(self) -> str:
-        handed = sum(run.arithmetic == "exact" for run in self)
-        return f"Trajectories({len(self):,} clouds, {handed:,} decided by integers)"
-
     def at(self, layer: int) -> Any:
-        """The tokens of all clouds at a layer, in the form in which they came."""
         return restore(self._form, [run.at(layer) for run in self])
-
-    def tensor_at(self, layer: int) -> Any:
-        """The same as torch tensors, of the dtype and on the device on which they came: a stack, or a list."""
-        if self._form.tensors is None:
-            raise InputError("`tensor_at` needs tokens that came as torch tensors; `at` gives them as arrays.")
-        tokens = self.at(layer)
-        kind = self._form.tensors
-        return [kind.tensor(cloud) for cloud in tokens] if isinstance(tokens, list) else kind.tensor(tokens)
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -64,13 +98,15 @@ class Trajectories(Sequence[Trajectory]):
 
     @property
     def certified(self) -> bool:
-        """Whether every choice in every cloud is that of real arithmetic."""
         return all(run.certified for run in self)
 
     @property
     def error(self) -> float:
-        """No token at a recorded layer is further than this from the truth; nan where nothing is promised."""
         return float(np.max([run.error for run in self]))
+
+    @property
+    def decided_by_integers(self) -> int:
+        return sum(run.arithmetic == "exact" for run in self)
 
 
 class BatchTrajectories(Trajectories):
@@ -114,11 +150,7 @@ class BatchTrajectories(Trajectories):
         cloud = range(len(self))[index]
         return self._exact.get(cloud) or self._run_cloud(cloud)
 
-    def __repr__(self) -> str:
-        return f"Trajectories({len(self):,} clouds, {len(self._exact):,} decided by integers)"
-
     def at(self, layer: int) -> Any:
-        """The tokens of all clouds at a layer, in the form in which they came."""
         layer = whole_number(layer, "`layer`", at_least=0)
         if layer > self._stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)
@@ -132,7 +164,6 @@ class BatchTrajectories(Trajectories):
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        """For each cloud the tokens that lead."""
         since = np.split(self._outcome.leader_since, self._offsets[1:-1])
         return [
             self._exact[cloud].leaders if cloud in self._exact else np.flatnonzero(layers >= 0)
@@ -141,7 +172,6 @@ class BatchTrajectories(Trajectories):
 
     @property
     def settled_at(self) -> list[int | None]:
-        """For each cloud the layer at which it settled."""
         settled: list[int | None] = [layer if layer >= 0 else None for layer in self._outcome.settled.tolist()]
         for cloud, run in self._exact.items():
             settled[cloud] = run.settled_at
@@ -149,14 +179,16 @@ class BatchTrajectories(Trajectories):
 
     @property
     def certified(self) -> bool:
-        """Whether every choice in every cloud is that of real arithmetic: always, here."""
         return True
 
     @property
     def error(self) -> float:
-        """No token up to the last layer is further than this from the truth."""
         proved = np.delete(self._outcome.errors, self._outcome.undecided)
         return max([*proved.tolist(), *(run.error for run in self._exact.values())])
+
+    @property
+    def decided_by_integers(self) -> int:
+        return len(self._exact)
 
     def _walk(
         self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
