@@ -25,6 +25,9 @@ BAD_TOKENS = {
 }
 
 BAD_OPTIONS = {
+    "no such search": ([*THIRTY, "--search", "tree"], ["search", "'outward'", "'tree'"]),
+    "no threads": ([*THIRTY, "--threads", "0"], ["threads", "from 1 to", "0"]),
+    "threads of a graphics card": ([*THIRTY, "--gpu", "--threads", "1"], ["--gpu", "--threads", "neither"]),
     "alpha zero": (["--alpha", "0", "--layers", "3"], ["--alpha", "positive", "0"]),
     "alpha negative": (["--alpha", "-1/2", "--layers", "3"], ["--alpha", "positive", "-1/2"]),
     "alpha nonsense": (["--alpha", "half", "--layers", "3"], ["--alpha", "half"]),

@@ -10,8 +10,12 @@ from hardmax.cli.options import (
     Arithmetic,
     AsJson,
     Metric,
+    OnGpu,
+    Search,
+    Threads,
     TokenFile,
     read_dynamics,
+    read_engine,
 )
 from hardmax.cli.output import narrate, print_json, progress_bar
 
@@ -22,6 +26,9 @@ def limit_command(
     metric: Metric = None,
     any_metric: AnyMetric = False,
     arithmetic: Arithmetic = "certified",
+    threads: Threads = None,
+    search: Search = None,
+    gpu: OnGpu = False,
     at_most: Annotated[
         int | None, typer.Option(help="Give up after so many layers: 10000, or 500 where the theorem is silent.")
     ] = None,
@@ -46,11 +53,11 @@ def limit_command(
 
     targets = limit_files.Targets(output=output, certificate=certificate, picture=picture)
     targets.check()
-    dynamics = read_dynamics(alpha, metric, any_metric)
+    dynamics, engine = read_dynamics(alpha, metric, any_metric), read_engine(threads, search, gpu)
     tokens = read_cloud(file)
     targets.check_fit(tokens)
     with progress_bar("clouds") as progress:
-        result = limit(tokens, dynamics, arithmetic=arithmetic, at_most=at_most, progress=progress)
+        result = limit(tokens, dynamics, arithmetic=arithmetic, at_most=at_most, progress=progress, engine=engine)
     reports = [check_theorem(lim) for lim in limits_of(result)] if check else None
     for path in targets.write(result, reports):
         narrate(f"wrote {path}")

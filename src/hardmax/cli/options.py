@@ -10,6 +10,7 @@ from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
+    from hardmax.engines.machines import Machine
     from hardmax.runs.records import Record
     from hardmax.runs.stops import Stop
 
@@ -22,6 +23,11 @@ AnyMetric = Annotated[
     bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
 ]
 Arithmetic = Annotated[str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")]
+Threads = Annotated[int | None, typer.Option(help="Processor threads to use; all, if not given. Changes no result.")]
+Search = Annotated[
+    str | None, typer.Option(help="Search to use: all, plane, outward or rounded; the one that suits, if not given.")
+]
+OnGpu = Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
@@ -68,6 +74,15 @@ def read_dynamics(alpha: str, metric: str | None, any_metric: bool) -> "Dynamics
     from hardmax.tokens.files import read_metric
 
     return Dynamics(alpha, None if metric is None else read_metric(metric), any_metric=any_metric)
+
+
+def read_engine(threads: int | None, search: str | None, gpu: bool) -> "Machine":
+    """What shall do the work."""
+    from hardmax.engines import Cpu, Gpu
+
+    if gpu and (threads is not None or search is not None):
+        raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
+    return Gpu() if gpu else Cpu(search, threads)
 
 
 def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

@@ -10,9 +10,13 @@ from hardmax.cli.options import (
     Arithmetic,
     AsJson,
     Metric,
+    OnGpu,
+    Search,
+    Threads,
     TokenFile,
     check_target,
     read_dynamics,
+    read_engine,
     read_record,
     read_size,
     read_stop,
@@ -34,6 +38,9 @@ def simulate_command(
     metric: Metric = None,
     any_metric: AnyMetric = False,
     arithmetic: Arithmetic = "certified",
+    threads: Threads = None,
+    search: Search = None,
+    gpu: OnGpu = False,
     record: Annotated[str, typer.Option(help="Layers to keep: all, last, or a number m for every m-th.")] = "all",
     memory_limit: Annotated[str, typer.Option(help="Refuse to keep more than this.")] = "4GiB",
     output: Annotated[
@@ -52,7 +59,7 @@ def simulate_command(
     stop, kept, limit = read_stop(layers, until_settled), read_record(record), read_size(memory_limit)
     if output is not None:
         check_target(output, "--output", simulate_files.SUFFIXES)
-    dynamics = read_dynamics(alpha, metric, any_metric)
+    dynamics, engine = read_dynamics(alpha, metric, any_metric), read_engine(threads, search, gpu)
     tokens = read_cloud(file)
     with progress_bar("clouds") as progress:
         result: Trajectory | Trajectories = simulate(
@@ -63,6 +70,7 @@ def simulate_command(
             record=kept,
             memory_limit=limit,
             progress=progress,
+            engine=engine,
         )
     if output is not None:
         simulate_files.write_result(result, output, getattr(tokens, "multiplicities", None))

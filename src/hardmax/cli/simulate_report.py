@@ -54,6 +54,7 @@ def _run_document(run: "Trajectory") -> dict[str, Any]:
         "error": finite(run.error),
         "smallest_margin": finite(run.smallest_margin),
         "decided_at": list(run.decided_at),
+        "decided_by": list(run.decided_by.values()),
         "margins": [finite(margin) for margin in run.margins.tolist()],
         "leaders": run.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
@@ -71,6 +72,7 @@ def _facts(run: "Trajectory") -> list[tuple[str, str]]:
         ("settled at", settled(run.settled_at)),
         ("smallest margin", _margin(run)),
         ("arithmetic", DECIDED_BY[run.arithmetic]),
+        ("decided by", ", ".join(dict.fromkeys(run.decided_by.values()))),
         ("stopped", run.stopped),
     ]
 
