@@ -1,12 +1,14 @@
 """The largest of many dot products of bytes, kept in vector registers.
 
-`largest_products` is the inside of a search: FOUR rows against groups of SIXTEEN points, four bytes of each at a time.
-It is written in LLVM's own language, because the one instruction that matters (sdot on ARM, vpdpbusd and its like on
-x86: sixteen products and their sums at once) has no name in Python. LLVM spells it out where a machine lacks it.
+`largest_products` is the inside of a search: four rows against groups of sixteen points, four bytes of each at a time.
+It is written in LLVM's own language, because the instructions that matter (sdot on ARM, pmaddwd on x86: many products
+and their sums at once) have no name in Python. LLVM spells them out where a machine lacks them.
 Sums of products of bytes are exact in 32 bits for up to 2^17 coordinates: nothing is rounded here.
 """
 
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
+import platform
+
 from llvmlite import ir
 from numba import types
 from numba.core import cgutils
@@ -18,7 +20,9 @@ STEP = 4  # coordinates
 
 _INDEX, _NUMBER = ir.IntType(64), ir.IntType(32)
 _BYTES, _WIDE = ir.VectorType(ir.IntType(8), 16), ir.VectorType(_NUMBER, 16)
-_SUMS = ir.VectorType(_NUMBER, 4)
+_SUMS, _PAIRS = ir.VectorType(_NUMBER, 4), ir.VectorType(_NUMBER, 8)
+_WORDS = ir.VectorType(ir.IntType(16), 16)
+_WITH_DOT = ("aarch64", "arm64")
 _VECTORS = GROUP * STEP // 16
 _DOT = "llvm.experimental.vector.partial.reduce.add.v4i32.v16i32"
 _LARGEST = "llvm.vector.reduce.smax.v4i32"
@@ -113,5 +117,27 @@ def _load(builder, vectors, place):
 
 
 def _dot(builder, sums, some, look):
+    return (_dot_in_fours if platform.machine().lower() in _WITH_DOT else _dot_in_pairs)(builder, sums, some, look)
+
+
+def _dot_in_fours(builder, sums, some, look):
+    """What becomes one `sdot`."""
     add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SUMS, [_SUMS, _WIDE]), _DOT)
     return builder.call(add, [sums, builder.mul(builder.sext(some, _WIDE), builder.sext(look, _WIDE))])
+
+
+def _dot_in_pairs(builder, sums, some, look):
+    """What becomes `pmaddwd`, products of neighbours added, and one more addition of neighbours."""
+    some, look = builder.sext(some, _WORDS), builder.sext(look, _WORDS)
+    products = [
+        builder.mul(*(builder.sext(_every_second(builder, words, first), _PAIRS) for words in (some, look)))
+        for first in (0, 1)
+    ]
+    pairs = builder.add(*products)
+    return builder.add(sums, builder.add(_every_second(builder, pairs, 0), _every_second(builder, pairs, 1)))
+
+
+def _every_second(builder, vector, first):
+    places = list(range(first, vector.type.count, 2))
+    chosen = ir.Constant(ir.VectorType(_NUMBER, len(places)), places)
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), chosen)
