@@ -1,56 +1,28 @@
-"""The GPU contest beside what a user could take instead. Run where there is a GPU: python benchmarks/gpu.py [FILE]."""
+"""The GPU engine beside what a user could take instead. Run where there is a GPU: python benchmarks/gpu.py [FILE]."""
 
 # pyright: reportMissingImports=false
 import csv
-import platform
-import statistics
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
-import triton
+from gpu_harness import HEADER, compare, matrix_rate, row, time_of
+from gpu_reviews import repeating, reviews
 
 import hardmax as hm
 from hardmax.engines.bounds import score_slack
-from hardmax.engines.gpu import hold_gpu, walk_gpu
+from hardmax.engines.cpu import Cpu
+from hardmax.engines.floating import FloatEngine, Proof
+from hardmax.engines.gpu import walk_gpu
+from hardmax.engines.gpu_contest import hold_gpu
+from hardmax.engines.gpu_engine import GpuEngine
+from hardmax.tokens.batches import Cloud
+from hardmax.tokens.points import merge
 
-HEADER = ["machine", "versions", "work", "contestant", "milliseconds", "peer", "ratio", "checked", "disagreements"]
-MACHINE = f"{torch.cuda.get_device_name()} {platform.machine()}"
-VERSIONS = f"torch={torch.__version__} triton={triton.__version__}"
+HALF = hm.Dynamics("1/2")
 SAMPLE = 4096
-
-
-def milliseconds(job: Callable[[], object]) -> float:
-    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
-    start.record()
-    job()
-    end.record()
-    end.synchronize()
-    return start.elapsed_time(end)
-
-
-def compare(work: str, contestants: dict[str, Callable[[], object]], peers: list[str], rounds: int, check) -> list:
-    """All contestants in turn, round after round; a row for ours beside each peer, and one for each peer."""
-    times: dict[str, list[float]] = {name: [] for name in contestants}
-    for job in contestants.values():
-        for _ in range(3):
-            job()
-    torch.cuda.synchronize()
-    for _ in range(rounds):
-        for name, job in contestants.items():
-            times[name].append(milliseconds(job))
-    rows = []
-    for name, own in times.items():
-        for peer in peers:
-            ratio = statistics.median(its / mine for mine, its in zip(own, times[peer], strict=True))
-            checked = check if name.startswith("hardmax") else ("", "")
-            row = [MACHINE, VERSIONS, work, name, f"{statistics.median(own):.4f}", peer, f"{ratio:.3f}", *checked]
-            if name != peer:
-                rows.append(row)
-                print(",".join(map(str, row[2:])), flush=True)
-    return rows
 
 
 def proof_slack(points) -> Any:
@@ -74,10 +46,11 @@ def disagreements(contest, points, slack) -> tuple[int, int]:
     return len(rows), wrong
 
 
-def matrix_rate() -> float:
-    """Operations a millisecond of a large fp16 product: what the machine can do."""
-    square = torch.randn((8192, 8192), dtype=torch.float16, device="cuda")
-    return 2 * 8192**3 / statistics.median(milliseconds(lambda: square @ square) for _ in range(20))
+def beside_the_machine(work: str, rows: list[list], n: int, d: int) -> list[list]:
+    """The rows, and how far ours is from a matrix product of as many operations as one contest has."""
+    least = 2 * n * n * d / matrix_rate()
+    name = "fp16 matrix product of as many operations as one layer has"
+    return [*rows, row(work, name, least, "hardmax", time_of(rows, "hardmax") / least)]
 
 
 def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
@@ -91,36 +64,50 @@ def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
         "SDPA bf16": lambda: attention(heads, heads, heads),
         "hardmax": lambda: hold_gpu(points, points, slack),
     }
-    peers = ["torch float32 in blocks", "SDPA bf16"]
     work = f"one layer n {n} d {d}"
-    rows = compare(work, contestants, peers, rounds, check)
-    ours = float(rows[-1][4])
-    least = 2 * n * n * d / matrix_rate()
-    name = "fp16 matrix product of as many operations"
-    rows.append([MACHINE, VERSIONS, work, name, f"{least:.4f}", "hardmax", f"{ours / least:.3f}", "", ""])
-    print(",".join(map(str, rows[-1][2:])), flush=True)
-    return rows
+    rows = compare(work, contestants, ["torch float32 in blocks", "SDPA bf16"], rounds, check)
+    return beside_the_machine(work, rows, n, d)
 
 
 def limit(n: int, d: int, rounds: int = 3) -> list[list]:
     points = torch.randn((n, d), dtype=torch.float64, device="cuda")
     slack = proof_slack(points)
     check = disagreements(hold_gpu(points, points, slack), points, slack)
-    walk = walk_gpu(points, hm.Dynamics("1/2"))
+    walk = walk_gpu(points, HALF)
     heads = points.bfloat16()[None, None]
     contestants = {
         "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(heads, heads, heads),
-        "hardmax, the limit": lambda: walk_gpu(points, hm.Dynamics("1/2")),
+        "hardmax, the limit": lambda: walk_gpu(points, HALF),
     }
     work = f"limit n {n} d {d} (settled at {walk.settled})"
-    return compare(work, contestants, ["SDPA bf16, one layer"], rounds, check)
+    rows = compare(work, contestants, ["SDPA bf16, one layer"], rounds, check)
+    return beside_the_machine(work, rows, n, d)
+
+
+def engines(n: int, d: int, rounds: int = 3) -> list[list]:
+    """The whole walk, from an array to where the tokens settle in an array, on the device and on the processor."""
+    points = merge(Cloud(np.random.default_rng(0).standard_normal((n, d))))
+
+    def last(engine):
+        *_, stretch = engine.walk(points, HALF)
+        return stretch.positions, stretch.choices
+
+    processor = FloatEngine("certified", Proof(), Cpu(search="all"))
+    names = {"processor, all scores in float64": processor, "hardmax on the GPU": GpuEngine()}
+    (home, chosen), (away, also) = map(last, names.values())
+    wrong = (home != away).any(axis=1) | (chosen.indices != also.indices)
+    contestants = {name: lambda engine=engine: last(engine) for name, engine in names.items()}
+    work, check = f"walk n {n} d {d}, array to array", (n, int(wrong.sum()))
+    return compare(work, contestants, ["processor, all scores in float64"], rounds, check)
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
     results = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "gpu.csv"
-    table = [row for d in (16, 64, 128) for row in one_layer(65_536, d)]
+    table = [line for d in (16, 64, 128) for line in one_layer(65_536, d)]
     table += limit(65_536, 16) + limit(1_000_000, 64)
+    table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
+    table += engines(65_536, 16)
     with results.open("w", newline="") as file:
         csv.writer(file).writerows([HEADER, *table])

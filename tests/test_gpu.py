@@ -2,8 +2,6 @@
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
 # ruff: noqa: E402
-import os
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,14 +9,13 @@ from hypothesis import strategies as st
 
 torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-if DEVICE == "cpu":
-    os.environ["TRITON_INTERPRET"] = "1"  # read when kernels are defined, so before they are imported
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines import gpu
+from hardmax.engines import gpu, gpu_contest, gpu_tensors
 from hardmax.engines.contest import Contest, score_all
 from hardmax.engines.floating import FloatEngine, Proof, Undecided
+from hardmax.engines.gpu_filter import RoundedPoints
 from hardmax.engines.kernels import gpu_contest as kernels
 from hardmax.errors import MissingExtra
 from hardmax.tokens.batches import Cloud
@@ -28,7 +25,7 @@ HALF = hm.Dynamics("1/2")
 
 
 def hold(directions, points, slack) -> Contest:
-    return gpu.hold_gpu(*(torch.from_numpy(part).to(DEVICE) for part in (directions, points, slack))).to_numpy()
+    return gpu_contest.hold_gpu(*(torch.from_numpy(part).to(DEVICE) for part in (directions, points, slack))).to_numpy()
 
 
 def assert_same(directions, points, slack, *, first_best=True):
@@ -92,8 +89,8 @@ def test_rows_with_many_tiles_near_the_best_are_scored_in_full():
 
 
 def test_rows_in_several_chunks(monkeypatch):
-    monkeypatch.setattr(gpu, "_MAXIMA", 1)
-    monkeypatch.setattr(gpu, "_SCORES", 1)
+    monkeypatch.setattr(gpu_contest, "_MAXIMA", 1)
+    monkeypatch.setattr(gpu_contest, "_SCORES", 1)
     points = np.random.default_rng(3).standard_normal((150, 2)).round(1)
     assert_same(points, points, np.full(150, 1e-12), first_best=False)
 
@@ -104,7 +101,7 @@ def test_the_bound_covers_the_filter():
     points = rng.standard_normal((128, 24)) * 2.0 ** rng.integers(-30, 1, (128, 24))
     directions = rng.standard_normal((128, 24)) * 2.0 ** rng.integers(-30, 1, (128, 24))
     on_device = torch.from_numpy(points).to(DEVICE)
-    cloud = gpu._Rounded.of_points(on_device)
+    cloud = RoundedPoints.of(on_device)
     rough = cloud.rough.cpu().numpy().astype(float)
     low, high = points.min(axis=0), points.max(axis=0)
     centred = points - (low + (high - low) / 2)
@@ -168,6 +165,6 @@ def test_wrong_tensors_are_turned_away_at_the_door():
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
-    monkeypatch.setattr(gpu, "INSTALLED", False)
+    monkeypatch.setattr(gpu_tensors, "INSTALLED", False)
     with pytest.raises(MissingExtra, match=r"hardmax\[gpu\]"):
         gpu.walk_gpu(torch.zeros((3, 2), dtype=torch.float64, device=DEVICE), HALF)

@@ -57,6 +57,42 @@ def test_what_cannot_be_is_told_in_one_line(wrong, told):
     assert str(caught.value).startswith(told)
 
 
+@pytest.fixture
+def gpu() -> Gpu:
+    """A GPU where there is one, else its kernels interpreted."""
+    torch = pytest.importorskip("torch", reason="needs torch")
+    pytest.importorskip("triton", reason="needs triton")
+    return Gpu("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def test_a_gpu_walks_one_cloud_as_the_processor_does(gpu):
+    here, there = (hm.simulate(CLOUD[:300, :3], HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
+    assert set(there.decided_by.values()) == {"gpu"}
+    assert (there.settled_at, there.leaders.tolist()) == (here.settled_at, here.leaders.tolist())
+    assert np.abs(there.tokens - here.tokens).max() <= here.error + there.error
+    ends = hm.limit(CLOUD[:300, :3], HALF, engine=gpu)
+    assert np.array_equal(ends.clusters.labels, hm.limit(CLOUD[:300, :3], HALF).clusters.labels)
+
+
+def test_a_gpu_walks_a_batch_as_the_processor_does(gpu):
+    stack = np.concatenate([CLOUD[:60, :2].reshape(6, 10, 2), np.ones((1, 10, 2))])
+    here, there = (hm.simulate(stack, HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
+    assert np.array_equal(here.at(6), there.at(6))
+    assert here.settled_at == there.settled_at
+    assert np.array_equal(hm.limit(stack, HALF).points, hm.limit(stack, HALF, engine=gpu).points)
+
+
+def test_what_a_gpu_cannot_prove_integers_decide(gpu):
+    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+    run = hm.simulate(square, HALF, layers=10_000, engine=gpu)
+    assert (run.at(10_000)[4].tolist(), run.arithmetic) == ([1.0, 0.0], "exact")
+
+
+def test_a_gpu_has_no_other_arithmetic(gpu):
+    with pytest.raises(hm.InputError, match="has no GPU engine"):
+        hm.simulate(CLOUD, HALF, layers=1, arithmetic="float", engine=gpu)
+
+
 def test_arrays_go_to_the_processor_and_an_engine_asked_for_is_taken():
     assert machine_for(CLOUD, None) == Cpu()
     assert machine_for(CLOUD, Gpu()) == Gpu()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum, auto
 
 import numpy as np
 
@@ -15,6 +16,20 @@ from hardmax.tokens.merging import table_size
 
 # Clouds between two words about progress.
 _AT_ONCE = 4096
+
+
+class Then(Enum):
+    """What the tokens of a cloud do once it has settled."""
+
+    GO_ON = auto()  # to the layer asked for
+    STAY = auto()
+    ARRIVE = auto()  # at their limits
+
+    def shares(self, dynamics: Dynamics, layers: int) -> np.ndarray:
+        """How much of its way a token keeps over 0, 1, … layers."""
+        if self is Then.GO_ON:
+            return np.array([float(power(dynamics.keep, m)) for m in range(layers + 1)])
+        return np.full(layers + 1, 1.0 if self is Then.STAY else 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,10 +54,10 @@ def walk_batch(
     layers: int,
     *,
     cpu: Cpu = CPU,
-    halt_when_settled: bool = False,
+    then: Then = Then.GO_ON,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to a layer, or, if asked, only to where it settles."""
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     metric = float_metric(dynamics)
     factors = np.array(
@@ -54,9 +69,6 @@ def walk_batch(
             LARGEST,
         ]
     )
-    powers = np.ones(layers + 1)
-    if not halt_when_settled:
-        powers[:] = [float(power(dynamics.keep, m)) for m in range(layers + 1)]
     clouds = len(offsets) - 1
     outcome = BatchOutcome(
         np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)
@@ -72,7 +84,7 @@ def walk_batch(
                 offsets[first : last + 1],
                 matrix,
                 float(dynamics.keep),
-                powers,
+                then.shares(dynamics, layers),
                 layers,
                 factors,
                 longest,

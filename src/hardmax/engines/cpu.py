@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numba
 import numpy as np
+from numba.core import config
 
 from hardmax.engines.contest import Contest
 from hardmax.engines.search import SEARCHES, suited
@@ -30,7 +31,7 @@ class Cpu:
         if self.search is not None and self.search not in SEARCHES:
             names = ", ".join(repr(name) for name in SEARCHES)
             raise InputError(f"`search` must be one of {names}, or None, not {self.search!r}.")
-        most = numba.config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+        most = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
         if self.threads is not None and not (isinstance(self.threads, int) and 1 <= self.threads <= most):
             raise InputError(f"`threads` must be a whole number from 1 to {most}, not {self.threads!r}.")
 

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import BatchOutcome, walk_batch
+from hardmax.engines.batch import BatchOutcome, Then, walk_batch
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.errors import InputError, MissingExtra
 from hardmax.tokens.tensors import is_tensor
@@ -64,17 +64,15 @@ def walk_many(
     offsets: np.ndarray,
     dynamics: Dynamics,
     layers: int,
-    halt_when_settled: bool,
+    then: Then,
     progress: Callable[[int, int], None] | None,
 ) -> BatchOutcome:
     """Walk many clouds in one kernel."""
     if isinstance(machine, Cpu):
-        return walk_batch(
-            tokens, offsets, dynamics, layers, halt_when_settled=halt_when_settled, progress=progress, cpu=machine
-        )
+        return walk_batch(tokens, offsets, dynamics, layers, then=then, progress=progress, cpu=machine)
     import torch  # pyright: ignore[reportMissingImports]
 
     from hardmax.engines.gpu_batch import walk_batch_gpu
 
     there = torch.from_numpy(np.ascontiguousarray(tokens)).to(machine.device)
-    return walk_batch_gpu(there, offsets, dynamics, layers, halt_when_settled=halt_when_settled).to_numpy()
+    return walk_batch_gpu(there, offsets, dynamics, layers, then=then).to_numpy()

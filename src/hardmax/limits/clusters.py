@@ -67,15 +67,8 @@ def find_clusters(run: Trajectory) -> Clusters:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     examples = run.points.of_token[first[order]]
-    ends = run.at(run.layers) if run.settled_at is None else limit_points(run)
+    ends = run.at(run.layers) if run.settled_at is None else run.ends()
     return Clusters(rank[labels], ends[first[order]], tuple(_kinds(run, examples.tolist())))
-
-
-def limit_points(run: Trajectory) -> np.ndarray:
-    """The targets of a settled run, token by token, rounded once."""
-    stretch = run.stretches[-1]
-    targets = stretch.targets if isinstance(stretch, FloatStretch) else stretch.targets.floats()
-    return targets[run.points.of_token]
 
 
 def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:

@@ -1,19 +1,19 @@
 """`limit`: where every token ends after infinitely many layers."""
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.machines import Machine, machine_for
+from hardmax.engines.machines import Machine
 from hardmax.limits.result import Limit
 from hardmax.metrics import is_metric
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly
-from hardmax.runs.simulation import Progress, run_points
+from hardmax.runs.records import Every, LastOnly
+from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.points import merge
+from hardmax.runs.trajectories import Trajectories
+from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import whole_number
 
 # Where the theorem holds, clouds settle, most of them in a handful of layers; where it does not, they may never.
@@ -39,32 +39,56 @@ def limit(
     >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
-    clouds, form = read_batch(tokens)
-    for cloud in clouds:
-        dynamics.check_dimension(cloud.tokens.shape[1])
-    machine = machine_for(tokens, engine)
-    machine.check_dimension(clouds[0].tokens.shape[1])
-    metric = dynamics.metric
-    orderly = metric is None or is_metric(metric)
+    orderly = dynamics.metric is None or is_metric(dynamics.metric)
     if at_most is None:
         at_most = PATIENCE if orderly else PATIENCE_WITHOUT_THEOREM
-    stop = Settled(whole_number(at_most, "`at_most`", at_least=0))
-    record = LastOnly() if orderly else Every(1)
-    engines = engines_for(arithmetic, machine)
-    limits: list[Limit] = []
-    for cloud in clouds:
-        run = run_points(merge(cloud), dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
-        limits.append(Limit(replace(run, tensor_kind=form.tensors)))
-        if progress is not None:
-            progress(len(limits), len(clouds))
-    return limits[0] if form.is_single else Limits(limits)
+    run = simulate(
+        tokens,
+        dynamics,
+        stop=Settled(whole_number(at_most, "`at_most`", at_least=0)),
+        arithmetic=arithmetic,
+        # Where there is no theorem there may be cycles, which are found in the layers.
+        record=LastOnly() if orderly else Every(1),
+        progress=progress,
+        engine=engine,
+    )
+    return Limit(run) if isinstance(run, Trajectory) else Limits(run)
 
 
-class Limits(list[Limit]):
-    """The limits of a batch, in order."""
+class Limits(Sequence[Limit]):
+    """The limits of a batch, in order; each is put together when asked for."""
+
+    def __init__(self, runs: Trajectories) -> None:
+        self.runs = runs
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    @overload
+    def __getitem__(self, index: int) -> Limit: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Limit]: ...
+    def __getitem__(self, index: int | slice) -> Limit | Sequence[Limit]:
+        found = self.runs[index]
+        return Limit(found) if isinstance(found, Trajectory) else [Limit(run) for run in found]
+
+    @property
+    def points(self) -> Any:
+        """Where every token of every cloud ends, in the form in which they came; all clouds must have settled."""
+        return self.runs.ends()
+
+    @property
+    def leaders(self) -> list[np.ndarray]:
+        """For each cloud the tokens that lead."""
+        return self.runs.leaders
+
+    @property
+    def settled_at(self) -> list[int | None]:
+        """For each cloud the layer at which it settled."""
+        return self.runs.settled_at
 
     def __repr__(self) -> str:
-        settled = sum(lim.settled_at is not None for lim in self)
+        settled = sum(layer is not None for layer in self.settled_at)
         return f"Limits({len(self):,} clouds, {settled:,} settled)"
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from hardmax.engines.stretch import ExactStretch, power
 from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
-from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters, limit_points
+from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
@@ -72,7 +72,7 @@ class Limit:
     @cached_property
     def points(self) -> np.ndarray:
         """The limit of every token, float64 (n, d); where the tokens were last, if the run did not settle."""
-        return self.run.at(self.run.layers) if self.settled_at is None else limit_points(self.run)
+        return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
 
     @cached_property
     def exact_points(self) -> np.ndarray:

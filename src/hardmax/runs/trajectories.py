@@ -7,7 +7,7 @@ from typing import Any, overload
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import BatchOutcome
+from hardmax.engines.batch import BatchOutcome, Then
 from hardmax.engines.machines import Machine, walk_many
 from hardmax.errors import InputError
 from hardmax.runs.stops import Stop
@@ -30,6 +30,10 @@ class Trajectories(Sequence[Trajectory]):
     @abstractmethod
     def at(self, layer: int) -> Any:
         """The tokens of all clouds at a layer, in the form in which they came."""
+
+    @abstractmethod
+    def ends(self) -> Any:
+        """Where all tokens of all clouds go for ever, in the form in which they came; all clouds must have settled."""
 
     @property
     @abstractmethod
@@ -88,6 +92,9 @@ class ListedTrajectories(Trajectories):
     def at(self, layer: int) -> Any:
         return restore(self._form, [run.at(layer) for run in self])
 
+    def ends(self) -> Any:
+        return restore(self._form, [run.ends() for run in self])
+
     @property
     def leaders(self) -> list[np.ndarray]:
         return [run.leaders for run in self]
@@ -133,7 +140,7 @@ class BatchTrajectories(Trajectories):
         self._machine = machine
         self._tokens = np.concatenate(clouds)
         self._offsets = np.cumsum([0, *map(len, clouds)])
-        self._outcome = self._walk(stop.last_layer, stop.when_settled, progress)
+        self._outcome = self._walk(stop.last_layer, Then.STAY if stop.when_settled else Then.GO_ON, progress)
         # What floats cannot prove, integers decide now: it is part of the answer.
         self._exact = {cloud: run_cloud(cloud) for cloud in self._outcome.undecided.tolist()}
 
@@ -156,10 +163,19 @@ class BatchTrajectories(Trajectories):
             cloud = self.settled_at.index(None)
             raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
         again = layer != self._stop.last_layer or self._stop.when_settled
-        tokens = self._walk(layer).tokens if again else self._outcome.tokens
-        clouds = np.split(tokens, self._offsets[1:-1])
-        for cloud, run in self._exact.items():
-            clouds[cloud] = run.at(layer)
+        outcome = self._walk(layer, Then.GO_ON) if again else self._outcome
+        return self._restore(outcome, {cloud: run.at(layer) for cloud, run in self._exact.items()})
+
+    def ends(self) -> Any:
+        if None in self.settled_at:
+            raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
+        arrived = self._walk(max(self._outcome.settled.tolist()), Then.ARRIVE)
+        return self._restore(arrived, {cloud: run.ends() for cloud, run in self._exact.items()})
+
+    def _restore(self, outcome: BatchOutcome, exact: dict[int, np.ndarray]) -> Any:
+        clouds = np.split(outcome.tokens, self._offsets[1:-1])
+        for cloud, tokens in exact.items():
+            clouds[cloud] = tokens
         return restore(self._form, clouds)
 
     @property
@@ -190,8 +206,5 @@ class BatchTrajectories(Trajectories):
     def decided_by_integers(self) -> int:
         return len(self._exact)
 
-    def _walk(
-        self, layer: int, halt_when_settled: bool = False, progress: Callable[[int, int], None] | None = None
-    ) -> BatchOutcome:
-        clouds = (self._tokens, self._offsets, self._dynamics, layer)
-        return walk_many(self._machine, *clouds, halt_when_settled, progress)
+    def _walk(self, layer: int, then: Then, progress: Callable[[int, int], None] | None = None) -> BatchOutcome:
+        return walk_many(self._machine, self._tokens, self._offsets, self._dynamics, layer, then, progress)

@@ -87,6 +87,13 @@ class Trajectory:
         """The tokens at any layer, float64 of shape (n, d); at no cost beyond the layer at which the cloud settled."""
         return self._stretch(layer).floats_at(layer)[self.points.of_token]
 
+    def ends(self) -> np.ndarray:
+        """Where every token goes for ever, float64 of shape (n, d); the run must have settled."""
+        if self.settled_at is None:
+            raise InputError("The run has not settled: where its tokens end is not known. Simulate more layers.")
+        targets = self.stretches[-1].targets
+        return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
+
     def tensor_at(self, layer: int) -> "torch.Tensor":
         """The tokens at any layer as a torch tensor, of the dtype and on the device on which they came."""
         if self.tensor_kind is None:

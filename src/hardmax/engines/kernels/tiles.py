@@ -2,15 +2,17 @@
 
 `largest_products` is the inside of a search: four rows against groups of sixteen points, four bytes of each at a time.
 It is written in LLVM's own language, because the instructions that matter (sdot on ARM, pmaddwd on x86: many products
-and their sums at once) have no name in Python. LLVM spells them out where a machine lacks them.
+and their sums at once) have no name in Python. Both are spelled so that every lane is defined: LLVM's general partial
+reduction would leave open which products meet in which sum.
 Sums of products of bytes are exact in 32 bits for up to 2^17 coordinates: nothing is rounded here.
 """
 
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false
 import platform
+from pathlib import Path
 
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -19,12 +21,11 @@ GROUP = 16  # points
 STEP = 4  # coordinates
 
 _INDEX, _NUMBER = ir.IntType(64), ir.IntType(32)
-_BYTES, _WIDE = ir.VectorType(ir.IntType(8), 16), ir.VectorType(_NUMBER, 16)
+_BYTES = ir.VectorType(ir.IntType(8), 16)
 _SUMS, _PAIRS = ir.VectorType(_NUMBER, 4), ir.VectorType(_NUMBER, 8)
 _WORDS = ir.VectorType(ir.IntType(16), 16)
-_WITH_DOT = ("aarch64", "arm64")
 _VECTORS = GROUP * STEP // 16
-_DOT = "llvm.experimental.vector.partial.reduce.add.v4i32.v16i32"
+_SDOT = "llvm.aarch64.neon.sdot.v4i32.v16i8"
 _LARGEST = "llvm.vector.reduce.smax.v4i32"
 
 
@@ -116,14 +117,22 @@ def _load(builder, vectors, place):
     return loaded
 
 
+def has_sdot() -> bool:
+    """Whether the processor multiplies and adds four bytes at once, and numba compiles for it as it is."""
+    if platform.machine().lower() not in ("aarch64", "arm64") or config.CPU_NAME not in (None, "host"):
+        return False
+    told = Path("/proc/cpuinfo")
+    return "asimddp" in told.read_text() if told.exists() else platform.system() == "Darwin"
+
+
 def _dot(builder, sums, some, look):
-    return (_dot_in_fours if platform.machine().lower() in _WITH_DOT else _dot_in_pairs)(builder, sums, some, look)
+    return (_dot_in_fours if has_sdot() else _dot_in_pairs)(builder, sums, some, look)
 
 
 def _dot_in_fours(builder, sums, some, look):
-    """What becomes one `sdot`."""
-    add = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SUMS, [_SUMS, _WIDE]), _DOT)
-    return builder.call(add, [sums, builder.mul(builder.sext(some, _WIDE), builder.sext(look, _WIDE))])
+    """One `sdot`."""
+    dot = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SUMS, [_SUMS, _BYTES, _BYTES]), _SDOT)
+    return builder.call(dot, [sums, some, look])
 
 
 def _dot_in_pairs(builder, sums, some, look):
