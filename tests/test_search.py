@@ -32,11 +32,12 @@ def clouds(rng: np.random.Generator):
     yield rng.standard_normal((1500, 2)) * [1, 1e-9] + [0, 1]
     yield np.concatenate([rng.standard_normal((1500, 2)), 1e-12 * rng.standard_normal((300, 2)), np.zeros((1, 2))])
     yield np.zeros((40, 2))
+    yield np.concatenate([rng.standard_normal((400, 12)), 1e-310 * rng.standard_normal((400, 12))])
     yield rng.standard_normal((1, 3))
 
 
 @pytest.mark.parametrize("name", PRUNING)
-@pytest.mark.parametrize("number", range(15))
+@pytest.mark.parametrize("number", range(16))
 @pytest.mark.parametrize("relative", [0.0, 1e-15, 1e-12, 1e-3])
 def test_every_search_finds_what_scoring_everybody_finds(name, number, relative):
     rng = np.random.default_rng(number)

@@ -14,6 +14,7 @@ from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP, largest_products
 
 TILE = 128  # points
 TASK = 32  # directions
+_TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and as error
 _CHECKED = 4  # tiles between two looks at whether the rest can matter
 
 
@@ -27,7 +28,7 @@ def round_points(points, centre, order, packed, scales, reaches, errors):
         for j in some:
             for axis in range(d):
                 largest = max(largest, abs(points[j, axis] - centre[axis]))
-        unit = largest / 127.0 if largest > 0.0 else 1.0
+        unit = largest / 127.0 if largest > _TINY else 1.0
         reach, error = 0.0, 0.0
         for place in range(len(some)):
             length, missed = 0.0, 0.0
@@ -50,7 +51,7 @@ def round_directions(directions, order, packed, scales, lengths, errors):
         largest = 0.0
         for axis in range(d):
             largest = max(largest, abs(directions[i, axis]))
-        unit = largest / 127.0 if largest > 0.0 else 1.0
+        unit = largest / 127.0 if largest > _TINY else 1.0
         length, missed = 0.0, 0.0
         for axis in range(d):
             value = directions[i, axis]

@@ -25,6 +25,8 @@ from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP
 
 # Far above the rounding in the bounds themselves, far below what matters to the time.
 _ABOVE = 1 + 2.0**-40
+# More than a length or an error can lose where squares underflow, in fewer than 2^20 dimensions.
+_TINY = 2.0**-480
 # The outermost tiles give a first idea of how far in each direction has to look.
 _FIRST_TILES = 4
 # Rows that are scored in full, half of them short, to learn about how small the smallest lead is.
@@ -83,9 +85,9 @@ class _Tiles:
         packed = np.zeros((count, TILE // GROUP, steps, GROUP, STEP), dtype=np.int8)
         scales, reaches, errors = np.empty(count), np.empty(count), np.empty(count)
         round_points(points, centre, order, packed, scales, reaches, errors)
-        reaches = np.maximum.accumulate(reaches[::-1])[::-1] * _ABOVE
+        reaches = np.maximum.accumulate(reaches[::-1])[::-1] * _ABOVE + _TINY
         size = float(reaches[0] + norms_above(centre[None])[0])
-        return cls(points, centre, order, packed, scales, reaches, errors * _ABOVE + reaches * 2.0**-45, size)
+        return cls(points, centre, order, packed, scales, reaches, errors * _ABOVE + reaches * 2.0**-45 + _TINY, size)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,8 +109,8 @@ class _Looks:
         packed = np.zeros((-(-count // ROWS), steps, ROWS, STEP), dtype=np.int8)
         scales, lengths, errors = np.empty(count), np.empty(count), np.empty(count)
         round_directions(directions, rows, packed, scales, lengths, errors)
-        lengths *= _ABOVE
-        errors = errors * _ABOVE + lengths * 2.0**-45
+        lengths = lengths * _ABOVE + _TINY
+        errors = errors * _ABOVE + lengths * 2.0**-45 + _TINY
         rounding = (2 * directions.shape[1] + 8) * UNIT * lengths * tiles.size
         return cls(directions, rows, packed, scales, lengths, errors, sure - rounding, rounding)
 
