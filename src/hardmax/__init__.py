@@ -28,6 +28,7 @@ _HOMES = {
     "attended": "hardmax.dynamics",
     "check_theorem": "hardmax.limits.theorem",
     "limit": "hardmax.limits.finding",
+    "load": "hardmax.text.shipped",
     "simulate": "hardmax.runs.simulation",
     "step": "hardmax.dynamics",
     "verify": "hardmax.certificate",
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from hardmax.runs.stops import Settled as Settled
     from hardmax.runs.trajectories import Trajectories as Trajectories
     from hardmax.runs.trajectory import Trajectory as Trajectory
+    from hardmax.text.shipped import load as load
     from hardmax.tokens.batches import Ragged as Ragged
     from hardmax.tokens.rationals import as_written as as_written
 

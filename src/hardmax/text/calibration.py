@@ -1,0 +1,52 @@
+"""Temperature: one number that makes probabilities honest and changes no prediction."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import logsumexp
+
+from hardmax.errors import InputError
+from hardmax.text.model import TextModel
+
+_WIDEST = 10.0  # temperatures from e^-10 to e^10
+
+
+def fit_temperature(logits: Any, truth: Any) -> float:
+    """The temperature T for which logits / T have the smallest log-loss, on data the model was not trained on.
+
+    `logits` are (texts,) for two classes or (texts, classes); `truth` the classes as numbers.
+
+    >>> round(fit_temperature([3.0, 3.0, 3.0, -3.0], [1, 1, 0, 0]), 3)
+    2.731
+    """
+    table = np.asarray(logits, dtype=np.float64)
+    if table.ndim == 1:
+        table = np.stack([np.zeros(len(table)), table], axis=1)
+    labels = np.asarray(truth)
+    if table.ndim != 2 or labels.shape != (len(table),) or not len(labels):
+        raise InputError(f"`logits` has {len(table)} rows and `truth` {labels.shape}: expected one class for each row.")
+    if not np.isfinite(table).all():
+        raise InputError("`logits` must be finite numbers.")
+    true = table[np.arange(len(labels)), labels]
+
+    def loss(coldness: float) -> float:
+        scale = np.exp(coldness)
+        return float((logsumexp(table * scale, axis=1) - true * scale).mean())
+
+    # The loss is convex in 1 / T, so it has one valley in its logarithm, too.
+    found = minimize_scalar(loss, bounds=(-_WIDEST, _WIDEST), method="bounded", options={"xatol": 1e-9})
+    return float(np.exp(-found.x))
+
+
+def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
+    """The same model with the temperature that suits validation texts and their labels best."""
+    number = {name: c for c, name in enumerate(model.classes)}
+    unknown = [label for label in np.asarray(labels).tolist() if label not in number]
+    if unknown:
+        raise InputError(f"`labels` has {unknown[0]!r}: expected the model's classes, {list(model.classes)}.")
+    truth = [number[label] for label in np.asarray(labels).tolist()]
+    # Logits come divided by the temperature that the model has already.
+    factor = fit_temperature(model.decision_function(texts), truth)
+    return replace(model, temperature=model.temperature * factor)

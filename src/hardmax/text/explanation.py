@@ -1,0 +1,110 @@
+"""An explanation: a few words that lead, and an account of the logit to which every word contributes its part."""
+
+import json
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.errors import InputError
+from hardmax.runs.trajectory import Trajectory
+from hardmax.text.masses import walk_cloud
+from hardmax.tokens.files import write_whole
+
+EXTRA = "(extra token)"  # no word can look like this
+Label = str | int | float | bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Share:
+    """What one word has to do with the outcome."""
+
+    word: str
+    spans: tuple[tuple[int, int], ...]  # where it stands: text[start:end]
+    count: int  # how often it is said
+    mass: float  # its share of the mean in which the layers end
+    contribution: float  # to the logit
+    leads: bool
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Explanation:
+    """Why a model says what it says of a text. `bias` and the contributions of the ledger add up to `logit`.
+
+    `towards` is the class for which positive numbers speak: the second of two classes, else the label itself.
+    """
+
+    text: str
+    label: Label
+    probability: float
+    probabilities: dict[Label, float]
+    towards: Label
+    logit: float
+    bias: float
+    ledger: tuple[Share, ...]  # every known word, the largest contributions first
+    points: np.ndarray  # the cloud, in the order in which words appear
+    voices: np.ndarray  # how much each of them counts
+    dynamics: Dynamics
+    layers: int
+
+    @property
+    def leaders(self) -> tuple[Share, ...]:
+        """The words that lead, those with the largest mass first."""
+        return tuple(sorted((share for share in self.ledger if share.leads), key=lambda share: -share.mass))
+
+    @property
+    def known(self) -> int:
+        """How many distinct words of the text the model knows; 0: the answer says nothing about this text."""
+        return sum(share.word != EXTRA for share in self.ledger)
+
+    @cached_property
+    def trajectory(self) -> Trajectory | None:
+        """The run of the cloud through the layers; None if it is empty."""
+        return walk_cloud(self.points, self.voices, self.dynamics, self.layers) if len(self.points) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Label, probabilities, leaders and ledger as plain data, ready for JSON."""
+        return {
+            "text": self.text,
+            "label": self.label,
+            "probability": self.probability,
+            "probabilities": [{"label": label, "probability": p} for label, p in self.probabilities.items()],
+            "towards": self.towards,
+            "logit": self.logit,
+            "bias": self.bias,
+            "known": self.known,
+            "layers": self.layers,
+            "alpha": str(self.dynamics.alpha),
+            "leaders": [asdict(share) for share in self.leaders],
+            "ledger": [asdict(share) for share in self.ledger],
+        }
+
+    def save(self, path: str | Path) -> None:
+        """Write the explanation to a `.html`, `.json` or `.txt` file, whole or not at all."""
+        from hardmax.text.showing import page
+
+        suffix = Path(path).suffix.lower()
+        if suffix == ".json":
+            content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+        elif suffix == ".txt":
+            content = f"{self}\n"
+        elif suffix in (".html", ".htm"):
+            content = page(self)
+        else:
+            raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
+        write_whole(path, content.encode("utf-8", "replace"))
+
+    def __str__(self) -> str:
+        from hardmax.text.showing import plain
+
+        return plain(self)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        from hardmax.text.showing import fragment
+
+        return fragment(self)

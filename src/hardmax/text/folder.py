@@ -1,0 +1,167 @@
+"""A model as a folder: config.json, model.safetensors, vocabulary.txt, metrics.json, README.md, hashes.json.
+
+The hashes are SHA-256 of all the other files; those that decide anything are checked when the model is read. The card
+may be edited.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import SafetensorError
+from safetensors.numpy import load, save
+
+from hardmax.errors import InputError
+from hardmax.text.card import write_card
+from hardmax.text.model import TextModel
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+from hardmax.tokens.files import write_whole
+
+FORMAT, VERSION = "hardmax text model", 1
+READ = ("config.json", "model.safetensors", "vocabulary.txt", "metrics.json")
+_WISH = "expected a folder that `save` wrote"
+_DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
+
+
+def write_model(model: TextModel, folder: Path) -> None:
+    """Write the folder whole or not at all. A model that is there is replaced; anything else is left alone."""
+    target = Path(os.path.realpath(folder))
+    _check_target(target, folder)
+    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        draft.mkdir(parents=True)
+        for name, data in _contents(model).items():
+            write_whole(draft / name, data)
+        _put_in_place(draft, target)
+    except OSError as error:
+        raise InputError(f"`{folder}` cannot be written: {(error.strerror or str(error)).lower()}.") from None
+    finally:
+        shutil.rmtree(draft, ignore_errors=True)  # it became the folder, or was never finished
+
+
+def read_model(folder: Path) -> TextModel:
+    """The model in a folder, with every check: files, hashes, shapes, dtypes, finite numbers."""
+    if not folder.is_dir():
+        raise InputError(f"`{folder}` is not a folder: {_WISH}.")
+    files = {name: _read_file(folder / name) for name in ("hashes.json", *READ)}
+    hashes = _read_json(files, "hashes.json", folder)
+    for name in READ:
+        if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
+            raise InputError(f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again.")
+    config = _read_json(files, "config.json", folder)
+    if config.get("format") != FORMAT or config.get("version") != VERSION:
+        came = f"{config.get('format')!r}, version {config.get('version')!r}"
+        raise InputError(f"`{folder / 'config.json'}` says {came}: expected {FORMAT!r}, version {VERSION}.")
+    try:
+        return _assemble(config, files, folder)
+    except InputError as error:
+        raise InputError(f"`{folder}` holds no sound model: {error}") from None
+    except (KeyError, TypeError) as error:
+        raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_WISH}.") from None
+
+
+def _contents(model: TextModel) -> dict[str, bytes]:
+    tensors = {name: getattr(model, name) for name in _DTYPES if getattr(model, name) is not None}
+    config = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": list(model.classes),
+        "layers": model.layers,
+        "alpha": model.alpha,
+        "temperature": model.temperature,
+        "counts": model.counts,
+        "tokeniser": model.tokeniser.to_dict(),
+        "dimension": model.dimension,
+        "tokens": len(model.vocabulary),
+        "tensors": sorted(tensors),
+    }
+    files = {
+        "config.json": _json(config),
+        "model.safetensors": save(tensors),
+        "vocabulary.txt": model.vocabulary.to_bytes(),
+        "metrics.json": _json(model.metrics),
+        "README.md": write_card(model).encode(),
+    }
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    return files | {"hashes.json": _json(hashes)}
+
+
+def _assemble(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> TextModel:
+    tensors = _read_tensors(files["model.safetensors"], config["tensors"])
+    vocabulary = Vocabulary.from_bytes(files["vocabulary.txt"])
+    wish = (config["tokens"], config["dimension"])
+    if tensors["embeddings"].shape != wish:
+        raise InputError(f"`embeddings` has shape {tensors['embeddings'].shape}: expected {wish}, as config.json says.")
+    return TextModel(
+        vocabulary=vocabulary,
+        classes=tuple(config["classes"]),
+        layers=config["layers"],
+        alpha=config["alpha"],
+        temperature=config["temperature"],
+        counts=config["counts"],
+        tokeniser=Tokeniser(**config["tokeniser"]),
+        metrics=_read_json(files, "metrics.json", folder),
+        **tensors,
+    )
+
+
+def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
+    try:
+        tensors = load(data)
+    except (SafetensorError, ValueError, KeyError, TypeError):
+        raise InputError("model.safetensors is cut off, or no safetensors file.") from None
+    if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(_DTYPES):
+        raise InputError(f"model.safetensors holds {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
+    for name, tensor in tensors.items():
+        if tensor.dtype != _DTYPES[name]:
+            raise InputError(f"`{name}` is {tensor.dtype}: expected {_DTYPES[name]}.")
+    return tensors
+
+
+def _read_file(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"`{path}` is missing: {_WISH}.") from None
+    except OSError as error:
+        raise InputError(f"`{path}` cannot be read: {(error.strerror or str(error)).lower()}.") from None
+
+
+def _read_json(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(files[name])
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise InputError(f"`{folder / name}` is not a JSON object: {_WISH}.")
+    return found
+
+
+def _json(value: Any) -> bytes:
+    try:
+        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None
+
+
+def _check_target(target: Path, folder: Path) -> None:
+    if target.exists() and not target.is_dir():
+        raise InputError(f"`{folder}` is a file: expected the name of a folder.")
+    if target.is_dir() and any(target.iterdir()) and not (target / "model.safetensors").exists():
+        raise InputError(f"`{folder}` holds other things: expected a new or empty folder, or one with a model.")
+
+
+def _put_in_place(draft: Path, target: Path) -> None:
+    if not target.exists():
+        draft.rename(target)
+        return
+    former = draft.with_suffix(".old")
+    target.rename(former)
+    draft.rename(target)
+    shutil.rmtree(former, ignore_errors=True)

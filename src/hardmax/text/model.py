@@ -1,0 +1,143 @@
+"""The classifier: words, their vectors, the layers, and a line that decides. Prediction is explanation, to the bit."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.text.analysis import Analysis, analyse, join
+from hardmax.text.checks import check_model
+from hardmax.text.lexicon import lexicon_of
+from hardmax.text.prepared import Prepared
+from hardmax.text.texts import read_texts
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+
+if TYPE_CHECKING:
+    from hardmax.text.explanation import Explanation
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class TextModel:
+    """A classifier of texts.
+
+    The distinct known words of a text, with multiplicities (or once each), and the extra token, if there is one, are a cloud. It goes
+    through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
+
+        logit = (bias + sum over words of mass_w <decoder, z_w>) / temperature.
+
+    Two classes have one row of the decoder (a positive logit means the second class), more have a row each.
+
+    >>> known = Vocabulary(["great", "awful", "film"], [[0, 9], [9, 0], [9, 9]])
+    >>> model = TextModel(vocabulary=known, embeddings=[[2, 0], [-2, 0.5], [0.1, 0.1]], decoder=[[1, 0]], bias=[0.0],
+    ...                   classes=["negative", "positive"], layers=8)
+    >>> model.predict(["A great film.", "Awful, awful film!"]).tolist()
+    ['positive', 'negative']
+    """
+
+    vocabulary: Vocabulary
+    embeddings: np.ndarray  # (tokens, d) float32
+    decoder: np.ndarray  # (rows, d) float32
+    bias: np.ndarray  # (rows,) float32
+    classes: tuple[str | int | float | bool, ...]
+    layers: int
+    alpha: Any = "1"
+    metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
+    extra: np.ndarray | None = None  # (d,) float32
+    temperature: float = 1.0
+    counts: str = "all"  # a word counts as often as it is said; "presence": once
+    tokeniser: Tokeniser = field(default_factory=Tokeniser)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    """What was measured, for the model card: any plain data."""
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
+            value = getattr(self, name)
+            if value is not None:
+                object.__setattr__(self, name, np.ascontiguousarray(value, dtype=dtype))
+        object.__setattr__(self, "classes", tuple(self.classes))
+        check_model(self)
+        object.__setattr__(self, "alpha", str(self.dynamics.alpha))
+
+    @property
+    def dimension(self) -> int:
+        return self.embeddings.shape[1]
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The parameters of a layer."""
+        return Dynamics(self.alpha, self.metric)
+
+    def analyse(self, texts: Any) -> Analysis:
+        """All that is found in the texts: known words, masses, leaders, logits, probabilities."""
+        return join(list(self._parts(texts)), len(self.bias))
+
+    def decision_function(self, texts: Any) -> np.ndarray:
+        """The logits: (texts,) for two classes, positive for the second; else (texts, classes)."""
+        logits = np.concatenate([np.empty((0, len(self.bias))), *(part.logits for part in self._parts(texts))])
+        return logits[:, 0] if len(self.bias) == 1 else logits
+
+    def predict_proba(self, texts: Any) -> np.ndarray:
+        """The probabilities of the classes, (texts, classes). Those of a text depend on that text alone, to the bit."""
+        parts = [part.probabilities for part in self._parts(texts)]
+        return np.concatenate([np.empty((0, len(self.classes))), *parts])
+
+    def predict(self, texts: Any) -> np.ndarray:
+        """The most probable class of each text."""
+        return np.array(self.classes)[self.predict_proba(texts).argmax(axis=1)]
+
+    def explain(self, text: str) -> "Explanation":
+        """Why: the words that lead, and what every word adds to the logit."""
+        from hardmax.text.explaining import explain
+
+        return explain(self, text)
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to a folder, whole or not at all; a model that is there is replaced."""
+        from hardmax.text.folder import write_model
+
+        write_model(self, Path(folder))
+
+    save_pretrained = save
+
+    @classmethod
+    def load(cls, folder: str | Path) -> "TextModel":
+        """Read a model from a folder, with every check."""
+        from hardmax.text.folder import read_model
+
+        return read_model(Path(folder))
+
+    @classmethod
+    def from_pretrained(cls, name_or_path: str | Path, *, download: bool = False) -> "TextModel":
+        """A model from a folder, one that is shipped, or, with `download`, one from the Hub (`owner/name`)."""
+        from hardmax.text.hub import from_pretrained
+
+        return from_pretrained(name_or_path, download)
+
+    def push_to_hub(self, repository: str, *, private: bool = True) -> str:
+        """Upload the model to the Hub as `owner/name`; gives back its address."""
+        from hardmax.text.hub import push
+
+        return push(self, repository, private)
+
+    def __repr__(self) -> str:
+        named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
+        return (
+            f"TextModel({len(self.vocabulary):,} tokens in {self.dimension} dimensions, {self.layers} layers, "
+            f"alpha {self.alpha}, classes {named})"
+        )
+
+    def _parts(self, texts: Any) -> Any:
+        lexicon = lexicon_of(self.vocabulary)
+        return analyse(read_texts(texts), lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The model in the arrays that kernels read."""
+        table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
+        return Prepared.of(
+            table, self.decoder, self.bias, self.temperature, self.dynamics, self.layers, self.counts == "presence"
+        )

@@ -1,0 +1,91 @@
+"""An explanation as plain text for a terminal, and as HTML, in which nothing of the text is left unescaped."""
+
+from html import escape
+from typing import TYPE_CHECKING
+
+from hardmax.wording import counted
+
+if TYPE_CHECKING:
+    from hardmax.text.explanation import Explanation, Share
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+# Okabe–Ito; a solid or dashed line says the same as the colour.
+_STYLE = """
+.hardmax-for{background:#0072b233;border-bottom:2px solid #0072b2;color:inherit}
+.hardmax-against{background:#d55e0033;border-bottom:2px dashed #d55e00;color:inherit}
+.hardmax-text{white-space:pre-wrap;max-width:48em;line-height:1.6}
+.hardmax table{border-collapse:collapse}.hardmax td,.hardmax th{padding:.1em .8em;text-align:right}
+.hardmax td:first-child,.hardmax th:first-child{text-align:left}
+"""
+
+
+def plain(explanation: "Explanation") -> str:
+    """Label and probability, the leaders with their shares, and how the logit adds up."""
+    rows = [(word, mass, f"{part:+.3f}") for word, mass, part in _rows(explanation)]
+    width = max(len(word) for word, _, _ in rows)
+    head = f"{explanation.label}  {_percent(explanation.probability)}"
+    lines = [f"  {word:{width}}  {mass:>7}  {part:>9}" for word, mass, part in rows]
+    title = f"  {'leaders':{width}}  {'mass':>7}  towards {explanation.towards}"
+    return "\n".join([head, *_unknown(explanation), title, *lines])
+
+
+def fragment(explanation: "Explanation") -> str:
+    """The text with its leaders marked, and the account as a table."""
+    head = f"<p><strong>{escape(str(explanation.label))}</strong> {_percent(explanation.probability)}</p>"
+    notes = "".join(f"<p>{escape(line)}</p>" for line in _unknown(explanation))
+    rows = "".join(
+        f"<tr><td>{escape(word)}</td><td>{mass}</td><td>{part:+.3f}</td></tr>"
+        for word, mass, part in _rows(explanation)
+    )
+    title = f"<tr><th>leaders</th><th>mass</th><th>towards {escape(str(explanation.towards))}</th></tr>"
+    text = f'<p class="hardmax-text">{_marked(explanation)}</p>'
+    return f'<div class="hardmax"><style>{_STYLE}</style>{head}{notes}{text}<table>{title}{rows}</table></div>'
+
+
+def page(explanation: "Explanation") -> str:
+    """A page of its own, which loads nothing."""
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+        '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
+        f"<title>{escape(str(explanation.label))}</title></head><body>{fragment(explanation)}</body></html>\n"
+    )
+
+
+def _rows(explanation: "Explanation") -> list[tuple[str, str, float]]:
+    """(what, mass, contribution): the leaders, all other words together, the bias, the logit."""
+    leaders = explanation.leaders
+    others = [share for share in explanation.ledger if not share.leads]
+    rows = [(_named(share), _percent(share.mass), share.contribution) for share in leaders]
+    if others:
+        mass, part = sum(share.mass for share in others), sum(share.contribution for share in others)
+        rows.append((f"{counted(len(others), 'other word')}", _percent(mass), part))
+    return [*rows, ("bias", "", explanation.bias), ("logit", "", explanation.logit)]
+
+
+def _named(share: "Share") -> str:
+    return f"{share.word} ×{share.count}" if share.count > 1 else share.word
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _unknown(explanation: "Explanation") -> list[str]:
+    return [] if explanation.known else ["The model knows no word of this text: the answer says nothing about it."]
+
+
+def _marked(explanation: "Explanation") -> str:
+    """The text, escaped, with the leaders in <mark>; where they overlap, the one with more mass."""
+    taken: list[tuple[int, int, str]] = []
+    for share in explanation.leaders:
+        side = "for" if share.contribution >= 0 else "against"
+        for start, end in share.spans:
+            if all(end <= first or last <= start for first, last, _ in taken):
+                taken.append((start, end, side))
+    pieces, at = [], 0
+    for start, end, side in sorted(taken):
+        word = escape(explanation.text[start:end])
+        pieces += [escape(explanation.text[at:start]), f'<mark class="hardmax-{side}">{word}</mark>']
+        at = end
+    return "".join([*pieces, escape(explanation.text[at:])])
