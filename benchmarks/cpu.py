@@ -1,147 +1,169 @@
 """The CPU engine beside what a user could take instead.
 
-Run: pip install -c constraints.txt '.[bench]' && python benchmarks/cpu.py [reviews million limits layers depth]
+Run: pip install -c constraints.txt '.[bench]' pykeops && python benchmarks/cpu.py [NAME …], with names from WORKS.
 """
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import sys
 
-import faiss
 import numpy as np
 import torch
-from harness import compare, record
+from cpu_checks import check_clouds, check_every_layer, check_winners, winners_of
+from cpu_peers import blocked, flat_pass, hull_and_angles, keops, loop, plain_kernel, vectorised, vectorised_in_parts
+from harness import Timing, compare, record
 
 import hardmax as hm
 
 HALF = hm.Dynamics("1/2")
 
 
-def loop(tokens, layers):
-    """The layer as a triple loop over one cloud, as one would first write it."""
-    for _ in range(layers):
-        moved = []
-        for z in tokens:
-            scores = [float(z @ other) for other in tokens]
-            best = max(scores)
-            chosen = [tokens[j] for j, score in enumerate(scores) if score == best]
-            moved.append((z + 0.5 * np.mean(chosen, axis=0)) / 1.5)
-        tokens = np.array(moved)
-    return tokens
+def one_layer(points: np.ndarray) -> hm.Trajectory:
+    return hm.simulate(points, HALF, layers=0, record=hm.LastOnly())
 
 
-def vectorised(batch, layers):
-    """The layer for a stack of clouds in torch: scores, their maximum, the mean of those who reach it."""
-    for _ in range(layers):
-        scores = batch @ batch.transpose(1, 2)
-        chosen = (scores == scores.amax(dim=2, keepdim=True)).to(batch.dtype)
-        batch = (batch + 0.5 * (chosen @ batch) / chosen.sum(dim=2, keepdim=True)) / 1.5
-    return batch
+def reviews(d: int, clouds: int = 4096, few: int = 16) -> list[Timing]:
+    stack = np.random.default_rng(0).standard_normal((clouds, 132, d))
+    ragged = hm.Ragged(stack.reshape(-1, d), np.arange(clouds + 1) * 132)
+    double, single = torch.from_numpy(stack), torch.from_numpy(stack.astype(np.float32))
+    check = check_clouds(stack, 8)
 
+    def ours():
+        return hm.simulate(ragged, HALF, layers=8, record=hm.LastOnly())
 
-def reviews(d: int):
-    rng = np.random.default_rng(0)
-    stack = rng.standard_normal((4096, 132, d))
-    ragged = hm.Ragged(stack.reshape(-1, d), np.arange(4097) * 132)
-    tensor = torch.from_numpy(stack)
-    work = f"4,096 reviews of 132 tokens, d {d}, 8 layers"
+    def check_ours(runs):
+        return check(runs.at(8).tokens)
+
     timings = compare(
-        work,
+        f"{clouds:,} reviews of 132 tokens, d {d}, 8 layers",
         "torch, vectorised",
         {
-            "torch, vectorised": lambda: vectorised(tensor, 8),
-            "hardmax": lambda: hm.simulate(ragged, HALF, layers=8, record=hm.LastOnly()),
+            "torch, vectorised": lambda: vectorised(double, 8),
+            "torch, 32 reviews at a time": lambda: vectorised_in_parts(double, 8),
+            "torch float32, 32 reviews at a time": lambda: vectorised_in_parts(single, 8),
+            "numba, plain": lambda: plain_kernel(stack, 8),
+            "hardmax": ours,
         },
         rounds=5,
+        checks={
+            "torch, vectorised": check,
+            "torch, 32 reviews at a time": check,
+            "torch float32, 32 reviews at a time": check,
+            "numba, plain": check,
+            "hardmax": check_ours,
+        },
     )
-    if d == 2:
-        timings += compare(
-            "16 reviews of 132 tokens, d 2, 8 layers",
-            "loop",
-            {
-                "loop": lambda: [loop(cloud, 8) for cloud in stack[:16]],
-                "hardmax, 4,096 reviews / 256": lambda: hm.simulate(ragged, HALF, layers=8, record=hm.LastOnly()),
-            },
-            rounds=1,
-        )
-    return timings
+    if d != 2:
+        return timings
+    beside_loop = compare(
+        f"{few} reviews of 132 tokens, d 2, 8 layers",
+        "loop",
+        {
+            "loop": lambda: [loop(cloud, 8) for cloud in stack[:few]],
+            "hardmax": lambda: hm.simulate(stack[:few], HALF, layers=8, record=hm.LastOnly()),
+        },
+        rounds=5,
+        checks={"loop": check, "hardmax": lambda runs: check(runs.at(8))},
+        once=["loop"],
+    )
+    return timings + beside_loop
 
 
-def flat_pass(points):
-    """Everybody's best inner product by FAISS, brute force."""
-    index = faiss.IndexFlatIP(points.shape[1])
-    index.add(points)
-    return lambda: index.search(points, 1)
+def million(n: int = 1_000_000) -> list[Timing]:
+    points = np.random.default_rng(4).standard_normal((n, 2))
+    check = check_winners(points)
+    every = check_every_layer(points, HALF)
+    peer = "numpy, hull and angles"
+    return compare(
+        f"n {n:,}, d 2: one layer",
+        peer,
+        {
+            peer: lambda: hull_and_angles(points),
+            "hardmax": lambda: one_layer(points),
+            "hardmax, the limit": lambda: hm.limit(points, HALF),
+        },
+        rounds=7,
+        checks={
+            peer: lambda found: check(found[0]),
+            "hardmax": lambda run: check(winners_of(run)),
+            "hardmax, the limit": every,
+        },
+    )
 
 
-def blocked(points):
-    """The same in torch: products in blocks, and their maxima."""
-    tensor = torch.from_numpy(points)
-    return lambda: [(block @ tensor.T).max(dim=1) for block in tensor.split(1024)]
-
-
-def limits(n: int, d: int, rounds: int):
+def limits(n: int, d: int, rounds: int = 5) -> list[Timing]:
     points = np.random.default_rng(1).standard_normal((n, d))
-    single = points.astype(np.float32)
     return compare(
         f"n {n:,}, d {d}: the limit beside one flat pass",
         "faiss, one layer",
-        {"faiss, one layer": flat_pass(single), "hardmax, the limit": lambda: hm.limit(points, HALF)},
+        {
+            "faiss, one layer": flat_pass(points.astype(np.float32)),
+            "hardmax, the limit": lambda: hm.limit(points, HALF),
+        },
         rounds=rounds,
+        checks={"faiss, one layer": check_winners(points), "hardmax, the limit": check_every_layer(points, HALF)},
+        once=["faiss, one layer"],
     )
 
 
-def layers(n: int, d: int, rounds: int):
+def layers(n: int, d: int, rounds: int = 5, with_keops: bool = False) -> list[Timing]:
     points = np.random.default_rng(2).standard_normal((n, d))
     single = points.astype(np.float32)
+    check = check_winners(points)
+    peers = {"faiss": flat_pass(single), "torch in blocks": blocked(single)}
+    if with_keops and (job := keops(single)):
+        peers["keops"] = job
     return compare(
         f"n {n:,}, d {d}: one layer",
         "faiss",
-        {
-            "faiss": flat_pass(single),
-            "torch in blocks": blocked(single),
-            "hardmax": lambda: hm.simulate(points, HALF, layers=0, record=hm.LastOnly()),
-        },
+        {**peers, "hardmax": lambda: one_layer(points)},
         rounds=rounds,
+        checks={**dict.fromkeys(peers, check), "hardmax": lambda run: check(winners_of(run))},
+        once=[*peers] if n > 30_000 else ["keops"],
     )
 
 
-def depth(n: int, d: int):
+def depth(n: int, d: int, rounds: int = 5) -> list[Timing]:
     points = np.random.default_rng(3).standard_normal((n, d))
+
+    def deep():
+        run = hm.simulate(points, HALF, layers=1000, record=hm.LastOnly())
+        run.at(1000)
+        return run
+
+    check = check_every_layer(points, HALF)
     return compare(
         f"n {n:,}, d {d}: a thousand layers beside the limit",
         "the limit",
-        {
-            "the limit": lambda: hm.limit(points, HALF),
-            "1,000 layers": lambda: hm.simulate(points, HALF, layers=1000, record=hm.LastOnly()).at(1000),
-        },
-        rounds=5,
+        {"the limit": lambda: hm.limit(points, HALF).points, "1,000 layers": deep},
+        rounds=rounds,
+        checks={"1,000 layers": check},
     )
 
 
 WORKS = {
     "reviews": lambda: reviews(2) + reviews(16),
-    "million": lambda: layers_of_a_million(),
-    "limits": lambda: limits(100_000, 3, 1) + limits(100_000, 8, 1) + limits(10_000, 16, 3),
-    "layers": lambda: layers(30_000, 16, 3) + layers(30_000, 64, 3),
-    "depth": lambda: depth(100_000, 2) + depth(100_000, 3),
+    "million": million,
+    "limits": lambda: limits(100_000, 3) + limits(100_000, 8) + limits(10_000, 16),
+    "layers16": lambda: layers(100_000, 16),
+    "layers64": lambda: layers(100_000, 64, rounds=3),
+    "keops": lambda: layers(30_000, 16, with_keops=True) + layers(30_000, 64),
+    "depth": lambda: depth(1_000_000, 2) + depth(100_000, 3) + depth(100_000, 8),
+    "depth16": lambda: depth(100_000, 16, rounds=3),
+    "tiny": lambda: (
+        reviews(2, 64, 2)
+        + million(5000)
+        + limits(3000, 3)
+        + limits(3000, 8)
+        + layers(3000, 16, with_keops=True)
+        + depth(3000, 16)
+    ),
 }
-
-
-def layers_of_a_million():
-    points = np.random.default_rng(4).standard_normal((1_000_000, 2))
-    return compare(
-        "n 1,000,000, d 2",
-        "one layer",
-        {
-            "one layer": lambda: hm.simulate(points, HALF, layers=0, record=hm.LastOnly()),
-            "the limit": lambda: hm.limit(points, HALF),
-        },
-        rounds=3,
-    )
 
 
 if __name__ == "__main__":
     torch.set_num_threads(2)
-    for name in sys.argv[1:] or WORKS:
-        record("cpu", WORKS[name]())
+    for name in sys.argv[1:] or [name for name in WORKS if name != "tiny"]:
+        timings = WORKS[name]()
+        if name != "tiny":
+            record("cpu", timings)

@@ -1,85 +1,176 @@
 """Timings side by side: every contestant in turn, round after round, so that noise falls on all of them alike.
 
-Rows are appended to `results/*.csv` with the machine, the commit and the versions they were made with.
+Rows go to `results/*.csv` with the machine, the commit and the versions they were made with.
 """
 
 import csv
+import io
 import os
 import platform
 import statistics
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
+
+from hardmax.tokens.files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
-VERSIONED = ("numpy", "numba", "python-flint")
+VERSIONED = ("numpy", "scipy", "numba", "python-flint", "torch", "faiss-cpu", "pykeops")
+CIRCUMSTANCES = ("date", "commit", "machine", "cores", "versions")
+COLUMNS = (*CIRCUMSTANCES, "work", "contestant", "seconds", "peer", "ratio", "checked", "disagreements", "disturbed")
+# The threads of OpenMP, FAISS's and torch's among them, go on spinning for a while after their call and take the cores
+# from whoever comes next: after a FAISS pass our limit in three dimensions took twice its time. So everybody waits.
+REST = 0.3 if (os.cpu_count() or 1) > 1 else 0.0
+
+# Seconds, in one comparison, to wait for other processes to leave the cores; and the share that they may keep.
+PATIENCE, QUIET = 60.0, 0.1
+PROCESSOR = Path("/proc/stat")
+Job = Callable[[], Any]
+Check = Callable[[Any], tuple[int, int]]
 
 
 @dataclass(frozen=True)
 class Timing:
-    """The median of several rounds, and its ratio to the peer's."""
+    """The median of several rounds, its ratio to the peer's, and how many answers were checked and were wrong.
+
+    `disturbed` is the share of the machine that other processes took meanwhile, the median again; None if unknown.
+    """
 
     work: str
     contestant: str
     seconds: float
     peer: str
     ratio: float
+    checked: int | None = None
+    disagreements: int | None = None
+    disturbed: float | None = None
 
 
-def compare(work: str, peer: str, contestants: dict[str, Callable[[], object]], rounds: int = 7) -> list[Timing]:
-    """Time all contestants, `peer` among them, in the same rounds; print and return a row for each."""
-    seconds: dict[str, list[float]] = {name: [] for name in contestants}
-    for job in contestants.values():
-        job()
-    for _ in range(rounds):
-        for name, job in contestants.items():
-            start = time.perf_counter()
+def compare(
+    work: str,
+    peer: str,
+    contestants: Mapping[str, Job],
+    rounds: int = 7,
+    *,
+    rest: float = REST,
+    checks: Mapping[str, Check] | None = None,
+    once: Collection[str] = (),
+) -> list[Timing]:
+    """Time all contestants, `peer` among them, in the same rounds; print and return a row for each.
+
+    A check says of what a job gave back how many answers it looked at, and how many of them were wrong. Contestants
+    named in `once` are so slow that they run in the first round alone, and are not warmed up.
+    """
+    for name, job in contestants.items():
+        if name not in once:
             job()
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    disturbed: dict[str, list[float]] = {name: [] for name in contestants}
+    found: dict[str, Any] = {}
+    patience = PATIENCE
+    for number in range(rounds):
+        for name, job in contestants.items():
+            if number and name in once:
+                seconds[name].append(seconds[name][0])
+                continue
+            found[name] = None  # the memory of the last round
+            patience -= wait_for_quiet(rest, patience)
+            others, start = busy_elsewhere(), time.perf_counter()
+            found[name] = job()
             seconds[name].append(time.perf_counter() - start)
-    # The ratio is taken within a round and then its median: the machine's mood of the moment cancels.
+            disturbed[name].append((busy_elsewhere() - others) / seconds[name][-1] / (os.cpu_count() or 1))
     timings = []
     for name, times in seconds.items():
+        # The ratio is taken within a round and then its median: the machine's mood of the moment cancels.
         ratio = statistics.median(mine / its for mine, its in zip(times, seconds[peer], strict=True))
-        timings.append(Timing(work, name, statistics.median(times), peer, ratio))
-        print(f"{work:48} {name:28} {timings[-1].seconds * 1e3:10.2f} ms   {ratio:8.2f} x {peer}")
+        checked = checks[name](found[name]) if checks and name in checks else (None, None)
+        meanwhile = statistics.median(disturbed[name]) if PROCESSOR.exists() else None
+        timings.append(Timing(work, name, statistics.median(times), peer, ratio, *checked, meanwhile))
+        show(timings[-1])
     return timings
 
 
+def show(timing: Timing) -> None:
+    line = (
+        f"{timing.work:48} {timing.contestant:34} {timing.seconds * 1e3:10.2f} ms   {timing.ratio:8.3f} x {timing.peer}"
+    )
+    if timing.checked is not None:
+        line += f"   {timing.disagreements:,} of {timing.checked:,} disagree"
+    if timing.disturbed is not None:
+        line += f"   others took {max(timing.disturbed, 0):.0%}"
+    print(line, flush=True)
+
+
 def record(name: str, timings: list[Timing]) -> None:
-    """Append the rows to `results/name.csv`."""
+    """Add the rows to `results/name.csv`."""
+    here = circumstances()
+    add_rows(name, COLUMNS, [(*here, *_cells(timing)) for timing in timings])
+
+
+def _cells(timing: Timing) -> tuple[object, ...]:
+    counts = ("" if count is None else count for count in (timing.checked, timing.disagreements))
+    disturbed = "" if timing.disturbed is None else f"{max(timing.disturbed, 0):.2f}"
+    measured = (f"{timing.seconds:.6f}", timing.peer, f"{timing.ratio:.4f}")
+    return timing.work, timing.contestant, *measured, *counts, disturbed
+
+
+def wait_for_quiet(rest: float, patience: float) -> float:
+    """Rest, and rest on while others work and there is patience; gives how much of it was needed."""
+    waited = 0.0
+    while rest:
+        others = busy_elsewhere()
+        time.sleep(rest)
+        if waited >= patience or busy_elsewhere() - others <= QUIET * rest * (os.cpu_count() or 1):
+            break
+        waited += rest
+    return waited
+
+
+def busy_elsewhere() -> float:
+    """Seconds that the cores have worked for other processes, as Linux tells; else 0."""
+    if not PROCESSOR.exists():
+        return 0.0
+    ticks = [int(count) for count in PROCESSOR.read_text().split("\n", 1)[0].split()[1:9]]
+    idle, waiting = ticks[3], ticks[4]
+    mine = os.times()
+    return (sum(ticks) - idle - waiting) / os.sysconf("SC_CLK_TCK") - mine.user - mine.system
+
+
+def add_rows(name: str, columns: tuple[str, ...], rows: list[tuple]) -> None:
+    """Add rows to `results/name.csv`; a column that only some rows have is empty in the others."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.csv"
-    fresh = not path.exists()
-    with path.open("a", newline="") as file:
-        writer = csv.writer(file)
-        if fresh:
-            writer.writerow(
-                ["date", "commit", "machine", "cores", "versions", "work", "contestant", "seconds", "peer", "ratio"]
-            )
-        for timing in timings:
-            writer.writerow(
-                [
-                    *_circumstances(),
-                    timing.work,
-                    timing.contestant,
-                    f"{timing.seconds:.6f}",
-                    timing.peer,
-                    f"{timing.ratio:.3f}",
-                ]
-            )
+    older = read_rows(path)
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*dict.fromkeys([*(older[0] if older else ()), *columns])], restval="")
+    writer.writeheader()
+    writer.writerows(older)
+    writer.writerows(dict(zip(columns, row, strict=True)) for row in rows)
+    write_whole(path, text.getvalue().encode())
 
 
-def _circumstances() -> list[object]:
+def read_rows(path: Path) -> list[dict[str, str]]:
+    """The rows of a file, oldest first; none where there is no file."""
+    if not path.exists():
+        return []
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def circumstances() -> tuple[object, ...]:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
-    versions = " ".join(f"{name}={version(name)}" for name in VERSIONED)
-    return [
-        date.today().isoformat(),
-        commit,
-        platform.machine(),
-        os.cpu_count(),
-        f"python={platform.python_version()} {versions}",
-    ]
+    versions = " ".join(f"{name}={there}" for name in VERSIONED if (there := _version(name)))
+    python = f"python={platform.python_version()}"
+    return date.today().isoformat(), commit, platform.machine(), os.cpu_count(), f"{python} {versions}"
+
+
+def _version(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

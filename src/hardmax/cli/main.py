@@ -10,7 +10,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from hardmax import __version__
-from hardmax.cli import clouds, demo, doctor, limit, simulate, verify
+from hardmax.cli import clouds, demo, doctor, evaluate, explain, limit, simulate, train, verify
 from hardmax.cli.words import in_words_of_the_command
 from hardmax.errors import InputError, MissingExtra
 
@@ -25,6 +25,9 @@ app = typer.Typer(
 app.command("simulate")(simulate.simulate_command)
 app.command("limit")(limit.limit_command)
 app.command("verify")(verify.verify_command)
+app.command("explain")(explain.explain_command)
+app.command("train")(train.train_command)
+app.command("evaluate")(evaluate.evaluate_command)
 app.command("clouds")(clouds.clouds_command)
 app.command("doctor")(doctor.doctor_command)
 app.command("demo")(demo.demo_command)

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 class TextModel:
     """A classifier of texts.
 
-    The distinct known words of a text, with multiplicities (or once each), and the extra token, if there is one, are a cloud. It goes
-    through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
+    The distinct known words of a text, with multiplicities (or once each), and the extra token, if there is one, are a
+    cloud. It goes through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
 
         logit = (bias + sum over words of mass_w <decoder, z_w>) / temperature.
 
