@@ -28,14 +28,16 @@ def demo_command(
         "demo"
     ),
 ) -> None:
-    """Show what the package is for, on one cloud.
+    """Show what the package is for, on one cloud and two film reviews.
 
-    Runs it in floats and exactly, tells the difference, finds the limit, has its proof checked, and draws all that.
+    Runs the cloud in floats and exactly, tells the difference, finds the limit, has its proof checked, and draws all
+    that; then says of two reviews what they think of the film, and why.
     """
     import numpy as np
 
     from hardmax import clouds
     from hardmax.cli.demo_limit import tell_limit
+    from hardmax.cli.demo_reviews import tell_reviews
     from hardmax.dynamics import Dynamics
     from hardmax.engines.floating import TieSlack
     from hardmax.figures.arithmetics import arithmetics_figure
@@ -74,7 +76,8 @@ def demo_command(
         for name, arithmetic in arithmetics.items()
     }
     save_figure(arithmetics_figure(shown, WATCHED, goals), picture)
-    for path in [picture, *tell_limit(limit(cloud, Dynamics("1/2")), WATCHED[0], output)]:
+    written = [picture, *tell_limit(limit(cloud, Dynamics("1/2")), WATCHED[0], output), *tell_reviews(output)]
+    for path in written:
         narrate(f"wrote {path}")
 
 

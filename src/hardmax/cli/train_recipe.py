@@ -1,0 +1,32 @@
+"""The recipe that the options ask for."""
+
+from dataclasses import replace
+from pathlib import Path
+
+from hardmax.errors import InputError
+from hardmax.train.presets import PRESETS
+from hardmax.train.recipe import Recipe
+
+
+def read_recipe(name_or_file: str | None, **options: int | float | None) -> Recipe:
+    """A recipe by name or from a file, with the options that were given in place of its entries.
+
+    >>> read_recipe(None, dimension=3, layers=None).dimension
+    3
+    """
+    given = {name: value for name, value in options.items() if value is not None}
+    return replace(_named(name_or_file), **given)
+
+
+def _named(name_or_file: str | None) -> Recipe:
+    if name_or_file is None:
+        return Recipe()
+    if name_or_file.replace("-", "_") in PRESETS:
+        return PRESETS[name_or_file.replace("-", "_")]
+    if not name_or_file.endswith(".json"):
+        names = ", ".join(name.replace("_", "-") for name in PRESETS)
+        raise InputError(f"`--recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
+    try:
+        return Recipe.from_json(Path(name_or_file).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        raise InputError(f"`--recipe` {name_or_file!r} cannot be read: expected a JSON file of a recipe.") from None

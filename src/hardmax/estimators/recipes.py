@@ -1,0 +1,56 @@
+"""The recipe that an estimator's parameters ask for."""
+
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from hardmax.errors import InputError
+from hardmax.train.presets import PRESETS
+from hardmax.train.recipe import Recipe
+
+LARGEST_SEED = 2**31 - 1
+
+
+def recipe_of(recipe: Any, random_state: Any, changes: dict[str, Any]) -> Recipe:
+    """The recipe, with the changes that are not None and the seed.
+
+    >>> recipe_of({"epochs": 5}, 3, {"dimension": 4, "layers": None}).dimension
+    4
+    """
+    given = {name: _plain(value) for name, value in changes.items() if value is not None}
+    seed = _seed(random_state)
+    if seed is not None:
+        given["seed"] = seed
+    return replace(_read(recipe), **given)
+
+
+def _read(recipe: Any) -> Recipe:
+    if recipe is None:
+        return Recipe()
+    if isinstance(recipe, Recipe):
+        return recipe
+    if isinstance(recipe, str) and recipe in PRESETS:
+        return PRESETS[recipe]
+    if isinstance(recipe, dict):
+        return Recipe.from_dict(recipe)
+    wish = f"a Recipe, its entries as a dict, or one of {', '.join(PRESETS)}"
+    raise InputError(f"`recipe` must be {wish}, not {recipe!r}.")
+
+
+def _plain(value: Any) -> Any:
+    # A grid of parameters is often a numpy array.
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _seed(random_state: Any) -> int | None:
+    if random_state is None:
+        return None
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return int(random_state)
+    try:
+        return int(check_random_state(random_state).randint(LARGEST_SEED))
+    except ValueError:
+        raise InputError(f"`random_state` must be a whole number or a RandomState, not {random_state!r}.") from None

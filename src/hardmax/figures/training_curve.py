@@ -1,0 +1,58 @@
+"""How a training went: loss, accuracy and leaders, epoch by epoch."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import MaxNLocator
+
+from hardmax.errors import InputError
+from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
+from hardmax.train.log import Epoch
+from hardmax.wording import counted
+
+# What is measured, and its name on the axis.
+MEASURES = {"loss": "loss", "accuracy": "accuracy", "leaders": "leaders a text"}
+
+
+def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> list[Line2D]:
+    """One of loss, accuracy and leaders over the epochs: in training and, where there is one, on the validation set.
+
+    Where alpha still rises, the axes are shaded: there the model is not yet what it will be.
+    """
+    if measure not in MEASURES:
+        raise InputError(f"`measure` must be one of {', '.join(MEASURES)}, not {measure!r}.")
+    if not reports:
+        raise InputError("`reports` is empty: a training that ended before its first epoch has no curve.")
+    epochs = [report.epoch for report in reports]
+    (line,) = ax.plot(epochs, [getattr(r, measure) for r in reports], color=BLUE, marker="o", ms=3, label="training")
+    lines = [line]
+    judged = [(r.epoch, getattr(r, f"validation_{measure}")) for r in reports if r.validation_loss is not None]
+    if judged:
+        lines += ax.plot(*zip(*judged, strict=True), color=VERMILION, marker="s", ms=3, ls="--", label="validation")
+    rising = [report.epoch for report in reports if report.alpha < reports[-1].alpha]
+    if rising:
+        ax.axvspan(min(epochs) - 0.5, max(rising) + 0.5, color=FAINT, alpha=0.15, lw=0, label="alpha still rises")
+    ax.set_xlim(min(epochs) - 0.5, max(epochs) + 0.5)
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.set_ylabel(MEASURES[measure])
+    for side in ("top", "right"):
+        ax.spines[side].set_visible(False)
+    return lines
+
+
+def training_curve_figure(reports: Sequence[Epoch]) -> Figure:
+    """Loss, accuracy and leaders under each other."""
+    with our_look():
+        figure = Figure(figsize=(5.4, 6.0))
+        panels = figure.subplots(len(MEASURES), 1, sharex=True)
+        for ax, measure in zip(panels, MEASURES, strict=True):
+            draw_training_curve(reports, measure, ax)
+        seconds = sum(report.seconds for report in reports)
+        panels[0].set_title(f"{counted(len(reports), 'epoch')}, {seconds:.{1 if seconds < 10 else 0}f} s", loc="left")
+        panels[0].legend(loc="upper right", frameon=False, fontsize=8)
+        panels[-1].set_xlabel("epoch")
+        figure.align_ylabels()
+        figure.tight_layout()
+    return figure

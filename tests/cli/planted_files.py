@@ -1,0 +1,34 @@
+"""Files of planted texts, and a recipe that learns them in a moment."""
+
+import csv
+import json
+from pathlib import Path
+
+from hardmax.text.planted import Planted, plant
+
+QUICK = {
+    "layers": 4,
+    "words": 100,
+    "phrases": 0,
+    "longest_phrase": 1,
+    "tokens": 12,
+    "epochs": 4,
+    "bag_epochs": 1,
+    "rise_epochs": 1,
+    "batch": 16,
+    "rate": 0.1,
+    "validation": 0.25,
+}
+TRAIN = plant(80, words=6, length=8, disturbed=0.1, seed=1)
+TEST = plant(40, words=6, length=8, disturbed=0.1, seed=2)
+
+
+def write_csv(path: Path, corpus: Planted = TRAIN, header: tuple[str, str] = ("review", "sentiment")) -> Path:
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        csv.writer(stream).writerows([header, *zip(corpus.texts, corpus.labels, strict=True)])
+    return path
+
+
+def write_recipe(path: Path, **changes) -> Path:
+    path.write_text(json.dumps(QUICK | changes))
+    return path

@@ -1,0 +1,109 @@
+"""What a fitted classifier answers, and that its answers agree with one another."""
+
+# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+from pathlib import Path
+
+import numpy as np
+import pytest
+from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.special import expit, softmax
+
+from hardmax.text.model import TextModel
+
+TEXTS = [*UNSEEN.texts, *THREE.texts[:9], "", "nobody knows these"]
+
+
+@pytest.fixture(params=["of_two", "of_three"])
+def fitted(request: pytest.FixtureRequest) -> HardmaxClassifier:
+    return request.getfixturevalue(request.param)
+
+
+def test_it_learns_what_was_planted(of_two: HardmaxClassifier, of_three: HardmaxClassifier):
+    assert of_two.score(UNSEEN.texts, UNSEEN.labels) >= 0.9
+    assert of_three.score(THREE.texts, THREE.labels) >= 0.9
+
+
+def test_shapes_are_those_of_texts_and_classes(of_two: HardmaxClassifier, of_three: HardmaxClassifier):
+    assert of_two.predict_proba(TEXTS).shape == (len(TEXTS), 2)
+    assert of_two.decision_function(TEXTS).shape == (len(TEXTS),)
+    assert of_three.predict_proba(TEXTS).shape == of_three.decision_function(TEXTS).shape == (len(TEXTS), 3)
+    assert of_two.predict([]).shape == (0,)
+
+
+def test_probabilities_are_probabilities(fitted: HardmaxClassifier):
+    found = fitted.predict_proba(TEXTS)
+    assert_allclose(found.sum(axis=1), 1, atol=1e-15)
+    assert (found >= 0).all()
+
+
+def test_the_class_is_the_most_probable_one(fitted: HardmaxClassifier):
+    assert_array_equal(fitted.predict(TEXTS), fitted.classes_[fitted.predict_proba(TEXTS).argmax(axis=1)])
+
+
+def test_probabilities_follow_from_the_logits(of_two: HardmaxClassifier, of_three: HardmaxClassifier):
+    logits = of_two.decision_function(TEXTS)
+    assert_allclose(of_two.predict_proba(TEXTS)[:, 1], expit(logits), rtol=1e-12)
+    assert_array_equal(of_two.predict(TEXTS) == "positive", logits > 0)
+    assert_allclose(of_three.predict_proba(TEXTS), softmax(of_three.decision_function(TEXTS), axis=1), rtol=1e-12)
+
+
+def test_one_text_alone_gets_the_same_bits(fitted: HardmaxClassifier):
+    together = fitted.predict_proba(TEXTS)
+    assert_array_equal(np.concatenate([fitted.predict_proba([text]) for text in TEXTS]), together)
+
+
+def test_the_order_of_texts_does_not_matter(fitted: HardmaxClassifier):
+    order = np.random.default_rng(0).permutation(len(TEXTS))
+    shuffled = [TEXTS[row] for row in order]
+    assert_array_equal(fitted.predict_proba(shuffled), fitted.predict_proba(TEXTS)[order])
+
+
+def test_an_explanation_adds_up_to_the_logit(fitted: HardmaxClassifier):
+    logits = fitted.decision_function(TEXTS).reshape(len(TEXTS), -1)
+    for text, row in zip(TEXTS, logits, strict=True):
+        told = fitted.explain(text)
+        assert told.logit == (row[0] if len(row) == 1 else row.max())
+        assert told.logit == pytest.approx(told.bias + sum(share.contribution for share in told.ledger), abs=1e-12)
+        assert told.label == fitted.predict([text])[0]
+
+
+def test_the_most_frequent_leaders_are_planted_words_and_lean_the_right_way(fitted: HardmaxClassifier):
+    planted = {word: label for corpus in (TWO, THREE) for label, words in corpus.words.items() for word in words}
+    for leader in fitted.leaders_[:4]:
+        assert leader.lean == planted[leader.word]
+
+
+def test_leaders_are_counted_on_the_training_texts(of_two: HardmaxClassifier):
+    first = of_two.leaders_[0]
+    times = sum(first.word in {leader.word for leader in of_two.explain(text).leaders} for text in TWO.texts)
+    assert (first.texts, first.share) == (times, times / len(TWO.texts))
+    assert [leader.texts for leader in of_two.leaders_] == sorted((one.texts for one in of_two.leaders_), reverse=True)
+
+
+def test_the_model_is_saved_and_read_without_losing_a_bit(fitted: HardmaxClassifier, tmp_path: Path):
+    fitted.model_.save(tmp_path / "model")
+    read = TextModel.load(tmp_path / "model")
+    assert_array_equal(read.predict_proba(TEXTS), fitted.predict_proba(TEXTS))
+    assert read.classes == tuple(fitted.classes_)
+
+
+def test_parameters_overrule_the_recipe_and_the_recipe_everything_else():
+    fitted = quick(dimension=3, layers=2, alpha=0.5, epochs=2).fit(TWO.texts, TWO.labels)
+    assert (fitted.model_.dimension, fitted.model_.layers, fitted.model_.alpha) == (3, 2, "1/2")
+    assert len(fitted.model_.metrics["training"]) == 2
+    assert quick().fit(TWO.texts, TWO.labels).model_.layers == 4
+
+
+def test_validation_texts_calibrate_and_are_told_of():
+    fitted = quick(validation_fraction=0.25).fit(TWO.texts, TWO.labels)
+    assert fitted.model_.temperature != 1
+    assert all(report["validation_loss"] is not None for report in fitted.model_.metrics["training"])
+
+
+def test_verbose_tells_every_epoch_on_stderr(capsys: pytest.CaptureFixture[str]):
+    quick(verbose=1, validation_fraction=0.25).fit(TWO.texts, TWO.labels)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.split(":")[0] for line in err.splitlines()] == [f"epoch {epoch}" for epoch in range(1, 5)]
+    assert "leaders a text, validation loss" in err

@@ -1,0 +1,71 @@
+"""The classifier inside scikit-learn's tools."""
+
+# pyright: reportMissingImports=false, reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
+import numpy as np
+import pytest
+from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
+from numpy.testing import assert_array_equal
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import VotingClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+
+def shout(texts: list[str]) -> list[str]:
+    return [text.upper() for text in texts]
+
+
+def test_it_ends_a_pipeline(of_two: HardmaxClassifier):
+    pipeline = make_pipeline(FunctionTransformer(shout), quick()).fit(TWO.texts, TWO.labels)
+    assert_array_equal(pipeline.predict_proba(UNSEEN.texts), of_two.predict_proba(UNSEEN.texts))
+
+
+def test_weights_reach_it_through_a_pipeline():
+    weights = np.where(np.arange(len(TWO.texts)) < 40, 1.0, 0.0)
+    pipeline = make_pipeline(FunctionTransformer(shout), quick())
+    pipeline.fit(TWO.texts, TWO.labels, hardmaxclassifier__sample_weight=weights)
+    some = quick().fit(TWO.texts[:40], TWO.labels[:40])
+    assert_array_equal(pipeline.predict_proba(UNSEEN.texts), some.predict_proba(UNSEEN.texts))
+
+
+def test_a_grid_is_searched():
+    search = GridSearchCV(quick(), {"dimension": np.array([1, 2]), "layers": [0, 4]}, cv=2, error_score="raise")
+    search.fit(TWO.texts, TWO.labels)
+    assert search.best_score_ >= 0.75
+    assert search.best_estimator_.model_.dimension == search.best_params_["dimension"]
+
+
+@pytest.mark.parametrize("labels", [TWO.labels, [label == "positive" for label in TWO.labels]])
+def test_it_is_cross_validated(labels: list):
+    assert cross_val_score(quick(), TWO.texts, labels, cv=3, error_score="raise").mean() >= 0.75
+    assert set(cross_val_predict(quick(), np.array(TWO.texts), labels, cv=2).tolist()) == set(labels)
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "f1_macro", "neg_log_loss"])
+def test_it_is_scored_by_name(scoring: str):
+    scores = cross_val_score(quick(), TWO.texts, TWO.labels, cv=2, scoring=scoring, error_score="raise")
+    assert np.isfinite(scores).all()
+
+
+def test_it_is_ranked_by_its_logits():
+    scores = cross_val_score(quick(), TWO.texts, TWO.labels, cv=2, scoring="roc_auc", error_score="raise")
+    assert scores.mean() >= 0.9
+
+
+@pytest.mark.parametrize("method", ["sigmoid", "isotonic"])
+def test_it_is_calibrated(method: str):
+    calibrated = CalibratedClassifierCV(quick(), method=method, cv=2).fit(TWO.texts, TWO.labels)
+    assert np.mean(calibrated.predict(UNSEEN.texts) == np.array(UNSEEN.labels)) >= 0.75
+    np.testing.assert_allclose(calibrated.predict_proba(UNSEEN.texts).sum(axis=1), 1)
+
+
+def test_it_votes_with_others():
+    voting = VotingClassifier([("a", quick()), ("b", quick(random_state=1))], voting="soft").fit(TWO.texts, TWO.labels)
+    assert voting.predict(UNSEEN.texts).shape == (20,)
+
+
+def test_it_can_be_asked_class_by_class():
+    fitted = OneVsRestClassifier(quick()).fit(np.array(THREE.texts), np.array(THREE.labels))
+    assert (fitted.predict(np.array(THREE.texts)) == np.array(THREE.labels)).mean() >= 0.8
