@@ -20,7 +20,7 @@ def read_recipe(name_or_file: str | None, **options: int | float | None) -> Reci
 
 def _named(name_or_file: str | None) -> Recipe:
     if name_or_file is None:
-        return Recipe()
+        return Recipe(validation=0.1)  # probabilities should be honest: a tenth is held out to calibrate them
     if name_or_file.replace("-", "_") in PRESETS:
         return PRESETS[name_or_file.replace("-", "_")]
     if not name_or_file.endswith(".json"):

@@ -1,6 +1,6 @@
 """The glass-box text classifier: words become tokens, the layers gather them round a few leaders, and those decide.
 
-No torch here: training is in `hardmax.train`.
+No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.estimators` (and here by name).
 
 >>> from hardmax.text import Tokeniser, plant
 >>> [token.surface for token in Tokeniser(longest_phrase=1).tokens("Don't miss it!")]
@@ -16,6 +16,7 @@ _HOMES = {
     "Corpus": "hardmax.text.corpora",
     "Encoded": "hardmax.text.encoding",
     "Explanation": "hardmax.text.explanation",
+    "HardmaxClassifier": "hardmax.estimators",  # above this room, so by name only; needs the extra `train`
     "TextModel": "hardmax.text.model",
     "Tokeniser": "hardmax.text.tokeniser",
     "Vocabulary": "hardmax.text.vocabulary",
