@@ -1,0 +1,29 @@
+"""Training, in torch (the extra `train`): recipes as data, the exact layer with its derivative, and the loop.
+
+>>> Recipe(dimension=2, layers=8).alpha
+1.0
+"""
+
+# pyright: reportMissingImports=false
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from hardmax.errors import MissingExtra
+from hardmax.train.presets import IMDB_2D, IMDB_2D_BEST, IMDB_16D, PRESETS
+from hardmax.train.recipe import Recipe
+
+if TYPE_CHECKING:
+    from hardmax.train.fitting import fit
+
+__all__ = ["IMDB_16D", "IMDB_2D", "IMDB_2D_BEST", "PRESETS", "Recipe", "fit"]
+
+
+def __getattr__(name: str) -> Any:
+    """`fit`, once it is asked for: recipes can be read without torch."""
+    if name != "fit":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if find_spec("torch") is None:
+        raise MissingExtra("Training", "train")
+    from hardmax.train.fitting import fit
+
+    return fit

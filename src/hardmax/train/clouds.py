@@ -1,0 +1,61 @@
+"""A batch of clouds as training sees it: ragged, without padding, the tokens known by number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.text.encoding import Encoded
+
+
+@dataclass(frozen=True, eq=False)
+class Clouds:
+    """Cloud b has the tokens `ids[offsets[b]:offsets[b + 1]]`, each as often as `counts` says."""
+
+    ids: np.ndarray  # int64
+    counts: np.ndarray  # float64
+    offsets: np.ndarray  # int64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @property
+    def cloud_of_token(self) -> np.ndarray:
+        """The cloud that each token is in."""
+        return np.repeat(np.arange(len(self)), np.diff(self.offsets))
+
+
+def as_clouds(encoded: Encoded, counts: str = "presence", extra: int | None = None) -> Clouds:
+    """All texts as clouds; with `counts` "presence", a word that is there counts once, however often it is said.
+
+    The token `extra`, if given, joins every cloud, at its end.
+
+    >>> texts = Encoded(np.array([0, 1, 1]), np.array([2, 1, 1]), np.array([0, 2, 3]))
+    >>> both = as_clouds(texts, "presence", extra=2)
+    >>> both.ids.tolist(), both.counts.tolist(), both.offsets.tolist()
+    ([0, 1, 2, 1, 2], [1.0, 1.0, 1.0, 1.0, 1.0], [0, 3, 5])
+    """
+    ids, offsets = encoded.ids.astype(np.int64), encoded.offsets.astype(np.int64)
+    often = np.ones(len(ids)) if counts == "presence" else encoded.counts.astype(np.float64)
+    if extra is None:
+        return Clouds(ids, often, offsets)
+    ends = offsets[1:]
+    return Clouds(np.insert(ids, ends, extra), np.insert(often, ends, 1.0), offsets + np.arange(len(offsets)))
+
+
+def pick(clouds: Clouds, rows: np.ndarray) -> Clouds:
+    """Some of the clouds, in the order asked for."""
+    sizes = np.diff(clouds.offsets)[rows]
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    places = np.repeat(clouds.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return Clouds(clouds.ids[places], clouds.counts[places], offsets)
+
+
+def drop_words(clouds: Clouds, share: float, rng: np.random.Generator) -> Clouds:
+    """The clouds without a random share of their tokens: no word can be relied upon."""
+    if share == 0:
+        return clouds
+    stays = rng.random(len(clouds.ids), dtype=np.float32) >= share
+    before = np.concatenate([[0], np.cumsum(stays)])
+    return Clouds(clouds.ids[stays], clouds.counts[stays], before[clouds.offsets])

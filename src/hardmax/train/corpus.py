@@ -1,0 +1,83 @@
+"""Training texts as tokens: candidates are counted, a linear model chooses among them, the rest is left out."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.text.building import build_vocabulary
+from hardmax.text.encoding import Encoded, encode
+from hardmax.text.texts import TextBytes
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+from hardmax.train.choosing import choose_tokens
+from hardmax.train.clouds import Clouds, pick
+from hardmax.train.recipe import Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """All texts in the tokens that the model will know."""
+
+    vocabulary: Vocabulary
+    encoded: Encoded
+
+
+def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser: Tokeniser, recipe: Recipe) -> Corpus:
+    """Choose the vocabulary on the texts that `learns` marks, and read all texts with it."""
+    from_these = pick_texts(texts, np.flatnonzero(learns))
+    candidates = build_vocabulary(from_these, labels[learns], tokeniser, words=recipe.words, phrases=recipe.phrases)
+    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.fewest_texts)))
+    if not len(candidates):
+        raise InputError(
+            f"`texts` have no word that {recipe.fewest_texts} of them share: give more texts, or lower `fewest_texts`."
+        )
+    encoded = encode(texts, candidates, tokeniser)
+    seen = _rows(encoded, np.flatnonzero(learns))
+    kept = choose_tokens(
+        seen,
+        labels[learns],
+        len(candidates),
+        keep=recipe.tokens,
+        strength=recipe.strength,
+        least_odds=recipe.least_odds,
+    )
+    return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))
+
+
+def keep_tokens(vocabulary: Vocabulary, kept: np.ndarray) -> Vocabulary:
+    """The vocabulary of some of the tokens."""
+    return Vocabulary([vocabulary.surfaces[token] for token in kept.tolist()], vocabulary.counts[kept])
+
+
+def restrict(encoded: Encoded, kept: np.ndarray, tokens: int) -> Encoded:
+    """The same texts in the tokens that were kept, numbered anew.
+
+    >>> texts = Encoded(np.array([0, 1, 2]), np.array([1, 1, 3]), np.array([0, 2, 3]))
+    >>> fewer = restrict(texts, np.array([0, 2]), tokens=3)
+    >>> fewer.ids.tolist(), fewer.counts.tolist(), fewer.offsets.tolist()
+    ([0, 1], [1, 3], [0, 1, 2])
+    """
+    number = np.full(tokens, -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    ids = number[encoded.ids]
+    stays = ids >= 0
+    before = np.concatenate([[0], np.cumsum(stays)])
+    return Encoded(ids[stays], encoded.counts[stays], before[encoded.offsets])
+
+
+def _frequent(vocabulary: Vocabulary, fewest: int) -> np.ndarray:
+    """Which tokens enough texts have. There are so many phrases of three words that one text more is asked of them."""
+    spaces = np.array([surface.count(" ") for surface in vocabulary.surfaces])
+    return vocabulary.documents >= fewest + (spaces > 1)
+
+
+def pick_texts(texts: TextBytes, rows: np.ndarray) -> TextBytes:
+    """Some of the texts."""
+    pieces = [np.empty(0, dtype=np.uint8), *(texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in rows)]
+    return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
+
+
+def _rows(encoded: Encoded, rows: np.ndarray) -> Encoded:
+    part = pick(Clouds(encoded.ids, encoded.counts, encoded.offsets), rows)
+    return Encoded(part.ids, part.counts, part.offsets)

@@ -1,0 +1,113 @@
+"""From texts and labels to a model: choose tokens, train, calibrate."""
+
+# pyright: reportMissingImports=false
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from hardmax.errors import InputError
+from hardmax.text.calibration import fit_temperature
+from hardmax.text.encoding import Encoded
+from hardmax.text.model import TextModel
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.train.clouds import as_clouds, pick
+from hardmax.train.corpus import Corpus, prepare
+from hardmax.train.examples import Examples, hold_out, read_examples, read_labels
+from hardmax.train.layer import Hardmax, Softmax
+from hardmax.train.log import Epoch
+from hardmax.train.loop import Folder, decide, train
+from hardmax.train.network import Network, make_network
+from hardmax.train.recipe import Recipe
+
+
+def fit(
+    texts: Any,
+    labels: Any,
+    recipe: Recipe | None = None,
+    *,
+    weights: Any = None,
+    folder: str | Path | None = None,
+    progress: Callable[[Epoch], None] | None = None,
+    layer: Hardmax | Softmax | None = None,
+    device: str = "cpu",
+) -> TextModel:
+    """The model that a recipe makes of texts and their labels, of any kind; `weights` say how much each text
+    counts (in the training; the vocabulary is chosen on all texts of some weight).
+
+    With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
+    same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
+    """
+    recipe = recipe or Recipe()
+    found, labels, counts = read_examples(texts, labels, weights)
+    classes, numbers = read_labels(labels, len(found))
+    held_out = hold_out(numbers, recipe.validation, recipe.seed)
+    tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
+    corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
+    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax()).to(device)
+    examples = _examples(corpus, numbers, counts, ~held_out, recipe)
+    validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
+    store = Folder(_make(folder), _fingerprint(corpus.encoded, numbers, counts, recipe)) if folder else None
+    reports = train(network, examples, recipe, validation=validation, folder=store, progress=progress)
+    temperature = 1.0
+    if validation:
+        logits, _ = decide(network, validation.clouds, recipe.alpha)
+        temperature = fit_temperature(logits[:, 0] if len(classes) == 2 else logits, validation.labels)
+    return _as_model(network, corpus, classes, recipe, temperature, tokeniser, reports)
+
+
+def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np.ndarray, recipe: Recipe) -> Examples:
+    clouds = as_clouds(corpus.encoded, recipe.counts, len(corpus.vocabulary) if recipe.extra else None)
+    rows = np.flatnonzero(which)
+    return Examples(pick(clouds, rows), labels[rows], weights[rows])
+
+
+def _make(folder: str | Path) -> Path:
+    path = Path(folder)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`{folder}` cannot be made: {(error.strerror or str(error)).lower()}.") from None
+    return path
+
+
+def _fingerprint(encoded: Encoded, labels: np.ndarray, weights: np.ndarray, recipe: Recipe) -> str:
+    digest = hashlib.sha256(recipe.to_json().encode())
+    for array in (encoded.ids, encoded.counts, encoded.offsets, labels, weights):
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+def _as_model(
+    network: Network,
+    corpus: Corpus,
+    classes: list[Any],
+    recipe: Recipe,
+    temperature: float,
+    tokeniser: Tokeniser,
+    reports: list[Epoch],
+) -> TextModel:
+    with torch.no_grad():
+        embeddings, decoder, bias = (t.cpu().numpy() for t in (network.embeddings, network.decoder, network.bias))
+    known = len(corpus.vocabulary)
+    return TextModel(
+        vocabulary=corpus.vocabulary,
+        embeddings=embeddings[:known],
+        extra=embeddings[known] if recipe.extra else None,
+        decoder=decoder,
+        bias=bias,
+        classes=tuple(classes),
+        layers=recipe.layers,
+        alpha=repr(recipe.alpha),
+        counts=recipe.counts,
+        metric=network.layer.metric,
+        temperature=temperature,
+        tokeniser=tokeniser,
+        metrics={"recipe": asdict(recipe), "training": [asdict(report) for report in reports]},
+    )

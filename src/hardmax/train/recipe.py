@@ -1,0 +1,125 @@
+"""How a model is trained, as data: everything that decides the weights, besides the texts, is in a recipe."""
+
+import json
+from dataclasses import asdict, dataclass, fields
+from typing import Any, Literal
+
+from hardmax.errors import InputError
+
+COUNTS = ("presence", "all")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """A recipe. The stages: choose tokens; train a bag of words (alpha 0); raise alpha; go on with alpha as it is.
+
+    >>> Recipe(dimension=3).alpha_at(epoch=0.0), Recipe().alpha_at(epoch=99.0)
+    (0.0, 1.0)
+    >>> Recipe.from_json(Recipe(epochs=5).to_json()) == Recipe(epochs=5)
+    True
+    """
+
+    # the model
+    dimension: int = 2
+    layers: int = 8
+    alpha: float = 1.0
+    extra: bool = False  # one learned token more in every text
+    counts: Literal["presence", "all"] = "presence"  # a word said twice counts once, or twice
+    # the vocabulary
+    longest_phrase: int = 3
+    words: int = 60_000  # candidates, by frequency
+    phrases: int = 700_000  # candidates, by how unevenly the classes use them
+    fewest_texts: int = 2  # candidates that fewer training texts have are left out; three words need one more
+    tokens: int = 60_000  # kept, by their say in a linear model
+    least_odds: float = 0.0  # tokens with log-odds closer to zero are left out
+    strength: float = 0.3  # of the linear model: the larger, the closer to the data
+    # the training
+    epochs: int = 12
+    bag_epochs: float = 3.0  # with alpha 0
+    rise_epochs: float = 3.0  # in which alpha rises to what it shall be
+    batch: int = 256
+    rate: float = 0.02  # of Adam, warmed up over one epoch, then falling as a cosine
+    decoder_rate: float = 0.0  # as a share of `rate`; a fixed decoder loses nothing with two classes
+    decoder: float = 8.0  # the length of its rows at the start
+    start: float = 0.1  # the spread of embeddings at the start
+    word_dropout: float = 0.5
+    norm_penalty: float = 0.0  # on the mean square of the embeddings in a text
+    decay: float = 0.0  # Adam's weight decay of embeddings
+    # what is held out
+    validation: float = 0.0  # share of the texts, to stop early and to calibrate
+    patience: int = 0  # epochs without a smaller validation loss before training stops; 0: never stop early
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for name, least in _LEAST.items():
+            _check_number(name, getattr(self, name), least)
+        if self.counts not in COUNTS:
+            raise InputError(f"`counts` must be one of {', '.join(COUNTS)}, not {self.counts!r}.")
+        for name in ("word_dropout", "validation"):
+            if not 0 <= getattr(self, name) < 1:
+                raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.")
+        if self.patience and not self.validation:
+            raise InputError("`patience` needs texts to judge by: set `validation` to a share such as 0.1.")
+
+    def alpha_at(self, epoch: float) -> float:
+        """The step at a moment of the training, in epochs."""
+        if epoch < self.bag_epochs:
+            return 0.0
+        return self.alpha * min(1.0, (epoch - self.bag_epochs) / self.rise_epochs if self.rise_epochs else 1.0)
+
+    def to_json(self) -> str:
+        """The recipe as a JSON object."""
+        return json.dumps(asdict(self), indent=2)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Recipe":
+        """A recipe from a JSON object; what it does not mention is as usual."""
+        try:
+            given = json.loads(text)
+        except ValueError as error:
+            raise InputError(f"The recipe is not JSON: {error}. Write it with `to_json`.") from None
+        return cls.from_dict(given)
+
+    @classmethod
+    def from_dict(cls, given: Any) -> "Recipe":
+        """A recipe from its entries by name."""
+        names = [field.name for field in fields(cls)]
+        unknown = [name for name in given if name not in names] if isinstance(given, dict) else [given]
+        if unknown:
+            raise InputError(f"The recipe has {unknown[0]!r}: expected some of {', '.join(names)}.")
+        return cls(**given)
+
+
+# The smallest value of every number; those whose smallest is a whole number must be whole.
+_LEAST: dict[str, int | float] = {
+    "dimension": 1,
+    "layers": 0,
+    "alpha": 1e-6,
+    "longest_phrase": 1,
+    "words": 1,
+    "phrases": 0,
+    "fewest_texts": 1,
+    "tokens": 1,
+    "least_odds": 0.0,
+    "strength": 1e-9,
+    "epochs": 1,
+    "bag_epochs": 0.0,
+    "rise_epochs": 0.0,
+    "batch": 1,
+    "rate": 1e-12,
+    "decoder_rate": 0.0,
+    "decoder": 1e-6,
+    "start": 1e-9,
+    "word_dropout": 0.0,
+    "norm_penalty": 0.0,
+    "decay": 0.0,
+    "validation": 0.0,
+    "patience": 0,
+    "seed": 0,
+}
+
+
+def _check_number(name: str, value: Any, least: int | float) -> None:
+    kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
+    if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
+        raise InputError(f"`{name}` must be {wish} of at least {least}, not {value!r}.")

@@ -1,0 +1,49 @@
+"""Which tokens become candidates, and texts in those that were chosen."""
+
+import numpy as np
+import pytest
+
+from hardmax.errors import InputError
+from hardmax.text.texts import read_texts
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.train.corpus import pick_texts, prepare
+from hardmax.train.recipe import Recipe
+
+TEXTS = ["not so good", "not so good", "so good", "so good", "never seen"]
+LABELS = np.array([0, 0, 1, 1, 0])
+
+
+def test_only_texts_that_teach_are_counted_but_all_are_read():
+    learns = np.array([True, True, True, True, False])
+    corpus = prepare(read_texts(TEXTS), LABELS, learns, Tokeniser(longest_phrase=1), Recipe(tokens=10))
+    assert sorted(corpus.vocabulary.surfaces) == ["good", "not", "so"]
+    assert corpus.vocabulary.counts.sum() == 10
+    assert np.diff(corpus.encoded.offsets).tolist() == [3, 3, 2, 2, 0]
+
+
+def test_phrases_of_three_words_must_be_in_one_text_more():
+    every = np.ones(5, dtype=np.bool_)
+    tokeniser = Tokeniser(longest_phrase=3)
+    assert "not so" in prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe()).vocabulary.surfaces
+    assert "not so good" not in prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe()).vocabulary.surfaces
+    thrice = prepare(read_texts(TEXTS + TEXTS[:1]), np.append(LABELS, 0), np.append(every, True), tokeniser, Recipe())
+    assert "not so good" in thrice.vocabulary.surfaces
+
+
+def test_no_more_tokens_are_kept_than_asked_for():
+    every = np.ones(5, dtype=np.bool_)
+    corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(tokens=2))
+    assert len(corpus.vocabulary) == 2
+    assert corpus.encoded.ids.max() == 1
+
+
+def test_texts_that_share_nothing_are_told():
+    with pytest.raises(InputError, match="no word"):
+        prepare(read_texts(["a", "b"]), np.array([0, 1]), np.ones(2, dtype=np.bool_), Tokeniser(), Recipe())
+
+
+def test_texts_are_picked_in_order():
+    picked = pick_texts(read_texts(["one", "", "three"]), np.array([2, 0]))
+    assert picked.data.tobytes() == b"threeone"
+    assert picked.offsets.tolist() == [0, 5, 8]
+    assert len(pick_texts(read_texts(["one"]), np.array([], dtype=np.int64))) == 0

@@ -1,0 +1,138 @@
+"""From texts to a model: planted words are found, labels of any kind come back, bad input is told in one line."""
+
+# pyright: reportMissingImports=false
+from collections import Counter
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="training needs torch (extra `train`)")
+
+from hardmax.errors import InputError
+from hardmax.text.model import TextModel
+from hardmax.text.planted import plant
+from hardmax.train import Recipe, fit
+from hardmax.train.examples import hold_out
+
+RECIPE = Recipe(
+    longest_phrase=1,
+    tokens=500,
+    least_odds=0.7,
+    epochs=10,
+    bag_epochs=2.0,
+    rise_epochs=2.0,
+    batch=32,
+    word_dropout=0.2,
+    rate=0.05,
+)
+
+
+@pytest.fixture(scope="module")
+def planted():
+    return plant(400, seed=3)
+
+
+@pytest.fixture(scope="module")
+def model(planted):
+    return fit(planted.texts, planted.labels, RECIPE)
+
+
+def leaders(model, texts):
+    """How often each word leads."""
+    found = model.analyse(texts)
+    return Counter(model.vocabulary.surfaces[word] for word in found.ids[found.leader_since >= 0])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_leaders_of_a_planted_corpus_are_the_planted_words(seed):
+    corpus = plant(400, seed=seed)
+    counts = leaders(fit(corpus.texts, corpus.labels, replace(RECIPE, seed=seed)), corpus.texts)
+    words = {word for carriers in corpus.words.values() for word in carriers}
+    assert sum(counts[word] for word in words) > 0.95 * counts.total()
+
+
+def test_texts_never_seen_are_told_apart(model):
+    fresh = plant(200, seed=99)
+    assert (model.predict(fresh.texts) == np.array(fresh.labels)).mean() > 0.9
+
+
+def test_the_model_decides_as_the_network_did_in_training(planted):
+    told = []
+    found = fit(planted.texts, planted.labels, replace(RECIPE, validation=0.25), progress=told.append)
+    numbers = np.array([label == "positive" for label in planted.labels]).astype(np.int64)
+    held = np.flatnonzero(hold_out(numbers, 0.25, RECIPE.seed))
+    right = found.predict([planted.texts[row] for row in held]) == np.array(planted.labels)[held]
+    assert told[-1].validation_accuracy == pytest.approx(right.mean())
+    analysis = found.analyse([planted.texts[row] for row in held])
+    assert told[-1].validation_leaders == pytest.approx(analysis.leaders_per_text.mean(), abs=0.05)
+
+
+def test_validation_texts_give_the_temperature(planted):
+    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1, validation=0.25)).temperature != 1.0
+    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1)).temperature == 1.0
+
+
+def test_the_same_texts_give_the_same_model_and_it_survives_saving(planted, model, tmp_path):
+    again = fit(planted.texts, planted.labels, RECIPE)
+    assert again.embeddings.tobytes() == model.embeddings.tobytes()
+    again.save(tmp_path / "model")
+    logits = TextModel.load(tmp_path / "model").decision_function(planted.texts)
+    assert logits.tobytes() == model.decision_function(planted.texts).tobytes()
+
+
+@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True], [1.5, 2.5]])
+def test_labels_of_any_kind_come_back(labels):
+    texts = ["bad film", "good film"] * 20
+    found = fit(texts, labels * 20, replace(RECIPE, epochs=6, word_dropout=0.0))
+    assert found.predict(["good film", "bad film"]).tolist() == labels[::-1]
+
+
+def test_three_classes():
+    corpus = plant(600, classes=("red", "green", "blue"), seed=5)
+    found = fit(corpus.texts, corpus.labels, replace(RECIPE, decoder_rate=1.0, epochs=15))
+    assert (found.predict(corpus.texts) == np.array(corpus.labels)).mean() > 0.85
+
+
+def test_an_extra_token_is_part_of_the_model(planted):
+    found = fit(planted.texts, planted.labels, replace(RECIPE, extra=True))
+    assert found.extra is not None
+    assert (found.predict(planted.texts) == np.array(planted.labels)).mean() > 0.9
+
+
+def test_texts_of_no_weight_teach_nothing(planted, model):
+    wrong = ["positive" if label == "negative" else "negative" for label in planted.labels]
+    weights = [1.0] * len(planted.texts) + [0.0] * len(planted.texts)
+    found = fit(planted.texts * 2, [*planted.labels, *wrong], RECIPE, weights=weights)
+    assert (found.predict(planted.texts) == np.array(planted.labels)).mean() > 0.9
+
+
+def test_a_folder_keeps_checkpoint_and_log(planted, tmp_path):
+    fit(planted.texts, planted.labels, replace(RECIPE, epochs=2), folder=tmp_path / "run")
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoint.safetensors", "log.jsonl"]
+    with pytest.raises(InputError, match="another recipe"):
+        fit(planted.texts, planted.labels, replace(RECIPE, epochs=3), folder=tmp_path / "run")
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels", "word"),
+    [
+        (["a b", "a c"], [0], "`labels`"),
+        (["a b", "a c"], [1, 1], "at least two"),
+        (["a b", 3], [0, 1], "`texts`"),
+        (["a b", "a c"], [0.0, float("nan")], "`labels`"),
+        (["a b", "c d"], [0, 1], "no word"),
+        (["", ""], [0, 1], "no word"),
+        ([], [], "at least two"),
+    ],
+)
+def test_bad_input_is_told_in_one_line(texts, labels, word):
+    with pytest.raises(InputError, match=word) as error:
+        fit(texts, labels, RECIPE)
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, float("nan")]])
+def test_bad_weights_are_told(weights):
+    with pytest.raises(InputError, match="`weights`"):
+        fit(["a b", "a c"], [0, 1], RECIPE, weights=weights)

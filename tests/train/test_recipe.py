@@ -1,0 +1,63 @@
+"""Recipes are data: they go to JSON and come back, and say what is wrong with them."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from hardmax import train
+from hardmax.errors import InputError, MissingExtra
+from hardmax.train import PRESETS, Recipe
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_preset_comes_back_from_json(name):
+    assert Recipe.from_json(PRESETS[name].to_json()) == PRESETS[name]
+
+
+def test_the_presets_in_the_plane_are_planar_and_cluster_in_earnest():
+    for name in ("imdb_2d", "imdb_2d_best"):
+        assert PRESETS[name].dimension == 2
+        assert PRESETS[name].alpha >= 1
+    assert PRESETS["imdb_2d"].layers == 8
+    assert PRESETS["imdb_16d"].dimension == 16
+
+
+def test_alpha_is_zero_then_rises_then_stays():
+    recipe = Recipe(alpha=2.0, bag_epochs=1.0, rise_epochs=2.0)
+    assert [recipe.alpha_at(epoch) for epoch in (0, 0.9, 1, 2, 3, 9)] == [0, 0, 0, 1, 2, 2]
+    assert replace(recipe, rise_epochs=0.0).alpha_at(1.0) == 2.0
+
+
+@pytest.mark.parametrize(
+    ("entry", "word"),
+    [
+        ({"dimension": 0}, "`dimension`"),
+        ({"dimension": 2.0}, "`dimension`"),
+        ({"epochs": True}, "`epochs`"),
+        ({"alpha": 0}, "`alpha`"),
+        ({"rate": float("nan")}, "`rate`"),
+        ({"rate": "fast"}, "`rate`"),
+        ({"word_dropout": 1.0}, "`word_dropout`"),
+        ({"validation": 1.5}, "`validation`"),
+        ({"counts": "some"}, "`counts`"),
+        ({"patience": 2}, "`patience`"),
+        ({"colour": 1}, "'colour'"),
+        (["dimension"], "'dimension'"),
+    ],
+)
+def test_a_wrong_entry_is_told_in_one_line(entry, word):
+    with pytest.raises(InputError, match=word) as error:
+        Recipe.from_json(json.dumps(entry))
+    assert "\n" not in str(error.value)
+
+
+def test_what_is_not_json_is_told():
+    with pytest.raises(InputError, match="not JSON"):
+        Recipe.from_json("{")
+
+
+def test_recipes_need_no_torch_and_training_names_the_extra(monkeypatch):
+    monkeypatch.setattr(train, "find_spec", lambda name: None)
+    with pytest.raises(MissingExtra, match="hardmax\\[train\\]"):
+        train.fit(["good", "bad"], [1, 0])
