@@ -22,7 +22,7 @@ def one_layer(points: np.ndarray) -> hm.Trajectory:
     return hm.simulate(points, HALF, layers=0, record=hm.LastOnly())
 
 
-def reviews(d: int, clouds: int = 4096, few: int = 16) -> list[Timing]:
+def reviews(d: int, clouds: int = 4096) -> list[Timing]:
     stack = np.random.default_rng(0).standard_normal((clouds, 132, d))
     ragged = hm.Ragged(stack.reshape(-1, d), np.arange(clouds + 1) * 132)
     double, single = torch.from_numpy(stack), torch.from_numpy(stack.astype(np.float32))
@@ -34,39 +34,40 @@ def reviews(d: int, clouds: int = 4096, few: int = 16) -> list[Timing]:
     def check_ours(runs):
         return check(runs.at(8).tokens)
 
-    timings = compare(
+    return compare(
         f"{clouds:,} reviews of 132 tokens, d {d}, 8 layers",
         "torch, vectorised",
         {
             "torch, vectorised": lambda: vectorised(double, 8),
-            "torch, 32 reviews at a time": lambda: vectorised_in_parts(double, 8),
-            "torch float32, 32 reviews at a time": lambda: vectorised_in_parts(single, 8),
+            "torch, 64 reviews at a time": lambda: vectorised_in_parts(double, 8),
+            "torch float32, 64 reviews at a time": lambda: vectorised_in_parts(single, 8),
             "numba, plain": lambda: plain_kernel(stack, 8),
             "hardmax": ours,
         },
         rounds=5,
         checks={
             "torch, vectorised": check,
-            "torch, 32 reviews at a time": check,
-            "torch float32, 32 reviews at a time": check,
+            "torch, 64 reviews at a time": check,
+            "torch float32, 64 reviews at a time": check,
             "numba, plain": check,
             "hardmax": check_ours,
         },
     )
-    if d != 2:
-        return timings
-    beside_loop = compare(
-        f"{few} reviews of 132 tokens, d 2, 8 layers",
+
+
+def beside_loop(clouds: int = 16) -> list[Timing]:
+    stack = np.random.default_rng(0).standard_normal((clouds, 132, 2))
+    check = check_clouds(stack, 8)
+    return compare(
+        f"{clouds} of the reviews, d 2, 8 layers",
         "loop",
         {
-            "loop": lambda: [loop(cloud, 8) for cloud in stack[:few]],
-            "hardmax": lambda: hm.simulate(stack[:few], HALF, layers=8, record=hm.LastOnly()),
+            "loop": lambda: [loop(cloud, 8) for cloud in stack],
+            "hardmax": lambda: hm.simulate(stack, HALF, layers=8, record=hm.LastOnly()),
         },
-        rounds=5,
         checks={"loop": check, "hardmax": lambda runs: check(runs.at(8))},
         once=["loop"],
     )
-    return timings + beside_loop
 
 
 def million(n: int = 1_000_000) -> list[Timing]:
@@ -143,6 +144,7 @@ def depth(n: int, d: int, rounds: int = 5) -> list[Timing]:
 
 WORKS = {
     "reviews": lambda: reviews(2) + reviews(16),
+    "loop": beside_loop,
     "million": million,
     "limits": lambda: limits(100_000, 3) + limits(100_000, 8) + limits(10_000, 16),
     "layers16": lambda: layers(100_000, 16),
@@ -151,7 +153,8 @@ WORKS = {
     "depth": lambda: depth(1_000_000, 2) + depth(100_000, 3) + depth(100_000, 8),
     "depth16": lambda: depth(100_000, 16, rounds=3),
     "tiny": lambda: (
-        reviews(2, 64, 2)
+        reviews(2, 64)
+        + beside_loop(2)
         + million(5000)
         + limits(3000, 3)
         + limits(3000, 8)

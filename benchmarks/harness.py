@@ -28,7 +28,7 @@ COLUMNS = (*CIRCUMSTANCES, "work", "contestant", "seconds", "peer", "ratio", "ch
 REST = 0.3 if (os.cpu_count() or 1) > 1 else 0.0
 
 # Seconds, in one comparison, to wait for other processes to leave the cores; and the share that they may keep.
-PATIENCE, QUIET = 60.0, 0.1
+PATIENCE, QUIET = 20.0, 0.1
 PROCESSOR = Path("/proc/stat")
 Job = Callable[[], Any]
 Check = Callable[[Any], tuple[int, int]]
@@ -97,7 +97,7 @@ def compare(
 
 def show(timing: Timing) -> None:
     line = (
-        f"{timing.work:48} {timing.contestant:34} {timing.seconds * 1e3:10.2f} ms   {timing.ratio:8.3f} x {timing.peer}"
+        f"{timing.work:48} {timing.contestant:34} {timing.seconds * 1e3:10.2f} ms   {timing.ratio:8.3g} x {timing.peer}"
     )
     if timing.checked is not None:
         line += f"   {timing.disagreements:,} of {timing.checked:,} disagree"
@@ -115,7 +115,7 @@ def record(name: str, timings: list[Timing]) -> None:
 def _cells(timing: Timing) -> tuple[object, ...]:
     counts = ("" if count is None else count for count in (timing.checked, timing.disagreements))
     disturbed = "" if timing.disturbed is None else f"{max(timing.disturbed, 0):.2f}"
-    measured = (f"{timing.seconds:.6f}", timing.peer, f"{timing.ratio:.4f}")
+    measured = (f"{timing.seconds:.6f}", timing.peer, f"{timing.ratio:.4g}")
     return timing.work, timing.contestant, *measured, *counts, disturbed
 
 

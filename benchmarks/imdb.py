@@ -12,6 +12,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -23,7 +24,18 @@ from hardmax.train import PRESETS, fit
 
 SEEDS = (0, 1, 2)
 CLASSES = np.array(["negative", "positive"])
-COLUMNS = ("recipe", "seed", "layers", "alpha", "dimension", "seconds", "accuracy", "f1_binary", "log_loss", "brier")
+COLUMNS: tuple[str, ...] = (
+    "recipe",
+    "seed",
+    "layers",
+    "alpha",
+    "dimension",
+    "seconds",
+    "accuracy",
+    "f1_binary",
+    "log_loss",
+    "brier",
+)
 COLUMNS += ("calibration_error", "leaders_per_text", "mass_on_leaders", "leaders")
 
 
@@ -43,7 +55,7 @@ def train_all(names: list[str], texts: list[str], labels: list[str]) -> dict[tup
     return models
 
 
-def row(name: str, seed: int, model: TextModel, seconds: float, found: Evaluation) -> dict[str, object]:
+def row(name: str, seed: int, model: TextModel, seconds: float, found: Evaluation) -> dict[str, Any]:
     numbers = {key: f"{found.metrics[key]:.4f}" for key in COLUMNS if key in found.metrics}
     words = ", ".join(f"{leader.word} {leader.texts}" for leader in found.leaders[:30])
     about = {"recipe": name, "seed": seed, "layers": model.layers, "alpha": model.alpha, "dimension": model.dimension}

@@ -44,9 +44,16 @@ class Choices:
     def sizes(self) -> np.ndarray:
         return np.diff(self.offsets)
 
+    @property
+    def all_single(self) -> bool:
+        """Whether every point attends to a single one."""
+        return len(self.indices) == len(self)
+
     @cached_property
     def alone(self) -> np.ndarray:
         """Which points attend to themselves and no other."""
+        if self.all_single:
+            return self.indices == np.arange(len(self))
         return (self.sizes == 1) & (self.indices[self.offsets[:-1]] == np.arange(len(self)))
 
     @cached_property
@@ -56,6 +63,8 @@ class Choices:
         Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i, z_j), negative, and at
         (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of points. So nobody overtakes l, ever.
         """
+        if self.all_single:
+            return self.alone[self.indices]
         return (self.sizes == 1) & self.alone[self.indices[self.offsets[:-1]]]
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
@@ -66,7 +75,7 @@ class Choices:
         """The same choices, but those of some points, increasing, as in `other`, which has a row for each of them."""
         if len(rows) == len(self):
             return other
-        if len(self.indices) == len(self) and len(other.indices) == len(other):
+        if self.all_single and other.all_single:
             indices = self.indices.copy()
             indices[rows] = other.indices
             return Choices(indices, self.offsets)

@@ -41,10 +41,16 @@ def test_the_demo_has_a_forged_proof_refused(outcome: Outcome):
 
 
 def test_the_demo_says_what_it_wrote(outcome: Outcome, folder: Path):
-    names = ["arithmetics.png", "certificate.json", "limit.png"]
+    names = ["arithmetics.png", "certificate.json", "limit.png", "review-good.html", "review-bad.html"]
     assert outcome.err.splitlines() == [f"wrote {folder / name}" for name in names]
-    assert sorted(path.name for path in folder.iterdir()) == names
+    assert {path.name for path in folder.iterdir()} == set(names)
     assert (folder / "limit.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_demo_explains_two_reviews(outcome: Outcome, folder: Path):
+    for side, page in (("positive", "review-good.html"), ("negative", "review-bad.html")):
+        assert f"\n{side}  " in outcome.out
+        assert '<mark class="hardmax-' in (folder / page).read_text()
 
 
 def test_a_file_is_no_folder_for_the_demo(hardmax: Command, tmp_path: Path):

@@ -6,8 +6,8 @@ from hardmax.cli.phrases import say
 
 MODEL = "imdb-2d"
 STORY = (
-    "The same dynamics reads film reviews: words are tokens in the plane, eight layers gather them round a few leaders, "
-    "and the leaders' shares of the words add up to the score. That is the whole explanation, and it is exact."
+    "The same dynamics reads film reviews: words are tokens in the plane, eight layers gather them round a few "
+    "leaders, and the leaders' shares of the words add up to the score. That is the explanation, and it is exact."
 )
 REVIEWS = {
     "review-good": (
@@ -17,7 +17,7 @@ REVIEWS = {
     ),
     "review-bad": (
         "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, and after an hour I was "
-        "only waiting for it to end. One of the worst films I have sat through; the music is excellent, nothing else is."
+        "only waiting for it to end. One of the worst films I have sat through; the music is excellent, nothing else."
     ),
 }
 

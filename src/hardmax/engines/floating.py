@@ -90,7 +90,7 @@ class TieSlack:
         return self.relative * layer.metric.norm * layer.norms * layer.largest
 
     def first_error(self, points: Points) -> float:
-        reach = np.abs(points.floats).max()
+        reach = largest_coordinate(points.floats)
         if reach and not SMALLEST**4 <= reach <= LARGEST**4:
             raise InputError(
                 f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
@@ -114,7 +114,7 @@ class Proof:
         return score_slack(layer.norms, layer.largest, layer.dimension, metric.norm, metric.error, layer.error)
 
     def first_error(self, points: Points) -> float:
-        if not SMALLEST <= np.abs(points.floats).max() <= LARGEST:
+        if not SMALLEST <= largest_coordinate(points.floats) <= LARGEST:
             raise Undecided
         return 0.0 if points.floats_are_exact else rounding_error(float(norms_above(points.floats).max()))
 
@@ -144,19 +144,19 @@ class FloatEngine:
         arena = Arena.of_everybody(points.count)
         for k in count():
             norms = norms_above(positions)
-            layer = Layer(norms[pending], float(norms.max()), points.dimension, metric, error)
-            looks = metric.directions(positions.take(pending, axis=0)) if k else metric.directions(positions)
-            slack = self.judge.slack(layer)
+            everybody_asks = len(pending) == points.count
+            asking = positions if everybody_asks else positions.take(pending, axis=0)
+            largest = float(norms.max())
+            layer = Layer(norms if everybody_asks else norms[pending], largest, points.dimension, metric, error)
+            looks, slack = metric.directions(asking), self.judge.slack(layer)
             arena = arena if arena.suffices(looks, slack) else Arena.of_everybody(points.count)
             # At the first layer many attend to themselves, later most go on as they were.
-            contest = arena.hold(self.cpu, looks, positions, slack, choices.firsts(pending))
+            guesses = choices.firsts(pending) if k else pending
+            contest = arena.hold(self.cpu, looks, positions, slack, guesses)
             self.judge.rule_on(contest)
             choices = choices.with_rows(pending, contest.choices())
             decided_by = self.cpu.search_for(len(pending), len(arena), points.dimension)
             pending = np.flatnonzero(~choices.follows_leader)
-            if k == 0:
-                arena = Arena.with_choices(positions, choices)
-            arena = arena.after_layer(float(dynamics.keep))
             error = self.judge.next_error(layer)
             stretch = FloatStretch(
                 layer=k,
@@ -173,12 +173,20 @@ class FloatEngine:
             yield stretch
             if not len(pending):
                 return
+            if k == 0:
+                arena = Arena.with_choices(positions, choices)
+            arena = arena.after_layer(float(dynamics.keep))
             positions = stretch.floats_at(k + 1)
+
+
+def largest_coordinate(points: np.ndarray) -> float:
+    """The largest absolute value, without a table of absolute values."""
+    return max(float(points.max()), -float(points.min()))
 
 
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
     """w_i, the mean of the attended points, counted with multiplicity."""
-    if len(choices.indices) == len(choices):
+    if choices.all_single:
         return positions.take(choices.indices, axis=0)
     weights = multiplicities[choices.indices].astype(np.float64)[:, None]
     starts = choices.offsets[:-1]

@@ -33,7 +33,7 @@ class Points:
     @cached_property
     def floats(self) -> np.ndarray:
         """The nearest float64 of each coordinate."""
-        return self.coordinates.astype(np.float64)
+        return self.coordinates.astype(np.float64, copy=False)
 
     @cached_property
     def floats_are_exact(self) -> bool:

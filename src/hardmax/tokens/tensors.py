@@ -37,7 +37,7 @@ class TensorKind:
     @classmethod
     def of(cls, given: Any) -> TensorKind | None:
         """That of a tensor, or of the first in a list of them; None for what is no tensor."""
-        first = given[0] if isinstance(given, list | tuple) and len(given) else given
+        first: Any = given[0] if isinstance(given, list | tuple) and len(given) else given
         return cls(first.dtype, first.device) if is_tensor(first) else None
 
     def tensor(self, numbers: np.ndarray) -> torch.Tensor:

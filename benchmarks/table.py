@@ -1,0 +1,160 @@
+"""Writes the tables of README.md and docs/speed.md from the newest rows of results/*.csv.
+
+Run: python benchmarks/table.py [--check]; with --check nothing is written, and 1 comes back if something would change.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from cpu_results import CPU, DISTURBED, FOOTNOTE, GPU, TARGETS, Run, Target, duration, mark, number, times_faster
+from harness import RESULTS, read_rows
+
+from hardmax.tokens.files import write_whole
+
+ROOT = Path(__file__).parents[1]
+SHOWN = (
+    "4,096 reviews of 132 tokens, d 2, 8 layers",
+    "16 of the reviews, d 2, 8 layers",
+    "4,096 reviews of 132 tokens, d 16, 8 layers",
+    "n 1,000,000, d 2: one layer",
+    "n 100,000, d 3: the limit beside one flat pass",
+    "n 100,000, d 8: the limit beside one flat pass",
+    "n 30,000, d 16: one layer",
+    "n 100,000, d 16: one layer",
+    "n 100,000, d 64: one layer",
+)
+
+
+def speed_table() -> str:
+    """Ours beside the peers, on two cores and on a GPU."""
+    head = "| work | hardmax | beside, and how many times longer | rows checked: wrong |\n|---|---|---|---|"
+    lines = [head, *(cpu_line(work, CPU[work]) for work in SHOWN if work in CPU), *gpu_lines()]
+    return with_footnote("\n".join(lines))
+
+
+def with_footnote(table: str) -> str:
+    return f"{table}\n\n{FOOTNOTE}" if DISTURBED in table else table
+
+
+def cpu_line(work: str, run: Run) -> str:
+    ours = [name for name in run if name.startswith("hardmax")]
+    peers = [name for name in run if name not in ours]
+    mine = ", ".join(
+        [seconds(run[ours[0]]), *(f"{name.removeprefix('hardmax, ')} {seconds(run[name])}" for name in ours[1:])]
+    )
+    beside = ", ".join(
+        f"{name} {seconds(run[name])} (**{number(times_faster(run, name, ours[0]))}×**)" for name in peers
+    )
+    wrong = [f"{run[name]['disagreements']}" for name in ours[:1]]
+    wrong += [f"{name} {run[name]['disagreements']}" for name in peers if run[name]["disagreements"] not in ("", "0")]
+    what = work.removesuffix(" beside one flat pass")
+    return f"| {what}, two cores{mark(run)} | {mine} | {beside} | {checked(run[ours[0]])}{', '.join(wrong)} |"
+
+
+def seconds(row: dict[str, str]) -> str:
+    return duration(float(row["seconds"]))
+
+
+def checked(row: dict[str, str]) -> str:
+    return f"{int(row['checked']):,}: " if row["checked"] else ""
+
+
+def gpu_lines() -> list[str]:
+    """A line for each work on a GPU; there a ratio says how many times longer the peer takes."""
+    lines: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for (work, contestant, _), row in GPU.items():
+        if contestant.startswith("hardmax"):
+            lines.setdefault((work, contestant), []).append(row)
+    return [gpu_line(work, rows) for (work, _), rows in lines.items()]
+
+
+def gpu_line(work: str, rows: list[dict[str, str]]) -> str:
+    mine = float(rows[0]["milliseconds"]) / 1e3
+    times = [(row["peer"], float(row["ratio"])) for row in rows]
+    beside = ", ".join(f"{peer} {duration(mine * ratio)} (**{number(ratio)}×**)" for peer, ratio in times)
+    work = re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", work)
+    device = rows[0]["machine"].removeprefix("NVIDIA ").split()[0]
+    return f"| {work}, {device} | {duration(mine)} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
+
+
+def target_table() -> str:
+    """What was aimed at, and what came out."""
+    return with_footnote("\n".join(["| work | aim | measured | |\n|---|---|---|---|", *map(target_line, TARGETS)]))
+
+
+def target_line(target: Target) -> str:
+    try:
+        measured, met = target.measure()
+    except KeyError:
+        return f"| {target.work} | {target.aim} | not measured | |"
+    return f"| {target.work} | {target.aim} | {measured} | {'met' if met else '**missed**'} |"
+
+
+def machine_table() -> str:
+    """The newest row of everything that `limit_of_machine.py` measures."""
+    rows = {(row["of"], row["what"]): row for row in read_rows(RESULTS / "limit_of_machine.csv")}
+    return "\n".join(["| of | what | | share |\n|---|---|---|---|", *map(machine_line, rows.values())])
+
+
+def machine_line(row: dict[str, str]) -> str:
+    share = f"{float(row['share']):.1%}" if row["share"] else ""
+    return f"| {row['of']} | {row['what']} | {number(float(row['value']))} {row['unit']} | {share} |"
+
+
+def model_table() -> str:
+    """The shipped models on the test split of IMDb: the mean of the seeds, and how far they spread."""
+    rows: dict[str, list[dict[str, str]]] = {}
+    for row in read_rows(RESULTS / "imdb.csv"):
+        rows.setdefault(row["recipe"], []).append(row)
+    head = (
+        "| model | d | layers | alpha | test accuracy | leaders a review | mass on them | ECE | training, two cores |"
+    )
+    return "\n".join([head, "|---" * 9 + "|", *(model_line(name, several) for name, several in rows.items())])
+
+
+def model_line(name: str, rows: list[dict[str, str]]) -> str:
+    def mean(column: str) -> float:
+        return sum(float(row[column]) for row in rows) / len(rows)
+
+    accuracies = [100 * float(row["accuracy"]) for row in rows]
+    spread = f"{min(accuracies):.1f}–{max(accuracies):.1f}, {len(rows)} seeds"
+    accuracy = f"**{sum(accuracies) / len(rows):.1f} %** ({spread})"
+    shape = " | ".join(rows[0][column] for column in ("dimension", "layers", "alpha"))
+    shares = f"{mean('leaders_per_text'):.1f} | {mean('mass_on_leaders'):.0%} | {mean('calibration_error'):.3f}"
+    return f"| `{name.replace('_', '-')}` | {shape} | {accuracy} | {shares} | {mean('seconds'):.0f} s |"
+
+
+TABLES = {
+    ROOT / "README.md": {"table of models": model_table, "speed table": speed_table},
+    ROOT / "docs" / "speed.md": {"table of aims": target_table, "table of the machine": machine_table},
+}
+
+
+def with_tables(text: str, tables: dict) -> str:
+    """The text with each table between its two marks made anew."""
+    for name, make in tables.items():
+        start, end = f"<!-- {name}: made by benchmarks/table.py -->", f"<!-- end of {name} -->"
+        before, _, rest = text.partition(start)
+        _, found, after = rest.partition(end)
+        if not found:
+            sys.exit(f"There are no marks {start} and {end}.")
+        text = f"{before}{start}\n{make()}\n{end}{after}"
+    return text
+
+
+def main(only_check: bool) -> int:
+    stale = 0
+    for path, tables in TABLES.items():
+        text = path.read_text(encoding="utf-8")
+        made = with_tables(text, tables)
+        if made != text:
+            stale = 1
+            print(f"{path.name} is not what the results say." if only_check else f"{path.name} is written.")
+            if not only_check:
+                write_whole(path, made.encode())
+    return stale if only_check else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main("--check" in sys.argv[1:]))

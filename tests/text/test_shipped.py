@@ -1,0 +1,43 @@
+"""The models that ship: sound, small, and as right as their cards say."""
+
+import numpy as np
+import pytest
+from text.reviews import read_split
+
+import hardmax as hm
+from hardmax.text.shipped import MODELS, available
+
+NAMES = ["imdb-16d", "imdb-2d", "imdb-2d-best"]
+
+
+def test_all_of_them_are_there():
+    assert available() == NAMES
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_model_reads_what_everybody_would(name):
+    model = hm.load(name)
+    texts = ["A wonderful film, one of the best I have seen.", "Awful. The worst film of the year, a waste of time."]
+    assert model.predict(texts).tolist() == ["positive", "negative"]
+
+
+@pytest.mark.parametrize("name", ["imdb-2d", "imdb-2d-best"])
+def test_two_words_explain_a_review(name):
+    why = hm.load(name).explain("A dull and boring script, but the acting is excellent and the music is great.")
+    assert 1 <= len(why.leaders) <= 3
+    assert sum(leader.mass for leader in why.leaders) > 0.8
+    assert np.isclose(why.bias + sum(share.contribution for share in why.ledger), why.logit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_shipped_model_is_small_and_has_a_card(name):
+    assert sum(path.stat().st_size for path in (MODELS / name).iterdir()) < 10_000_000
+    assert "looked at once" in (MODELS / name / "README.md").read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_card_tells_the_truth(name):
+    table, model = read_split("test", 2000), hm.load(name)
+    right = np.mean(model.predict(table["text"]) == np.array(["negative", "positive"])[table["label"].to_numpy()])
+    # A sample of 2,000 is off by less than this in 99.9 of 100 cases.
+    assert abs(right - model.metrics["accuracy"]) < 0.022
