@@ -8,6 +8,7 @@ with what was measured in their cards. Choices were made on validation data: not
 
 # pyright: reportMissingImports=false
 import csv
+import io
 import sys
 import time
 from dataclasses import replace
@@ -16,10 +17,11 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from harness import RESULTS
+from harness import RESULTS, read_rows
 
 from hardmax.text.evaluation import Evaluation, evaluate_model
 from hardmax.text.model import TextModel
+from hardmax.tokens.files import write_whole
 from hardmax.train import PRESETS, fit
 
 SEEDS = (0, 1, 2)
@@ -79,15 +81,23 @@ def with_metrics(model: TextModel, found: list[Evaluation]) -> TextModel:
     return replace(model, metrics=measured | {"recipe": model.metrics["recipe"]})
 
 
+def write(rows: list[dict[str, Any]]) -> None:
+    """Put the rows in the place of those that were there for the same recipes."""
+    path, fresh = RESULTS / "imdb.csv", {each["recipe"] for each in rows}
+    kept = [each for each in read_rows(path) if each["recipe"] not in fresh]
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, COLUMNS)
+    writer.writeheader()
+    writer.writerows(sorted([*kept, *rows], key=lambda each: (list(PRESETS).index(each["recipe"]), int(each["seed"]))))
+    write_whole(path, text.getvalue().encode())
+
+
 def main(train_file: str, test_file: str, models_folder: str, *names: str) -> None:
     models = train_all(list(names or PRESETS), *read(train_file))
     test = read(test_file)
     found = {key: evaluate_model(model, *test) for key, (model, _) in models.items()}
     rows = [row(*key, *models[key], found[key]) for key in models]
-    with (RESULTS / "imdb.csv").open("w", newline="") as file:
-        writer = csv.DictWriter(file, COLUMNS)
-        writer.writeheader()
-        writer.writerows(rows)
+    write(rows)
     for name in dict.fromkeys(key[0] for key in models):
         several = [found[name, seed] for seed in SEEDS]
         with_metrics(models[name, 0][0], several).save(Path(models_folder) / name.replace("_", "-"))

@@ -2,11 +2,11 @@
 
 from hardmax.train.recipe import Recipe
 
-# The paper's architecture: eight layers leave a word 1/256 of itself, so that a review is what its leaders say. A
-# little decay pulls all words to one line: two leaders remain in every review, one at either end.
-IMDB_2D = Recipe(dimension=2, layers=8, alpha=1.0, decay=1e-6, validation=0.05)
+# The paper's architecture: eight layers leave a word 1/256 of itself, so that a review is what its leaders say.
+IMDB_2D = Recipe(dimension=2, layers=8, alpha=1.0, validation=0.05)
 
-# Two layers with a longer step: leaders carry nine tenths of the mass, and what is left of the words still speaks.
+# Two layers with a longer step: leaders carry nine tenths of the mass, and what is left of the words still speaks. A
+# little decay pulls all words to one line: two leaders remain in every review, one at either end.
 IMDB_2D_BEST = Recipe(dimension=2, layers=2, alpha=3.0, decay=1e-6, validation=0.05)
 
 # Room for many leaders, and half of every word left.
