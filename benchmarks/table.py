@@ -121,7 +121,7 @@ def model_line(name: str, rows: list[dict[str, str]]) -> str:
     spread = f"{min(accuracies):.1f}–{max(accuracies):.1f}, {len(rows)} seeds"
     accuracy = f"**{sum(accuracies) / len(rows):.1f} %** ({spread})"
     shape = " | ".join(rows[0][column] for column in ("dimension", "layers", "alpha"))
-    shares = f"{mean('leaders_per_text'):.1f} | {mean('mass_on_leaders'):.0%} | {mean('calibration_error'):.3f}"
+    shares = f"{mean('leaders_per_text'):.1f} | {mean('mass_on_leaders'):.1%} | {mean('calibration_error'):.3f}"
     return f"| `{name.replace('_', '-')}` | {shape} | {accuracy} | {shares} | {mean('seconds'):.0f} s |"
 
 
