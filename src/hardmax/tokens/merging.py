@@ -54,18 +54,19 @@ def table_size(rows: int) -> int:
 
 @njit(parallel=True, cache=True, nogil=True)
 def first_equal_rows(bits, parts, firsts):
-    """For each of many rows the first that equals it. Rows are parted by their keys, so that a part fits the cache."""
+    """For each of many rows, fewer than 2^31, the first that equals it. Rows are parted by keys: a part fits the cache."""
     count = len(bits)
     keys, part_of_row = np.empty(count, np.uint64), np.empty(count, np.uint16)
     for row in prange(count):
         keys[row] = _key(bits, row)
         part_of_row[row] = np.uint16(((keys[row] >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
+    rows, starts = _by_part(part_of_row, parts)
     for part in prange(parts):
-        some = np.flatnonzero(part_of_row == part)
+        some = rows[starts[part] : starts[part + 1]]
         slots = 16
         while slots < 2 * len(some):
             slots *= 2
-        table = np.full(slots, -1, np.int64)
+        table = np.full(slots, -1, np.int32)
         for row in some:
             slot = np.int64(keys[row] & np.uint64(slots - 1))
             while True:
@@ -80,6 +81,22 @@ def first_equal_rows(bits, parts, firsts):
                     firsts[row] = seen
                     break
                 slot = (slot + 1) & (slots - 1)
+
+
+@njit(cache=True, nogil=True)
+def _by_part(part_of_row, parts):
+    """The rows part by part, each part in order, and where each begins."""
+    starts = np.zeros(parts + 1, np.int64)
+    for part in part_of_row:
+        starts[part + 1] += 1
+    for part in range(parts):
+        starts[part + 1] += starts[part]
+    rows, place = np.empty(len(part_of_row), np.int32), starts[:-1].copy()
+    for row in range(len(part_of_row)):
+        part = part_of_row[row]
+        rows[place[part]] = row
+        place[part] += 1
+    return rows, starts
 
 
 def parts_of(rows: int) -> int:
