@@ -36,7 +36,10 @@ SMALLEST, LARGEST = 2.0**-100, 2.0**100
 
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
-    return np.sqrt(np.einsum("ij,ij->i", points, points)) + 2.0**-500
+    norms = np.einsum("ij,ij->i", points, points)
+    np.sqrt(norms, out=norms)
+    norms += 2.0**-500
+    return norms
 
 
 def slack_factors(dimension: int, metric_norm: float, metric_error: float) -> tuple[float, float]:
@@ -51,8 +54,9 @@ def score_slack(
 ) -> np.ndarray:
     """2 E_i for each direction: a lead beyond it is proved."""
     rounding, spread = slack_factors(dimension, metric_norm, metric_error)
-    carried = norms * running_error + largest * running_error + running_error**2
-    return rounding * norms * largest + spread * carried + UNDERFLOW
+    slack = norms * (rounding * largest + spread * running_error)
+    slack += spread * (largest * running_error + running_error**2) + UNDERFLOW
+    return slack
 
 
 def step_error(largest: float) -> float:

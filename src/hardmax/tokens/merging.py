@@ -54,7 +54,7 @@ def table_size(rows: int) -> int:
 
 @njit(parallel=True, cache=True, nogil=True)
 def first_equal_rows(bits, parts, firsts):
-    """For each of many rows, fewer than 2^31, the first that equals it. Rows are parted by keys: a part fits the cache."""
+    """For each of many rows (fewer than 2^31) the first that equals it. They are parted by keys, to fit the cache."""
     count = len(bits)
     keys, part_of_row = np.empty(count, np.uint64), np.empty(count, np.uint16)
     for row in prange(count):
