@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 # Okabe–Ito; a solid or dashed line says the same as the colour.
 _STYLE = """
+.hardmax{font-family:system-ui,sans-serif}
 .hardmax-for{background:#0072b233;border-bottom:2px solid #0072b2;color:inherit}
 .hardmax-against{background:#d55e0033;border-bottom:2px dashed #d55e00;color:inherit}
 .hardmax-text{white-space:pre-wrap;max-width:48em;line-height:1.6}
