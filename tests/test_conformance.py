@@ -20,6 +20,8 @@ from hardmax.engines.stretch import FloatStretch
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
 from hardmax.runs.simulation import run_points
 from hardmax.runs.trajectory import Trajectory
+from hardmax.text.model import TextModel
+from hardmax.text.vocabulary import Vocabulary
 from hardmax.tokens.batches import read_batch
 from hardmax.tokens.points import merge
 
@@ -134,6 +136,32 @@ def test_the_kernel_for_batches_walks_truly(problem: Problem):
     for layer, (expected, _) in enumerate(history):
         assert distance(runs.at(layer)[0], expected) <= runs.error * (1 + 1e-9)
     assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
+
+
+@settings(max_examples=200)
+@given(problems())
+def test_the_kernel_for_texts_walks_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    words = [f"word{number}" for number in range(len(cloud))]
+    model = TextModel(
+        vocabulary=Vocabulary(words, np.ones((len(cloud), 2))),
+        embeddings=np.array(cloud, dtype=np.float32),
+        decoder=np.zeros((1, len(cloud[0]))),
+        bias=[0.0],
+        classes=(0, 1),
+        layers=3,
+        alpha=alpha,
+        metric=None if metric is None else np.array(metric, dtype=np.float64),
+    )
+    found = model.analyse([" ".join(words)])
+    # The numbers as the model stores them; equal vectors are repeated tokens.
+    stored = [[Fraction(x) for x in row] for row in model.embeddings.astype(float).tolist()]
+    kept = None if model.metric is None else [[Fraction(x) for x in row] for row in model.metric.tolist()]
+    history = list(oracle.walk(stored, alpha, kept, 3))
+    mean = [sum(column) / len(cloud) for column in zip(*history[-1][0], strict=True)]
+    size = max(1.0, np.abs(model.embeddings).max())
+    assert np.allclose(found.masses @ model.prepared.table, [float(x) for x in mean], rtol=0, atol=1e-12 * size)
+    assert np.flatnonzero(found.leader_since >= 0).tolist() == list(oracle.leaders_of(history))
 
 
 @pytest.mark.parametrize("known", KNOWN, ids=str)

@@ -7,7 +7,7 @@ from enum import Enum, auto
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import LARGEST, SMALLEST, UNDERFLOW, slack_factors, step_error
+from hardmax.engines.bounds import kernel_factors
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floating import float_metric
 from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
@@ -60,15 +60,7 @@ def walk_batch(
     """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     metric = float_metric(dynamics)
-    factors = np.array(
-        [
-            *slack_factors(tokens.shape[1], metric.norm, metric.error),
-            UNDERFLOW,
-            step_error(1.0),
-            SMALLEST,
-            LARGEST,
-        ]
-    )
+    factors = np.array(kernel_factors(tokens.shape[1], metric.norm, metric.error))
     clouds = len(offsets) - 1
     outcome = BatchOutcome(
         np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)

@@ -49,6 +49,12 @@ def slack_factors(dimension: int, metric_norm: float, metric_error: float) -> tu
     return 2 * SAFETY * rounding, 2 * SAFETY * (metric_norm + metric_error)
 
 
+def kernel_factors(dimension: int, metric_norm: float, metric_error: float) -> list[float]:
+    """What a kernel that proves its choices counts with: the two factors of 2 E_i, underflow, the error of a step of
+    length 1, and between which sizes of the largest coordinate the bounds hold."""
+    return [*slack_factors(dimension, metric_norm, metric_error), UNDERFLOW, step_error(1.0), SMALLEST, LARGEST]
+
+
 def score_slack(
     norms: np.ndarray, largest: float, dimension: int, metric_norm: float, metric_error: float, running_error: float
 ) -> np.ndarray:

@@ -35,7 +35,8 @@ class Cpu:
         if self.threads is not None and not (isinstance(self.threads, int) and 1 <= self.threads <= most):
             raise InputError(f"`threads` must be a whole number from 1 to {most}, not {self.threads!r}.")
 
-    def check_dimension(self, dimension: int) -> None:
+    def check(self, dimension: int) -> None:
+        """Refuse tokens that the search asked for cannot take."""
         if self.search == "plane" and dimension != 2:
             raise InputError(f"`search` 'plane' is for tokens in the plane; these have d = {dimension}.")
 

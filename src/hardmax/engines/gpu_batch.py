@@ -23,7 +23,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, Then
-from hardmax.engines.bounds import LARGEST, SAFETY, SMALLEST, UNDERFLOW, slack_factors, step_error
+from hardmax.engines.bounds import SAFETY, kernel_factors
 from hardmax.engines.floating import float_metric
 from hardmax.engines.gpu_tensors import INSTALLED, check_table
 from hardmax.engines.kernels import gpu_clouds
@@ -138,7 +138,7 @@ def walk_batch_gpu(
 def _numbers(dynamics: Dynamics, d: int, layers: int, then: Then, device: torch.device) -> tuple[torch.Tensor, ...]:
     """The metric, the shares that a token keeps in so many layers, and the factors that the kernel counts with."""
     metric = float_metric(dynamics)
-    factors = [*slack_factors(d, metric.norm, metric.error), UNDERFLOW, step_error(1.0), SMALLEST, LARGEST]
+    factors = kernel_factors(d, metric.norm, metric.error)
     factors += [float(dynamics.keep), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix
     parts = (matrix, then.shares(dynamics, layers), np.array(factors))

@@ -28,8 +28,8 @@ class Gpu:
 
     device: str = "cuda"
 
-    def check_dimension(self, dimension: int) -> None:
-        """Any dimension will do; is there a GPU?"""
+    def check(self, dimension: int) -> None:
+        """Refuse where there is no GPU, or what drives it is not installed. Any dimension will do."""
         try:
             import torch  # pyright: ignore[reportMissingImports]
             import triton  # pyright: ignore[reportMissingImports] # noqa: F401

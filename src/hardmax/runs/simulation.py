@@ -53,7 +53,7 @@ def simulate(
     clouds, form = read_batch(tokens)
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
-    machine.check_dimension(clouds[0].tokens.shape[1])
+    machine.check(clouds[0].tokens.shape[1])
     engines = engines_for(arithmetic, machine)
     if not stop.when_settled:
         total = sum(len(cloud.tokens) for cloud in clouds)

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import LARGEST, SMALLEST, UNDERFLOW, slack_factors, step_error
+from hardmax.engines.batch import Then
+from hardmax.engines.bounds import kernel_factors
 from hardmax.engines.floating import float_metric
-from hardmax.engines.stretch import power
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 
@@ -40,7 +40,6 @@ class Prepared:
     ) -> "Prepared":
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
-        bounds = [*slack_factors(table.shape[1], metric.norm, metric.error), UNDERFLOW, step_error(1.0)]
         return cls(
             table,
             *_levels(table),
@@ -48,8 +47,8 @@ class Prepared:
             bias.astype(np.float64) / temperature,
             np.empty((0, 0)) if metric.matrix is None else metric.matrix,
             float(dynamics.keep),
-            np.array([float(power(dynamics.keep, m)) for m in range(layers + 1)]),
-            np.array([*bounds, SMALLEST, LARGEST]),
+            Then.GO_ON.shares(dynamics, layers),
+            np.array(kernel_factors(table.shape[1], metric.norm, metric.error)),
             presence,
         )
 

@@ -62,21 +62,10 @@ def round_directions(directions, order, packed, scales, lengths, errors):
         scales[place], lengths[place], errors[place] = unit, np.sqrt(length), np.sqrt(missed)
 
 
-@njit(parallel=True, cache=True, nogil=True)
-def find_floors(looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors):
-    """Scores that each direction is sure to reach, from the outermost tiles alone."""
-    steps = looks.shape[1]
-    groups = tiles.shape[1]
-    flat_looks, flat_tiles = looks.reshape(-1), tiles.reshape(-1)
-    for block in prange(len(looks)):
-        top = np.empty(ROWS, np.int32)
-        for tile in range(len(scales)):
-            largest_products(flat_looks, block * steps, flat_tiles, tile * groups * steps * 4, steps, groups, top)
-            for row in range(ROWS):
-                i = block * ROWS + row
-                if i < len(floors):
-                    off = look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
-                    floors[i] = max(floors[i], look_scales[i] * scales[tile] * top[row] - off)
+@njit(cache=True, nogil=True, inline="always")
+def _off(i, tile, look_lengths, look_errors, reaches, errors):
+    """How far a product of bytes can be from the score that it stands for."""
+    return look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -94,84 +83,92 @@ def _product(y, x):
     return (a + b) + (c + e)
 
 
+@njit(cache=True, nogil=True)
+def _read_tiles(
+    first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins, tops
+):  # fmt: skip
+    """Largest products of the directions from `first` up to `last` with tile after tile, until no further one matters.
+
+    `tops` gets them, `floors` rises to what each direction is sure to reach; gives back how many tiles were read.
+    """
+    steps, groups = looks.shape[1], tiles.shape[1]
+    for tile in range(len(scales)):
+        if tile % _CHECKED == 0:
+            matters = False
+            for i in range(first, last):
+                matters |= look_lengths[i] * reaches[tile] >= floors[i] - margins[i]
+            if not matters:
+                return tile
+        for block in range((last - first + ROWS - 1) // ROWS):
+            top = tops[tile, block]
+            look, place = (first // ROWS + block) * steps, tile * groups * steps * 4
+            largest_products(looks, look, tiles, place, steps, groups, top)
+            for row in range(ROWS):
+                i = first + block * ROWS + row
+                if i < last:
+                    off = _off(i, tile, look_lengths, look_errors, reaches, errors)
+                    floors[i] = max(floors[i], look_scales[i] * scales[tile] * top[row] - off)
+    return len(scales)
+
+
+@njit(cache=True, nogil=True)
+def _look_closer(i, y, points, order, floor, tile, unit, off, looks, tiles, top, found):
+    """Score in float64 the groups of a tile that can reach the floor; `found` is (best, next); the winner comes back,
+    or -1 where nobody beats the best."""
+    steps, groups = looks.shape[1], tiles.shape[1]
+    winner = -1
+    for group in range(groups):
+        start = tile * TILE + group * GROUP
+        if start >= len(points):
+            break
+        place = (tile * groups + group) * steps * 4
+        largest_products(looks, (i // ROWS) * steps, tiles, place, steps, 1, top)
+        if unit * top[i % ROWS] + off < floor:
+            continue
+        for j in order[start : min(start + GROUP, len(points))]:
+            score = _product(y, points[j])
+            if score > found[0]:
+                found[1], found[0], winner = found[0], score, j
+            elif score > found[1]:
+                found[1] = score
+    return winner
+
+
+@njit(parallel=True, cache=True, nogil=True)
+def find_floors(looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors):
+    """Raise the floors to what each direction is sure to reach among these tiles."""
+    margins = np.full(len(floors), np.inf)  # all tiles matter
+    for task in prange((len(floors) + TASK - 1) // TASK):
+        first, last = task * TASK, min((task + 1) * TASK, len(floors))
+        tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
+        _read_tiles(
+            first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins,
+            tops,
+        )  # fmt: skip
+
+
 @njit(parallel=True, cache=True, nogil=True)
 def search(
-    directions,
-    points,
-    rows,
-    order,
-    looks,
-    look_scales,
-    look_lengths,
-    look_errors,
-    tiles,
-    scales,
-    reaches,
-    errors,
-    floors,
-    margins,
-    best,
-    second,
-    winners,
-):
+    directions, points, rows, order, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors,
+    floors, margins, best, second, winners,
+):  # fmt: skip
     """For each direction the best score, the next and the winner, among all who could come within its margin."""
-    steps = looks.shape[1]
-    groups = tiles.shape[1]
-    flat_looks, flat_tiles = looks.reshape(-1), tiles.reshape(-1)
-    per_tile = groups * steps * 4
-    count = len(points)
     for task in prange((len(rows) + TASK - 1) // TASK):
-        first = task * TASK
-        last = min(first + TASK, len(rows))
-        blocks = (last - first + ROWS - 1) // ROWS
+        first, last = task * TASK, min((task + 1) * TASK, len(rows))
         tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
-        top = np.empty(ROWS, np.int32)
-        read = 0
-        while read < len(scales):
-            if read % _CHECKED == 0:
-                matter = False
-                for i in range(first, last):
-                    matter |= look_lengths[i] * reaches[read] >= floors[i] - margins[i]
-                if not matter:
-                    break
-            for block in range(blocks):
-                at = tops[read, block]
-                largest_products(
-                    flat_looks, (first // ROWS + block) * steps, flat_tiles, read * per_tile, steps, groups, at
-                )
-                for row in range(ROWS):
-                    i = first + block * ROWS + row
-                    if i < last:
-                        off = look_errors[i] * reaches[read] + (look_lengths[i] + look_errors[i]) * errors[read]
-                        floors[i] = max(floors[i], look_scales[i] * scales[read] * at[row] - off)
-            read += 1
+        read = _read_tiles(
+            first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins,
+            tops,
+        )  # fmt: skip
+        top, found = np.empty(ROWS, np.int32), np.empty(2)
         for i in range(first, last):
-            block, row = (i - first) // ROWS, (i - first) % ROWS
-            floor = floors[i] - margins[i]
-            high, next_high, winner = -np.inf, -np.inf, -1
-            y = directions[rows[i]]
+            floor, y = floors[i] - margins[i], directions[rows[i]]
+            found[:] = -np.inf
+            winner = -1
             for tile in range(read):
-                off = look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
+                off = _off(i, tile, look_lengths, look_errors, reaches, errors)
                 unit = look_scales[i] * scales[tile]
-                if unit * tops[tile, block, row] + off < floor:
-                    continue
-                for group in range(groups):
-                    start = tile * TILE + group * GROUP
-                    if start >= count:
-                        break
-                    largest_products(
-                        flat_looks, (i // ROWS) * steps, flat_tiles, tile * per_tile + group * steps * 4, steps, 1, top
-                    )
-                    if unit * top[row] + off < floor:
-                        continue
-                    for place in range(start, min(start + GROUP, count)):
-                        j = order[place]
-                        score = _product(y, points[j])
-                        if score > high:
-                            next_high, high, winner = high, score, j
-                        elif score == high:
-                            next_high = score
-                            winner = min(winner, j)
-                        elif score > next_high:
-                            next_high = score
-            best[rows[i]], second[rows[i]], winners[rows[i]] = high, next_high, winner
+                if unit * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
+                    closer = _look_closer(i, y, points, order, floor, tile, unit, off, looks, tiles, top, found)
+                    winner = closer if closer >= 0 else winner
+            best[rows[i]], second[rows[i]], winners[rows[i]] = found[0], found[1], winner

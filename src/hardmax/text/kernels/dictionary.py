@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, inline="always")
 def find_slot(letters, start, end, key, table, keys, spellings, starts):
     """The slot in which the number of the word `letters[start:end]` stands, or the free slot where it belongs."""
     mask = np.uint64(len(table) - 1)
@@ -29,26 +29,13 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
 
 @njit(cache=True, nogil=True)
 def find_words(letters, cuts, cut_keys, pieces, table, keys, spellings, starts, numbers):
-    """The numbers of all pieces of a text; -1 for those that are not in the dictionary. One call a text, for speed."""
-    mask = np.uint64(len(table) - 1)
+    """The numbers of all pieces of a text; -1 for those that are empty or not in the dictionary."""
     end = 0
     for piece in range(pieces):
-        start, end, key = end, cuts[piece], cut_keys[piece]
-        found = np.int32(-1)
-        slot = key & mask
-        while start < end and table[slot] >= 0:
-            number = table[slot]
-            first = starts[number]
-            same = keys[number] == key and starts[number + 1] - first == end - start
-            place = start
-            while same and place < end:
-                same = letters[place] == spellings[first + place - start]
-                place += 1
-            if same:
-                found = number
-                break
-            slot = (slot + np.uint64(1)) & mask
-        numbers[piece] = found
+        start, end = end, cuts[piece]
+        numbers[piece] = -1
+        if start < end:
+            numbers[piece] = table[find_slot(letters, start, end, cut_keys[piece], table, keys, spellings, starts)]
 
 
 @njit(cache=True, nogil=True)
