@@ -147,7 +147,7 @@ def test_the_kernel_for_texts_walks_truly(problem: Problem):
         vocabulary=Vocabulary(words, np.ones((len(cloud), 2))),
         embeddings=np.array(cloud, dtype=np.float32),
         decoder=np.zeros((1, len(cloud[0]))),
-        bias=[0.0],
+        bias=np.zeros(1),
         classes=(0, 1),
         layers=3,
         alpha=alpha,
