@@ -22,6 +22,7 @@ from hardmax.tokens.batches import Cloud
 from hardmax.tokens.points import merge
 
 HALF = hm.Dynamics("1/2")
+FUSED = {"enable_fp_fusion": True}  # as in `gpu_filter`
 
 
 def hold(directions, points, slack) -> Contest:
@@ -124,7 +125,7 @@ def test_accumulation_loses_no_more_than_assumed(width):
     x = torch.from_numpy(np.tile(point, (128, 1))).to(DEVICE).half()
     maxima, best = torch.empty((1, 128), device=DEVICE), torch.full((128,), -torch.inf, device=DEVICE)
     kernels.tile_maxima[(1, 1)](
-        y, x, maxima, best, 128, 1, 1, width=width, depth=min(width, 128), block=128, tile=128, num_warps=4
+        y, x, maxima, best, 128, 1, 1, width=width, depth=min(width, 128), block=128, tile=128, num_warps=4, **FUSED
     )
     exact = (y.double() @ x[0].double()).cpu().numpy()
     bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
@@ -149,6 +150,18 @@ def test_walks_settle_where_proved_floats_do(n, d, metric):
     assert torch.equal(walk.limits, walk.tokens[walk.leaders])
     assert walk.margin > 0
     assert walk.error < 1e-12
+
+
+def test_tensors_may_lie_in_memory_as_they_like():
+    tokens = torch.from_numpy(np.random.default_rng(5).standard_normal((40, 3))).to(DEVICE)
+    turned = tokens.T.contiguous().T
+    straight, walk = (gpu.walk_gpu(each, HALF) for each in (tokens, turned))
+    assert (walk.settled, walk.leaders.tolist()) == (straight.settled, straight.leaders.tolist())
+    assert torch.equal(walk.tokens, straight.tokens)
+    slack = 1e-12 + tokens.new_zeros(1)
+    contest = gpu_contest.hold_gpu(turned, turned, slack.expand(40)).to_numpy()
+    truth = score_all(*(part.cpu().numpy() for part in (tokens, tokens, slack.repeat(40))))
+    assert contest.winners.tolist() == truth.winners.tolist()
 
 
 @pytest.mark.parametrize("tokens", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])

@@ -27,6 +27,7 @@ from hardmax.engines.bounds import SAFETY, kernel_factors
 from hardmax.engines.floating import float_metric
 from hardmax.engines.gpu_tensors import INSTALLED, check_table
 from hardmax.engines.kernels import gpu_clouds
+from hardmax.engines.kernels.gpu_layout import WARP
 from hardmax.engines.kernels.small_clouds import UNDECIDED
 from hardmax.errors import InputError
 
@@ -34,8 +35,8 @@ if INSTALLED:
     import torch
 
 LARGEST_CLOUD, LARGEST_DIMENSION = 1024, 64
-# Tokens that a program, one warp, asks at once; and programs: more than run at a time on the GPUs of today.
-_ROWS, _PROGRAMS = 32, 132 * 32
+# More programs than run at a time on the GPUs of today.
+_PROGRAMS = 132 * 32
 # A token is long if the square of its norm is this share of the largest.
 _LONG = 0.25
 
@@ -88,43 +89,25 @@ def walk_batch_gpu(
     dynamics.check_dimension(tokens.shape[1])
     device, (_, d) = tokens.device, tokens.shape
     longest = _longest(offsets)
-    if longest > LARGEST_CLOUD or d > LARGEST_DIMENSION:
-        raise InputError(
-            f"`tokens` of {longest:,} to a cloud and {d} coordinates are too many for one program on a GPU, which "
-            f"takes {LARGEST_CLOUD:,} and {LARGEST_DIMENSION}. Walk the large clouds one by one."
-        )
-    offsets = torch.as_tensor(offsets, dtype=torch.int64, device=device)
+    _check_sizes(longest, d)
+    offsets = torch.as_tensor(offsets, dtype=torch.int64, device=device).contiguous()
     clouds = len(offsets) - 1
-    metric, powers, factors = _numbers(dynamics, d, layers, then, device)
-    room = -(-longest // _ROWS) * _ROWS
+    room = -(-longest // WARP) * WARP
     slots = 1 << (4 * room - 1).bit_length()  # of a table that is nearly empty
     programs = min(clouds, _PROGRAMS)
-    outcome = GpuBatchOutcome(
-        torch.empty_like(tokens, memory_format=torch.contiguous_format),
-        torch.empty(len(tokens), dtype=torch.int64, device=device),
-        torch.empty(clouds, dtype=torch.int64, device=device),
-        torch.empty(clouds, dtype=torch.float64, device=device),
-    )
-    has_metric = dynamics.metric is not None
+    outcome = _outcome_to_fill(tokens, clouds)
     gpu_clouds.walk_clouds[(programs,)](
         tokens.contiguous(),
         offsets,
-        metric,
-        powers,
-        factors,
+        *_numbers(dynamics, d, layers, then, device),
         outcome.tokens,
         outcome.leader_since,
         outcome.settled,
         outcome.errors,
-        torch.empty((programs, 2, room, d), dtype=torch.float64, device=device),
-        # What lies behind the points of a cloud is scored, and thrown away: it must be numbers.
-        torch.zeros((programs, 2, d, room), dtype=torch.float32, device=device),
-        torch.empty((programs, 4 * room + slots), dtype=torch.int32, device=device),
-        torch.zeros(1, dtype=torch.int32, device=device),
+        *_memory(programs, room, slots, d, device),
         clouds,
         layers,
-        has_metric=has_metric,
-        rows=_ROWS,
+        has_metric=dynamics.metric is not None,
         room=room,
         slots=slots,
         d=d,
@@ -134,10 +117,40 @@ def walk_batch_gpu(
     return outcome
 
 
+def _check_sizes(longest: int, d: int) -> None:
+    if longest > LARGEST_CLOUD or d > LARGEST_DIMENSION:
+        raise InputError(
+            f"`tokens` of {longest:,} to a cloud and {d} coordinates are too many for one program on a GPU, which "
+            f"takes {LARGEST_CLOUD:,} and {LARGEST_DIMENSION}. Walk the large clouds one by one."
+        )
+
+
+def _outcome_to_fill(tokens: torch.Tensor, clouds: int) -> GpuBatchOutcome:
+    device = tokens.device
+    return GpuBatchOutcome(
+        torch.empty_like(tokens, memory_format=torch.contiguous_format),
+        torch.empty(len(tokens), dtype=torch.int64, device=device),
+        torch.empty(clouds, dtype=torch.int64, device=device),
+        torch.empty(clouds, dtype=torch.float64, device=device),
+    )
+
+
+def _memory(programs: int, room: int, slots: int, d: int, device: torch.device) -> tuple[torch.Tensor, ...]:
+    """What programs work with: `fines`, `roughs`, `lists` and `queue` of `gpu_clouds.walk_clouds`."""
+    return (
+        torch.empty((programs, 2, room, d), dtype=torch.float64, device=device),
+        # What lies behind the points of a cloud is scored, and thrown away: it must be numbers.
+        torch.zeros((programs, 2, d, room), dtype=torch.float32, device=device),
+        torch.empty((programs, 4 * room + slots), dtype=torch.int32, device=device),
+        torch.zeros(1, dtype=torch.int32, device=device),
+    )
+
+
 @lru_cache(maxsize=16)
 def _numbers(dynamics: Dynamics, d: int, layers: int, then: Then, device: torch.device) -> tuple[torch.Tensor, ...]:
     """The metric, the shares that a token keeps in so many layers, and the factors that the kernel counts with."""
     metric = float_metric(dynamics)
+    # In the order of `gpu_layout`.
     factors = kernel_factors(d, metric.norm, metric.error)
     factors += [float(dynamics.keep), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix

@@ -20,7 +20,7 @@ from hardmax.engines.kernels import gpu_contest as kernels
 if INSTALLED:
     import torch
 
-# Maxima of tiles are kept for as many rows at a time as fit into this many numbers; scores in full, into that many.
+# Rows are done as many at a time as have so many maxima of tiles; those that are scored in full, so many scores.
 _MAXIMA = 2**27
 _SCORES = 2**26
 
@@ -46,7 +46,6 @@ def hold_gpu(directions: torch.Tensor, points: torch.Tensor, slack: torch.Tensor
     """Who is furthest along each direction, and who is within the slack: `score_all`, in float64 on a device."""
     check_table("directions", directions)
     check_table("points", points)
-    directions, points = directions.contiguous(), points.contiguous()
     winners, gaps, gap = _filtered(directions, points, slack)
     if gap > -torch.inf:
         none = winners.new_empty(0)
@@ -64,7 +63,7 @@ def hold_gpu(directions: torch.Tensor, points: torch.Tensor, slack: torch.Tensor
 
 def prove_gpu(directions: torch.Tensor, points: torch.Tensor, slack: torch.Tensor) -> tuple[torch.Tensor, float]:
     """Winners and the smallest gap, if no row is contested; `Undecided` at the first that is."""
-    winners, gaps, gap = _filtered(directions.contiguous(), points, slack)
+    winners, gaps, gap = _filtered(directions, points, slack)
     if gap == -torch.inf:
         for _, within in _scored_in_full(directions, points, slack, winners, gaps):
             if int(within.sum()) > len(within):
@@ -77,6 +76,8 @@ def _filtered(
     directions: torch.Tensor, points: torch.Tensor, slack: torch.Tensor
 ) -> tuple[torch.Tensor, torch.Tensor, float]:
     """Winners, gaps and the smallest gap; a gap of -inf marks a row that is still to be scored in full."""
+    # Kernels count on rows that lie one behind the other.
+    directions, points, slack = directions.contiguous(), points.contiguous(), slack.contiguous()
     cloud = RoundedPoints.of(points)
     winners = torch.empty(len(directions), dtype=torch.int64, device=points.device)
     gaps = torch.empty(len(directions), dtype=torch.float64, device=points.device)

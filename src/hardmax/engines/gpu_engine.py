@@ -23,10 +23,21 @@ if INSTALLED:
     import torch
 
 
-class GpuStretch(FloatStretch):
-    """A stretch that was walked on a device. What it tells is the same; positions and choices are fetched once."""
+@dataclass(frozen=True, eq=False)
+class OnDevice:
+    """Places that are fetched when asked for."""
 
-    def __init__(self, walked: GpuLayer, keep: Fraction) -> None:
+    positions: torch.Tensor
+    multiplicities: np.ndarray
+
+    def everybody(self) -> np.ndarray:
+        return self.positions.cpu().numpy()
+
+
+class GpuStretch(FloatStretch):
+    """A stretch that was walked on a device. What it tells is the same; places and choices are fetched once."""
+
+    def __init__(self, walked: GpuLayer, keep: Fraction, multiplicities: np.ndarray) -> None:
         # Fields of a frozen dataclass; those that are fetched are properties below.
         told: dict[str, Any] = {
             "layer": walked.layer,
@@ -35,17 +46,10 @@ class GpuStretch(FloatStretch):
             "keep": keep,
             "error": walked.error + step_error(walked.largest),
             "decided_by": "gpu",
+            "places": OnDevice(walked.positions, multiplicities),
             "on_device": walked,
         }
         vars(self).update(told)
-
-    @cached_property
-    def positions(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return vars(self)["on_device"].positions.cpu().numpy()
-
-    @cached_property
-    def targets(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.positions[self.choices.indices]
 
     @cached_property
     def choices(self) -> Choices:  # pyright: ignore[reportIncompatibleVariableOverride]
@@ -69,4 +73,4 @@ class GpuEngine:
         error = 0.0 if points.floats_are_exact else rounding_error(float(norms_above(points.floats).max()))
         positions = torch.from_numpy(points.floats).to(self.device)
         for walked in walk_layers(positions, dynamics, error):
-            yield GpuStretch(walked, dynamics.keep)
+            yield GpuStretch(walked, dynamics.keep, points.multiplicities)

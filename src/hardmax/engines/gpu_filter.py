@@ -37,10 +37,12 @@ from hardmax.engines.kernels import gpu_rounding
 if INSTALLED:
     import torch
 
-# Tiles that a program of the filter does in turn, and how wide a dot product is taken at once.
-_SPAN = 64
+_SPAN = 64  # tiles that a program of the filter does in turn
 _PROGRAMS = 256  # that look for the extents of a cloud
+# Axes of a dot product that are taken at once: by the filter, and when its candidates are scored.
 _DEEPEST, _DEEPEST_FINE = 128, 32
+# The bound holds for sums fused or not. Said to every kernel, because what triton takes for granted changes.
+_FUSED = {"enable_fp_fusion": True}
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,10 +64,11 @@ class RoundedPoints:
         parts = torch.empty((2, programs, width), dtype=torch.float64, device=points.device)
         frame = torch.empty(4 + width, dtype=torch.float64, device=points.device)
         squares = frame.view(torch.int64)[2:]
-        gpu_rounding.extents[(programs,)](points, parts, count, programs, d=d, width=width, block=block)
-        gpu_rounding.frame_points[(1,)](parts, frame, programs, width=width, block=block)
+        sizes = {"width": width, "block": block} | _FUSED
+        gpu_rounding.extents[(programs,)](points, parts, count, programs, d=d, **sizes)
+        gpu_rounding.frame_points[(1,)](parts, frame, programs, **sizes)
         grid = (-(-padded // block),)
-        gpu_rounding.round_points[grid](points, frame, squares, rough, count, padded, d=d, width=width, block=block)
+        gpu_rounding.round_points[grid](points, frame, squares, rough, count, padded, d=d, **sizes)
         return cls(points, rough, frame)
 
     @property
@@ -98,6 +101,7 @@ class RoundedPoints:
             depth=min(self.width, _DEEPEST_FINE),
             tile=kernels.TILE,
             most=kernels.MOST_TILES,
+            **_FUSED,
         )
 
     def _maxima(self, asked: _RoundedDirections) -> torch.Tensor:
@@ -118,6 +122,7 @@ class RoundedPoints:
             tile=kernels.TILE,
             num_warps=4,
             num_stages=3 if self.width < 64 else 2,
+            **_FUSED,
         )
         return maxima
 
@@ -125,7 +130,7 @@ class RoundedPoints:
         """For each row how many tiles can win, and which."""
         tiles, padded = maxima.shape
         picked = torch.empty((padded, 1 + kernels.MOST_TILES), dtype=torch.int32, device=maxima.device)
-        sizes = {"block": 32, "step": 32, "most": kernels.MOST_TILES, "num_warps": 2}
+        sizes = {"block": 32, "step": 32, "most": kernels.MOST_TILES, "num_warps": 2} | _FUSED
         kernels.pick_tiles[(padded // 32,)](maxima, asked.best, asked.margins, picked, padded, tiles, **sizes)
         return picked
 
@@ -165,6 +170,7 @@ class _RoundedDirections:
             d=d,
             width=width,
             block=block,
+            **_FUSED,
         )
         return asked
 

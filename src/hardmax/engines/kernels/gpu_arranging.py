@@ -1,27 +1,15 @@
-"""A cloud in its place at a layer: the points in float64, and rounded to float32, the long ones first."""
+"""A cloud at a layer, and a step ahead: the points in float64, and rounded to float32, the long ones first."""
 
-# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportArgumentType=false, reportCallIssue=false
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
-from typing import Any
-
-jit: Any
-try:
-    import triton
-    import triton.language as tl
-
-    from hardmax.engines.kernels.gpu_entering import FLAT, TOKENS
-
-    jit = triton.jit
-except ImportError:  # the file can be read without triton; `hardmax.engines.gpu_tensors` says what is missing
-    jit = staticmethod
+from hardmax.engines.kernels.gpu_language import jit, tl
+from hardmax.engines.kernels.gpu_layout import FLAT, ORDER, TOKENS, TWINS
 
 
 @jit
 def norm(square):
-    """None too small even where squares underflow: `small_clouds._norm`."""
+    """None too small even where squares underflow; as the processor counts it, like all that is in float64 here."""
     return tl.sqrt(square) + 2.0**-500
 
 
@@ -45,6 +33,16 @@ def arrive(ahead, points, count, d: tl.constexpr):
 
 
 @jit
+def step_ahead(points, ahead, chosen, count, share, d: tl.constexpr):
+    """Ahead, every point has gone towards the one that it chose, and keeps this share of the way."""
+    for first in range(0, count * d, FLAT):
+        at = tl.minimum(first + tl.arange(0, FLAT), count * d - 1)
+        target = tl.load(points + tl.load(chosen + at // d) * d + at % d)
+        tl.store(ahead + at, target + share * (tl.load(points + at) - target))
+    tl.debug_barrier()
+
+
+@jit
 def largest_square(points, count, d: tl.constexpr):
     """The largest square of a norm."""
     largest = tl.zeros((TOKENS,), dtype=tl.float64)
@@ -61,13 +59,13 @@ def arrange(points, roughs, lists, count, kept, limit, scale, room: tl.constexpr
     for first in range(0, count, TOKENS):
         token = first + tl.arange(0, TOKENS)
         source = tl.minimum(token, count - 1)
-        scored = (token < count) & (tl.load(lists + 3 * room + source) == 0)
+        scored = (token < count) & (tl.load(lists + TWINS * room + source) == 0)
         square = squares(points, source, d)
         long, short = scored & (square >= limit), scored & (square < limit)
         so_far = placed + tl.cumsum(long.to(tl.int32) + (short.to(tl.int32) << 16), 0)
         # The long ones from the front, the others from the end.
         place = tl.where(long, (so_far & 0xFFFF) - 1, kept - (so_far >> 16))
-        tl.store(lists + place, token, mask=scored)
+        tl.store(lists + ORDER * room + place, token, mask=scored)
         for k in range(d):
             x = tl.load(points + source * d + k) * scale
             tl.store(roughs + k * room + place, x.to(tl.float32), mask=scored)

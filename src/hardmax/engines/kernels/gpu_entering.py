@@ -1,22 +1,10 @@
 """A cloud enters: its tokens are copied, nobody leads yet, and of equal tokens most are left out of the scores."""
 
-# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportArgumentType=false, reportCallIssue=false
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
-from typing import Any
-
-jit: Any
-try:
-    import triton
-    import triton.language as tl
-
-    jit = triton.jit
-    TOKENS = tl.constexpr(64)  # that a program has in hand at a time
-    FLAT = tl.constexpr(256)  # coordinates
-except ImportError:  # the file can be read without triton; `hardmax.engines.gpu_tensors` says what is missing
-    jit = staticmethod
+from hardmax.engines.kernels.gpu_language import jit, tl
+from hardmax.engines.kernels.gpu_layout import ASKED, FLAT, TABLE, TOKENS, TWINS
 
 
 @jit
@@ -37,12 +25,12 @@ def begin(leader_since, lists, count, room: tl.constexpr):
     for first in range(0, count, TOKENS):
         token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
         tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
-        tl.store(lists + room + token, token)
-        tl.store(lists + 3 * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
+        tl.store(lists + ASKED * room + token, token)
+        tl.store(lists + TWINS * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
 
 
 @jit
-def equal(tokens, one, other, d: tl.constexpr):
+def were_equal(tokens, one, other, d: tl.constexpr):
     """Which tokens were equal to others at the start."""
     different = tl.zeros(one.shape, dtype=tl.int32)
     for k in range(d):
@@ -66,7 +54,7 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
 
     Whoever comes last into a place of the table is scored, and so is everybody who meets a stranger there.
     """
-    twins, table = lists + 3 * room, lists + 4 * room
+    twins, table = lists + TWINS * room, lists + TABLE * room
     for first in range(0, count, TOKENS):
         token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
         tl.store(table + _slots(tokens, token, slots, d), token)
@@ -76,7 +64,7 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
         token = first + tl.arange(0, TOKENS)
         source = tl.minimum(token, count - 1)
         other = tl.load(table + _slots(tokens, source, slots, d))
-        twin = (token < count) & (other != token) & equal(tokens, source, other, d)
+        twin = (token < count) & (other != token) & were_equal(tokens, source, other, d)
         tl.store(twins + token, twin.to(tl.int32), mask=token < count)
         kept -= tl.sum(twin.to(tl.int32), 0)
     tl.debug_barrier()

@@ -3,22 +3,11 @@
 In float64 scores are made as `small_clouds` makes them, axis after axis and without fused operations: the same choices.
 """
 
-# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
-# pyright: reportArgumentType=false, reportCallIssue=false
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
-from typing import Any
-
-jit: Any
-try:
-    import triton
-    import triton.language as tl
-
-    jit = triton.jit
-    COLUMNS = tl.constexpr(4)  # contests held side by side: more would take registers from everybody
-except ImportError:  # the file can be read without triton; `hardmax.engines.gpu_tensors` says what is missing
-    jit = staticmethod
+from hardmax.engines.kernels.gpu_language import jit, tl
+from hardmax.engines.kernels.gpu_layout import COLUMNS
 
 
 @jit
@@ -106,13 +95,13 @@ def _any(rows):
 
 
 @jit
-def by_filter(roughs, order, row, margin, others, many, kept, room: tl.constexpr, d: tl.constexpr):
+def by_filter(roughs, order, row, margin, others, long_count, kept, room: tl.constexpr, d: tl.constexpr):
     """The point that each row attends to, if float32 can tell; whether it can not, for some.
 
-    `roughs` are the `kept` rounded points, the `many` long ones first, in this `order`, and the looks of the rows.
+    `roughs` are the `kept` rounded points, `long_count` long ones first, in this `order`, and the looks of the rows.
     A rounded score that leads by more than `margin` has won; the points that are not long score at most `others`.
     """
-    top, place, rest = _rough_contest(roughs, roughs + d * room, row, many, room, d)
+    top, place, rest = _rough_contest(roughs, roughs + d * room, row, long_count, room, d)
     unclear = top.to(tl.float64) - tl.maximum(rest.to(tl.float64), others) <= margin
     if _any(unclear):
         top, place, rest = _rough_contest(roughs, roughs + d * room, row, kept, room, d)

@@ -3,20 +3,10 @@
 How much that loses is measured on the way: `hardmax.engines.gpu_filter` says what follows.
 """
 
-# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
-# pyright: reportOperatorIssue=false, reportAttributeAccessIssue=false
+# pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
-from typing import Any
-
-jit: Any
-try:
-    import triton
-    import triton.language as tl
-
-    jit = triton.jit
-except ImportError:  # the file can be read without triton; `hardmax.engines.gpu_tensors` says what is missing
-    jit = staticmethod
+from hardmax.engines.kernels.gpu_language import jit, tl
 
 
 @jit
@@ -89,6 +79,18 @@ def round_points(
 
 
 @jit
+def _filter_bound(norm, lost_norm, frame, point_scale, accumulation, rounding):
+    """B of `gpu_filter` for directions of these norms, which lost so much: how far a filter score can be off."""
+    point = tl.sqrt(tl.load(frame + 2))
+    point_lost = tl.sqrt(tl.load(frame + 3))
+    away = tl.load(frame + 1) * point_scale + point
+    bound = norm * point_lost + lost_norm * (point + point_lost)
+    bound += accumulation * (norm + lost_norm) * (point + point_lost)
+    bound += rounding * norm * away
+    return bound * 1.001 + 1e-30
+
+
+@jit
 def round_directions(
     directions,
     slack,
@@ -122,13 +124,7 @@ def round_directions(
     norm = tl.sqrt(tl.sum(y * y, 1))
     lost_norm = tl.sqrt(tl.sum(lost * lost, 1))
     point_scale = scale_of(tl.load(frame))
-    point = tl.sqrt(tl.load(frame + 2))
-    point_lost = tl.sqrt(tl.load(frame + 3))
-    away = tl.load(frame + 1) * point_scale + point
-    bound = norm * point_lost + lost_norm * (point + point_lost)
-    bound += accumulation * (norm + lost_norm) * (point + point_lost)
-    bound += rounding * norm * away
-    bound = bound * 1.001 + 1e-30
+    bound = _filter_bound(norm, lost_norm, frame, point_scale, accumulation, rounding)
     allowed = tl.load(slack + row, mask=inside, other=0.0)
     margin = 3 * bound + allowed * own * point_scale
     # A slack beyond fp32 makes every tile a candidate.
