@@ -14,7 +14,7 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 import hardmax as hm
-from hardmax.engines import arena, floating
+from hardmax.engines import floating
 from hardmax.engines.kernels.rounded import TASK, TILE
 from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP
 from hardmax.engines.searches import plane as plane_search
@@ -97,9 +97,7 @@ PARTS = {
     "merging equal tokens": [(simulation, "merge")],
     "lengths and slack": [(floating, "norms_above"), (floating, "score_slack"), (plane_search, "norms_above")],
     "two polygons": [(plane_search, "_two_polygons")],
-    "corners by angle": [(plane_search, "find_corners")],
-    "targets": [(floating, "mean_positions")],
-    "who cannot win later": [(arena.Arena, "with_choices")],
+    "winners by angle": [(plane_search, "_scenes"), (plane_search, "find_winners")],
 }
 
 

@@ -69,7 +69,16 @@ class Choices:
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
         """For some points the first that each attends to."""
-        return self.indices[self.offsets[rows]]
+        return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
+
+    def of_rows(self, rows: np.ndarray) -> "Choices":
+        """The choices of some points, in order."""
+        if self.all_single:
+            return Choices.of_single(self.indices[rows])
+        sizes = self.sizes[rows]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        within = np.arange(offsets[-1]) - np.repeat(offsets[:-1], sizes)
+        return Choices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
 
     def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
         """The same choices, but those of some points, increasing, as in `other`, which has a row for each of them."""

@@ -1,15 +1,16 @@
-"""Who can still win a contest: not those who follow a leader and lie well inside the hull of the leaders.
+"""Who can still win a contest, and where everybody is: those in the arena move layer by layer, the others by a formula.
 
-Say the hull of the leaders holds a ball about c of radius r, and z follows the leader l from |z - c| <= r - s. After m
-more layers it is at l + t (z - l), t = g^m. Along y the furthest leader w then leads it by
+Say z follows the leader l, and the hull of the leaders holds a ball of radius s about z. After m more layers z is at
+l + t (z - l), t = g^m. Along y the furthest leader w then leads it by
 
-    <y, w - l> (1 - t) + <y, w - z> t  >=  t s |y|,
+    <y, w - l> (1 - t) + <y, w - z> t  >=  t s |y|.
 
-since <y, w - c> is at least r |y|. So z can be left out of every contest, as long as that is more than the slack; later
-everybody is asked again.
+So z can be left out of every contest, as long as that is more than the slack; later everybody is asked again. Whoever
+is left out becomes a spectator: it need not be moved either, for where it is at a layer is known from where it left.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
@@ -18,67 +19,134 @@ from hardmax.attended_sets import Choices
 from hardmax.engines.bounds import norms_above
 from hardmax.engines.contest import Contest
 from hardmax.engines.cpu import Cpu
+from hardmax.engines.kernels.inside import keep_well_inside
+from hardmax.engines.stretch import mean_positions, power
 
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is found.
 _HIGHEST_DIMENSION = 4
-_FEWEST_POINTS = 2**13
-# s, as a share of r.
-_SHELL = 1 / 8
+_FEWEST_POINTS = 2**11
+# s, as a share of the radius of a ball in the hull: far above what rounding does to a hull, far below what matters.
+_DEPTH = 2.0**-10
 _SAFETY = 1 - 2.0**-20
 
 
 @dataclass(frozen=True, eq=False)
+class Spectators:
+    """Points that left an arena, each on its way to the leader that it attends to."""
+
+    points: np.ndarray
+    arena: "Arena"
+    choices: Choices
+
+    def at(self, layer: int) -> np.ndarray:
+        """Where they are at a later layer."""
+        places, leaders = (self.arena.places_of(points) for points in (self.points, self.choices.firsts(self.points)))
+        return leaders + float(power(self.arena.keep, layer - self.arena.layer)) * (places - leaders)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Arena:
-    """The points that can still win, increasing, and how far the others trail along a direction of length 1."""
+    """The points that can still win, at one layer, and how far all others trail along a direction of length 1."""
 
-    members: np.ndarray
-    lead: float
-
-    @classmethod
-    def of_everybody(cls, points: int) -> "Arena":
-        return cls(np.arange(points), np.inf)
-
-    @classmethod
-    def with_choices(cls, positions: np.ndarray, choices: Choices) -> "Arena":
-        """Those who can still win, given who attends to whom at a layer."""
-        count, dimension = positions.shape
-        leaders = np.flatnonzero(choices.alone)
-        if not 2 <= dimension <= _HIGHEST_DIMENSION or count < _FEWEST_POINTS or len(leaders) <= dimension:
-            return cls.of_everybody(count)
-        centre = positions[leaders].mean(axis=0)
-        try:
-            facets = ConvexHull(positions[leaders] - centre).equations
-        except QhullError:  # the leaders lie in a plane
-            return cls.of_everybody(count)
-        radius = float(-facets[:, -1].max()) * _SAFETY
-        away = positions - centre
-        within = (np.einsum("ij,ij->i", away, away) <= (radius - radius * _SHELL) ** 2) & choices.follows_leader
-        within[leaders] = False
-        return cls(np.flatnonzero(~within), radius * _SHELL * _SAFETY)
-
-    def after_layer(self, keep: float) -> "Arena":
-        """The same one layer later: the others have come closer."""
-        return Arena(self.members, self.lead * keep)
+    layer: int
+    keep: Fraction
+    multiplicities: np.ndarray  # of all points
+    places: np.ndarray  # of the members
+    members: np.ndarray | None = None  # increasing; None: everybody
+    lead: float = np.inf
+    spectators: tuple[Spectators, ...] = ()
 
     def __len__(self) -> int:
-        return len(self.members)
+        return len(self.places)
+
+    def everybody(self) -> np.ndarray:
+        """Where all points are."""
+        if self.members is None:
+            return self.places
+        places = np.empty((len(self.multiplicities), self.places.shape[1]))
+        places[self.members] = self.places
+        for group in self.spectators:
+            places[group.points] = group.at(self.layer)
+        return places
+
+    def reopened(self) -> "Arena":
+        """The same layer with everybody in the arena."""
+        return replace(self, places=self.everybody(), members=None, lead=np.inf, spectators=())
+
+    def after_layer(self, choices: Choices) -> "Arena":
+        """The arena one layer later, without those who from now on can only watch."""
+        left = self._without_watchers(choices)
+        means = mean_positions(left.places, left._among_members(choices), left._of_members(self.multiplicities))
+        keep = float(self.keep)
+        return replace(left, layer=self.layer + 1, places=means + keep * (left.places - means), lead=left.lead * keep)
 
     def suffices(self, looks: np.ndarray, slack: np.ndarray) -> bool:
         """Whether all others trail by more than the slack."""
-        return np.isinf(self.lead) or bool((self.lead * norms_above(looks) > slack).all())
+        return self.members is None or bool((self.lead * norms_above(looks) > slack).all())
 
-    def hold(
-        self, cpu: Cpu, looks: np.ndarray, positions: np.ndarray, slack: np.ndarray, guesses: np.ndarray
-    ) -> Contest:
+    def hold(self, cpu: Cpu, looks: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> Contest:
         """The contest of all, held among the members; `gap` is then at most the smallest lead."""
-        if np.isinf(self.lead):
-            return cpu.hold(looks, positions, slack, guesses)
-        # A guess that is no member stands for the member after it.
-        guesses = np.minimum(np.searchsorted(self.members, guesses), len(self) - 1)
-        contest = cpu.hold(looks, positions.take(self.members, axis=0), slack, guesses)
+        contest = cpu.hold(looks, self.places, slack, self.rows_of(guesses))
+        if self.members is None:
+            return contest
         return Contest(
-            self.members[contest.winners],
+            self._points_of(contest.winners),
             contest.contested,
-            [self.members[several] for several in contest.contenders],
+            [self._points_of(several) for several in contest.contenders],
             min(contest.gap, self.lead * float(norms_above(looks).min())),
+        )
+
+    def rows_of(self, points: np.ndarray) -> np.ndarray:
+        """The rows of some points among the members; for one that is no member, that of the member after it."""
+        if self.members is None:
+            return points
+        return np.minimum(np.searchsorted(self.members, points), len(self) - 1)
+
+    def places_of(self, points: np.ndarray) -> np.ndarray:
+        """Where some of the members are."""
+        return self.places.take(self.rows_of(points), axis=0)
+
+    def _points_of(self, rows: np.ndarray) -> np.ndarray:
+        return rows if self.members is None else self.members[rows]
+
+    def _of_members(self, of_points: np.ndarray) -> np.ndarray:
+        return of_points if self.members is None else of_points[self.members]
+
+    def _among_members(self, choices: Choices) -> Choices:
+        """Whom each member attends to, as rows: whoever is attended to is a member."""
+        if self.members is None:
+            return choices
+        own = choices.of_rows(self.members)
+        return Choices(self.rows_of(own.indices), own.offsets)
+
+    def _without_watchers(self, choices: Choices) -> "Arena":
+        """The arena without those who follow a leader well inside the hull of the leaders, if they are many."""
+        leading = self._of_members(choices.alone)
+        leaving = self._of_members(choices.follows_leader) & ~leading
+        leaders = self.places[leading]
+        if not self._is_worth_it(leaving, leaders):
+            return self
+        centre = leaders.mean(axis=0)
+        try:
+            facets = ConvexHull(leaders - centre).equations
+        except QhullError:  # the leaders lie in a plane
+            return self
+        radius = float(-facets[:, -1].max()) * _SAFETY
+        depth = radius * _DEPTH
+        keep_well_inside(self.places, centre, (radius - depth) ** 2 * _SAFETY, facets, depth, leaving)
+        return self._without(leaving, choices, depth * _SAFETY) if self._is_worth_it(leaving, leaders) else self
+
+    def _is_worth_it(self, leaving: np.ndarray, leaders: np.ndarray) -> bool:
+        count, dimension = leaders.shape
+        few = np.count_nonzero(leaving) < max(len(self) // 4, _FEWEST_POINTS)
+        return 2 <= dimension <= _HIGHEST_DIMENSION and count > dimension and not few
+
+    def _without(self, leaving: np.ndarray, choices: Choices, lead: float) -> "Arena":
+        gone, stay = np.flatnonzero(leaving), np.flatnonzero(~leaving)
+        return replace(
+            self,
+            places=self.places.take(stay, axis=0),
+            members=self._points_of(stay),
+            lead=min(self.lead, lead),
+            spectators=(*self.spectators, Spectators(self._points_of(gone), self, choices)),
         )

@@ -28,6 +28,8 @@ These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFE
 
 import numpy as np
 
+from hardmax.engines.kernels.norms import lengths
+
 UNIT = 2.0**-53
 SAFETY = 1 + 2.0**-10
 UNDERFLOW = 2.0**-900
@@ -36,9 +38,8 @@ SMALLEST, LARGEST = 2.0**-100, 2.0**100
 
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
-    norms = np.einsum("ij,ij->i", points, points)
-    np.sqrt(norms, out=norms)
-    norms += 2.0**-500
+    norms = np.empty(len(points))
+    lengths(points, 2.0**-500, norms)
     return norms
 
 

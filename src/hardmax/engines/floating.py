@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from itertools import count
 from typing import Protocol
 
 import numpy as np
@@ -137,61 +136,44 @@ class FloatEngine:
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
         metric = float_metric(dynamics)
-        positions = points.floats
         error = self.judge.first_error(points)
-        choices = Choices.of_single(np.arange(points.count))
+        arena = Arena(layer=0, keep=dynamics.keep, multiplicities=points.multiplicities, places=points.floats)
         pending = np.arange(points.count)
-        arena = Arena.of_everybody(points.count)
-        for k in count():
-            norms = norms_above(positions)
-            everybody_asks = len(pending) == points.count
-            asking = positions if everybody_asks else positions.take(pending, axis=0)
-            largest = float(norms.max())
-            layer = Layer(norms if everybody_asks else norms[pending], largest, points.dimension, metric, error)
-            looks, slack = metric.directions(asking), self.judge.slack(layer)
-            arena = arena if arena.suffices(looks, slack) else Arena.of_everybody(points.count)
+        choices = Choices.of_single(pending)
+        while True:
+            # The hull of all is that of the members, so they have the largest norm.
+            norms = norms_above(arena.places)
+            asks = slice(None) if len(pending) == len(arena) else arena.rows_of(pending)
+            layer = Layer(norms[asks], float(norms.max()), points.dimension, metric, error)
+            looks, slack = metric.directions(arena.places[asks]), self.judge.slack(layer)
+            if not arena.suffices(looks, slack):
+                arena = arena.reopened()
             # At the first layer many attend to themselves, later most go on as they were.
-            guesses = choices.firsts(pending) if k else pending
-            contest = arena.hold(self.cpu, looks, positions, slack, guesses)
+            contest = arena.hold(self.cpu, looks, slack, choices.firsts(pending) if arena.layer else pending)
             self.judge.rule_on(contest)
             choices = choices.with_rows(pending, contest.choices())
             decided_by = self.cpu.search_for(len(pending), len(arena), points.dimension)
             pending = np.flatnonzero(~choices.follows_leader)
             error = self.judge.next_error(layer)
-            stretch = FloatStretch(
-                layer=k,
-                until=k + 1 if len(pending) else None,
+            yield FloatStretch(
+                layer=arena.layer,
+                until=arena.layer + 1 if len(pending) else None,
                 choices=choices,
                 alone=choices.alone,
                 margin=relative_margin(contest.gap, metric.norm, layer.largest),
                 keep=dynamics.keep,
-                positions=positions,
-                targets=mean_positions(positions, choices, points.multiplicities),
+                places=arena,
                 error=error,
                 decided_by=decided_by,
             )
-            yield stretch
             if not len(pending):
                 return
-            if k == 0:
-                arena = Arena.with_choices(positions, choices)
-            arena = arena.after_layer(float(dynamics.keep))
-            positions = stretch.floats_at(k + 1)
+            arena = arena.after_layer(choices)
 
 
 def largest_coordinate(points: np.ndarray) -> float:
     """The largest absolute value, without a table of absolute values."""
     return max(float(points.max()), -float(points.min()))
-
-
-def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
-    """w_i, the mean of the attended points, counted with multiplicity."""
-    if choices.all_single:
-        return positions.take(choices.indices, axis=0)
-    weights = multiplicities[choices.indices].astype(np.float64)[:, None]
-    starts = choices.offsets[:-1]
-    sums = np.add.reduceat(weights * positions[choices.indices], starts, axis=0)
-    return sums / np.add.reduceat(weights, starts, axis=0)
 
 
 def relative_margin(gap: float, metric_norm: float, largest: float) -> float:

@@ -1,6 +1,7 @@
 """What works: the processor or a GPU. It decides how long a run takes, never what comes out."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -37,6 +38,10 @@ class Gpu:
             raise MissingExtra("The GPU engine", "gpu") from None
         if self.device.startswith("cuda") and not torch.cuda.is_available():
             raise InputError(f"`engine` {self!r}: torch finds no such device. Use engine=Cpu().")
+
+    def limited(self) -> AbstractContextManager[None]:
+        """What is left to the processor is done by all its cores."""
+        return nullcontext()
 
 
 Machine: TypeAlias = Cpu | Gpu

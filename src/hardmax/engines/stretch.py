@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -43,13 +44,44 @@ class Stretch:
         return self.layer <= layer and (self.until is None or layer <= self.until)
 
 
+class Places(Protocol):
+    """Where the points are at a layer, put together when asked for."""
+
+    @property
+    def multiplicities(self) -> np.ndarray: ...
+
+    def everybody(self) -> np.ndarray:
+        """Where all points are, (p, d)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Places as they are."""
+
+    positions: np.ndarray
+    multiplicities: np.ndarray
+
+    def everybody(self) -> np.ndarray:
+        return self.positions
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatStretch(Stretch):
     """Points and targets as floats."""
 
-    positions: np.ndarray  # (p, d)
-    targets: np.ndarray  # (p, d)
+    places: Places
     error: float  # at any layer that the stretch covers; nan if nothing is promised
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Where the points are at the first layer of the stretch, (p, d)."""
+        return self.places.everybody()
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Where each point goes, (p, d)."""
+        return mean_positions(self.positions, self.choices, self.places.multiplicities)
 
     def floats_at(self, layer: int) -> np.ndarray:
         if layer == self.layer:
@@ -103,3 +135,13 @@ def power(keep: Fraction, layers: int) -> Fraction:
         return keep**layers
     short = _DIGITS.power(_DIGITS.divide(Decimal(keep.numerator), Decimal(keep.denominator)), Decimal(layers))
     return Fraction(short) if short > NEGLIGIBLE else Fraction(0)
+
+
+def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
+    """w_i, the mean of the attended points, counted with multiplicity."""
+    if choices.all_single:
+        return positions.take(choices.indices, axis=0)
+    weights = multiplicities[choices.indices].astype(np.float64)[:, None]
+    starts = choices.offsets[:-1]
+    sums = np.add.reduceat(weights * positions[choices.indices], starts, axis=0)
+    return sums / np.add.reduceat(weights, starts, axis=0)

@@ -3,8 +3,8 @@
 import numpy as np
 from numba import njit, prange
 
-# A table of this many rows stays in the cache of a core.
-_ROWS_OF_A_PART = 2**16
+_ROWS_OF_A_PART = 2**15  # with their keys and table they stay in the cache of a core
+_ROWS_OF_A_TASK = 2**14
 _HALF_OF_BITS = np.uint64(32)
 
 
@@ -54,49 +54,75 @@ def table_size(rows: int) -> int:
 
 @njit(parallel=True, cache=True, nogil=True)
 def first_equal_rows(bits, parts, firsts):
-    """For each of many rows (fewer than 2^31) the first that equals it. They are parted by keys, to fit the cache."""
-    count = len(bits)
-    keys, part_of_row = np.empty(count, np.uint64), np.empty(count, np.uint16)
-    for row in prange(count):
-        keys[row] = _key(bits, row)
-        part_of_row[row] = np.uint16(((keys[row] >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
-    rows, starts = _by_part(part_of_row, parts)
+    """For each of many rows (fewer than 2^31) the first that equals it; gives back how many have one before them.
+
+    Rows are parted by their keys, so that a part with its table fits the cache.
+    """
+    count, tasks = len(bits), (len(bits) + _ROWS_OF_A_TASK - 1) // _ROWS_OF_A_TASK
+    sizes = np.zeros((tasks, parts), np.int64)
+    for task in prange(tasks):
+        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, count)):
+            firsts[row] = row
+            sizes[task, _part(_key(bits, row), parts)] += 1
+    places, starts = _places(sizes)
+    keys, rows = np.empty(count, np.uint64), np.empty(count, np.int32)
+    for task in prange(tasks):
+        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, count)):
+            key = _key(bits, row)
+            part = _part(key, parts)
+            place = places[task, part]
+            keys[place], rows[place] = key, row
+            places[task, part] = place + 1
+    repeated = 0
     for part in prange(parts):
-        some = rows[starts[part] : starts[part + 1]]
-        slots = 16
-        while slots < 2 * len(some):
-            slots *= 2
-        table = np.full(slots, -1, np.int32)
-        for row in some:
-            slot = np.int64(keys[row] & np.uint64(slots - 1))
-            while True:
-                seen = table[slot]
-                if seen < 0:
-                    table[slot] = firsts[row] = row
-                    break
-                same = True
-                for axis in range(bits.shape[1]):
-                    same &= bits[seen, axis] == bits[row, axis]
-                if same:
-                    firsts[row] = seen
-                    break
-                slot = (slot + 1) & (slots - 1)
+        start, end = starts[part], starts[part + 1]
+        repeated += _find_firsts(bits, keys[start:end], rows[start:end], firsts)
+    return repeated
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _part(key, parts):
+    return np.int64(((key >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
 
 
 @njit(cache=True, nogil=True)
-def _by_part(part_of_row, parts):
-    """The rows part by part, each part in order, and where each begins."""
-    starts = np.zeros(parts + 1, np.int64)
-    for part in part_of_row:
-        starts[part + 1] += 1
+def _places(sizes):
+    """Where the rows of each task go in each part, the tasks in order; and where each part begins."""
+    tasks, parts = sizes.shape
+    places, starts = np.empty_like(sizes), np.empty(parts + 1, np.int64)
+    place = 0
     for part in range(parts):
-        starts[part + 1] += starts[part]
-    rows, place = np.empty(len(part_of_row), np.int32), starts[:-1].copy()
-    for row in range(len(part_of_row)):
-        part = part_of_row[row]
-        rows[place[part]] = row
-        place[part] += 1
-    return rows, starts
+        starts[part] = place
+        for task in range(tasks):
+            places[task, part] = place
+            place += sizes[task, part]
+    starts[parts] = place
+    return places, starts
+
+
+@njit(cache=True, nogil=True)
+def _find_firsts(bits, keys, rows, firsts):
+    """Set the first row that equals each of these, given in order, where it is another; how many there are."""
+    slots = 16
+    while slots < 2 * len(keys):
+        slots *= 2
+    table = np.full(slots, -1, np.int32)
+    repeated = 0
+    for place in range(len(keys)):
+        slot = np.int64(keys[place] & np.uint64(slots - 1))
+        while table[slot] >= 0:
+            seen, row = rows[table[slot]], rows[place]
+            same = keys[table[slot]] == keys[place]
+            for axis in range(bits.shape[1] if same else 0):
+                same &= bits[seen, axis] == bits[row, axis]
+            if same:
+                firsts[row] = seen
+                repeated += 1
+                break
+            slot = (slot + 1) & (slots - 1)
+        else:
+            table[slot] = place
+    return repeated
 
 
 def parts_of(rows: int) -> int:

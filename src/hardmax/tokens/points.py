@@ -55,12 +55,11 @@ def merge(cloud: Cloud) -> Points:
     """
     # Adding zero turns -0.0 into 0.0: the same number must have the same bits.
     tokens = cloud.tokens + 0
-    everybody = np.arange(len(tokens))
-    firsts = _first_equals(tokens)
-    is_first = firsts == everybody
+    firsts, repeated = _first_equals(tokens)
     weights = cloud.multiplicities
-    if is_first.all():
-        return Points(tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, everybody)
+    if not repeated:
+        return Points(tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, firsts)
+    is_first = firsts == np.arange(len(tokens))
     of_token = (np.cumsum(is_first) - 1)[firsts]
     counts = np.bincount(of_token) if weights is None else np.zeros(is_first.sum(), dtype=np.int64)
     if weights is not None:
@@ -68,11 +67,11 @@ def merge(cloud: Cloud) -> Points:
     return Points(tokens[is_first], counts, of_token)
 
 
-def _first_equals(tokens: np.ndarray) -> np.ndarray:
-    """For each token the first one that equals it."""
+def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
+    """For each token the first one that equals it, and how many have one before them."""
     if tokens.dtype == object:
         seen: dict[tuple, int] = {}
-        return np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(tokens)])
+        firsts = np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(tokens)])
+        return firsts, len(tokens) - len(seen)
     firsts = np.empty(len(tokens), dtype=np.int64)
-    first_equal_rows(tokens.view(np.int64), parts_of(len(tokens)), firsts)
-    return firsts
+    return firsts, first_equal_rows(tokens.view(np.int64), parts_of(len(tokens)), firsts)

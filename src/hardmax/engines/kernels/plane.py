@@ -3,12 +3,13 @@
 import numpy as np
 from numba import njit, prange
 
-ROWS = 4096  # a task for a thread
+ROWS = 1024  # a task for a thread
 NOWHERE, BESIDE, INSIDE = 0, 1, 2
 _UNIT = 2.0**-53
 _SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
 _SPLIT = 2.0**27 + 1
-_TINY = 2.0**-500  # what a length can lose where squares underflow
+_MOST_BINS = 2**14
+_SMALLEST = 2.0**-1074
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -81,23 +82,38 @@ def polygon(points, order):
 
 @njit(cache=True, nogil=True, inline="always")
 def diamond_angle(x, y):
-    """Grows with the angle of (x, y), from 0 up to 4, at the price of one division."""
-    if y >= 0.0:
-        return y / (x + y) if x > 0.0 else (1.0 - x / (y - x) if x < 0.0 or y > 0.0 else 0.0)
-    return 2.0 - y / (-x - y) if x < 0.0 else 3.0 + x / (x - y)
+    """Grows with the angle of (x, y), from 0 to 4, at the price of one division; 1 for (0, 0)."""
+    along = x / max(abs(x) + abs(y), _SMALLEST)
+    return 1.0 - along if y >= 0.0 else 3.0 + along
+
+
+@njit(cache=True, nogil=True)
+def sort_into_bins(angles):
+    """How many of some increasing angles lie in bins before each of many equal ones: where a search can start."""
+    bins = 2048
+    while bins < min(4 * len(angles), _MOST_BINS):
+        bins *= 2
+    before = np.zeros(bins + 2, np.int64)
+    for angle in angles:
+        before[np.int64(angle * (bins / 4.0)) + 1] += 1
+    return np.cumsum(before)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _furthest(angle, angles, start):
-    """The corner furthest along a direction of this angle: the one after the last that is left before it."""
-    low, high = 0, len(angles)
+def _count_up_to(angle, angles, before):
+    """How many of the angles are at most this one.
+
+    Rounding keeps order, so an angle in a lower bin is smaller; only those in the same bin are compared.
+    """
+    here = np.int64(angle * ((len(before) - 2) / 4.0))
+    low, high = before[here], before[here + 1]
     while low < high:
         middle = (low + high) // 2
         if angles[middle] <= angle:
             low = middle + 1
         else:
             high = middle
-    return (low + start) % len(angles)
+    return low
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -111,6 +127,7 @@ def mark_inside(points, corners, outside):
         angles[k] = diamond_angle(corners[k, 0] - x, corners[k, 1] - y)
     first = np.argmin(angles)
     angles = np.roll(angles, -first)
+    before = sort_into_bins(angles)
     edges = np.empty((count, 3))  # a x + b y > c is inside
     disk = np.inf
     for k in range(count):
@@ -126,62 +143,52 @@ def mark_inside(points, corners, outside):
             if dx * dx + dy * dy < disk:
                 outside[j] = False
             else:
-                edge = edges[_furthest(diamond_angle(dx, dy), angles, 0)]
+                edge = edges[_count_up_to(diamond_angle(dx, dy), angles, before) % count]
                 outside[j] = edge[0] * points[j, 0] + edge[1] * points[j, 1] <= edge[2]
 
 
 @njit(cache=True, nogil=True)
 def leaving_angles(corners):
-    """For each corner the angle from which on the next one is the furthest, increasing; and where to start counting."""
+    """For each corner the angle from which on the next one is the furthest."""
     count = len(corners)
     angles = np.empty(count)
     for k in range(count):
         after = corners[(k + 1) % count]
         angles[k] = diamond_angle(after[1] - corners[k][1], corners[k][0] - after[0])
-    start = np.argmin(angles)
-    return np.roll(angles, -start), start
+    return angles
 
 
 @njit(parallel=True, cache=True, nogil=True)
-def find_corners(
-    directions,
-    slack,
-    unsure,
-    outer,
-    outer_angles,
-    outer_start,
-    inner,
-    inner_angles,
-    inner_start,
-    corners,
-    rivals,
-    leads,
-):
-    """For each direction the furthest corner of the outer polygon, and who comes within its slack, or who may.
+def find_winners(directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads):
+    """For each direction the furthest point, and where those are who come within its slack, or may.
 
-    `unsure` times the length of a direction is added to its slack. `rivals` says where those are who come close:
-    NOWHERE, BESIDE the corner on the outer polygon alone, or INSIDE. `leads` gets the smallest lead of a task over
-    those who do not come close.
+    Between two of the `angles` the scene is the same: the places of the furthest point, of its neighbours on the outer
+    polygon, and of the furthest on the inner one (if there is one: `inside`; else of one of the neighbours again).
+    `unsure` times the length of a direction, or more, is added to its slack. `rivals` says NOWHERE, BESIDE the furthest
+    point alone, or INSIDE. `leads` gets the smallest lead of a task over those who do not come close.
     """
-    count = len(outer)
     for task in prange((len(directions) + ROWS - 1) // ROWS):
+        first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
+        numbers = np.empty(ROWS, np.int64)
+        # A loop of its own, so that what a wrong guess of the processor costs is not paid for the scores too.
+        for i in range(first, last):
+            numbers[i - first] = _count_up_to(diamond_angle(directions[i, 0], directions[i, 1]), angles, before)
         smallest = np.inf
-        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
+        for i in range(first, last):
             x, y = directions[i, 0], directions[i, 1]
-            angle = diamond_angle(x, y)
-            k = _furthest(angle, outer_angles, outer_start)
-            best, beside, within = x * outer[k, 0] + y * outer[k, 1], -np.inf, -np.inf
-            if count > 1:
-                before, after = k - 1, k + 1 if k + 1 < count else 0
-                beside = max(x * outer[before, 0] + y * outer[before, 1], x * outer[after, 0] + y * outer[after, 1])
-            if len(inner):
-                inside = _furthest(angle, inner_angles, inner_start)
-                within = x * inner[inside, 0] + y * inner[inside, 1]
-            floor = best - slack[i] - unsure * (np.sqrt(x * x + y * y) + _TINY)
-            corners[i] = k
-            rivals[i] = INSIDE if within >= floor else (BESIDE if beside >= floor else NOWHERE)
-            if rivals[i] == NOWHERE:
-                smallest = min(smallest, best - max(beside, within))
+            number = numbers[i - first]
+            scene = scenes[number]
+            best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
+            earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
+            second = earlier if earlier > later else later
+            second = second if second > within else within
+            near = slack[i] + unsure * (abs(x) + abs(y))
+            winners[i] = furthest[number]
+            if best - second > near:
+                rivals[i] = NOWHERE
+                smallest = best - second if best - second < smallest else smallest
+            else:
+                rivals[i] = INSIDE if inside and best - within <= near else BESIDE
         leads[task] = smallest
 
 

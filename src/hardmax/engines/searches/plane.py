@@ -3,11 +3,11 @@
 The furthest point is a corner of the hull; the next furthest is a neighbour of that corner or a corner of the hull of
 all other points. So two polygons, one inside the other, tell the winner and its lead.
 
-Turns are decided exactly, so the polygons are those of the floats given, strictly convex. Angles are rounded: with
-those of the edge and of the direction off by less than 8 u each, the corner found is the furthest for a direction
-within 16 u of the one asked for, and scores at most 16 u |y| D less than the best, D the diameter. All corners between
-it and the best score as much as that, so a neighbour does: rows whose lead is not beyond the slack by 64 u |y| D are
-held again by another search.
+Turns are decided exactly, so the polygons are those of the floats given, strictly convex. Angles are rounded: that of
+a direction is off by less than 10 u, that of an edge, made to increase, by less than 20 u. So the corner found is the
+furthest for a direction within 30 u of the one asked for, and scores at most 30 u |y| D less than the best, D the
+diameter. All corners between it and the best score as much as that, so a neighbour does: rows whose lead is not beyond
+the slack by 64 u |y| D are held again by another search.
 
 Few points make the polygons. A corner of the inner polygon of a sample lies in the hull of others, so it is no corner
 of the hull of all; whoever lies inside that polygon is therefore a corner of neither. Only the others are sorted.
@@ -24,10 +24,11 @@ from hardmax.engines.kernels.plane import (
     INSIDE,
     ROWS,
     corners_above,
-    find_corners,
+    find_winners,
     leaving_angles,
     mark_inside,
     polygon,
+    sort_into_bins,
 )
 from hardmax.engines.searches.outward import outward
 
@@ -41,18 +42,36 @@ def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses
     directions = np.ascontiguousarray(directions)
     outer, inner = _two_polygons(points)
     rows = len(directions)
-    corners, rivals, leads = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS))
+    if len(outer.corners) == 1:  # one point
+        return Contest(np.zeros(rows, dtype=np.int64), np.empty(0, dtype=np.int64), [], np.inf)
+    winners, rivals, leads = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS))
     unsure = 128 * UNIT * float(norms_above(points[outer.corners]).max())
-    find_corners(directions, slack, unsure, *outer.by_angle(points), *inner.by_angle(points), corners, rivals, leads)
-    contest = Contest(outer.corners[corners], corners[:0], [], float(leads.min()))
+    find_winners(directions, slack, unsure, *_scenes(outer, inner, points), winners, rivals, leads)
+    contest = Contest(winners, winners[:0], [], float(leads.min()))
     if not rivals.any():
         return contest
     beside, inside = np.flatnonzero(rivals == BESIDE), np.flatnonzero(rivals == INSIDE)
     if len(beside):
-        some = (directions[beside], corners[beside], slack[beside])
+        some = (directions[beside], outer.numbers_of(winners[beside]), slack[beside])
         contest = contest.with_rows(beside, _among_neighbours(outer, inner, points, unsure, *some))
     hold = score_all if len(inside) * len(points) <= _FEW_SCORES else outward
     return contest.with_rows(inside, hold(directions[inside], points, slack[inside]))
+
+
+def _scenes(
+    outer: "_Polygon", inner: "_Polygon", points: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
+    """What `find_winners` wants to know of the polygons: both at once, so that an angle is looked up once."""
+    angles = [polygon.leaving_angles(points) for polygon in (outer, inner)]
+    both = np.concatenate(angles)
+    order = np.argsort(both, kind="stable")
+    of_outer = order < len(angles[0])
+    number, within = (np.concatenate([[0], np.cumsum(which)]) for which in (of_outer, ~of_outer))
+    furthest, earlier, later = (outer.corners.take(number + step, mode="wrap") for step in (0, -1, 1))
+    inside = inner.corners.take(within, mode="wrap") if len(inner.corners) else earlier
+    scenes = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
+    both = both[order]
+    return both, sort_into_bins(both), scenes, furthest, len(inner.corners) > 0
 
 
 def _among_neighbours(
@@ -87,7 +106,7 @@ def _among_neighbours(
 
 @dataclass(frozen=True, eq=False)
 class _Polygon:
-    """Corners, counter-clockwise; perhaps two, one or none."""
+    """Corners, counter-clockwise, from the one that is the furthest along (1, 0) on; perhaps two, one or none."""
 
     corners: np.ndarray
 
@@ -96,12 +115,18 @@ class _Polygon:
         if not len(some):
             return cls(some)
         order = some[np.lexsort((points[some, 1], points[some, 0]))]
-        return cls(polygon(points, order))
+        corners = polygon(points, order)
+        return cls(np.roll(corners, -leaving_angles(points[corners]).argmin()))
 
-    def by_angle(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, int | np.intp]:
-        places = np.ascontiguousarray(points[self.corners])
-        angles, start = leaving_angles(places) if len(places) else (np.empty(0), 0)
-        return places, angles, start
+    def leaving_angles(self, points: np.ndarray) -> np.ndarray:
+        """For each corner the angle from which on the next one is the furthest. They increase in truth; where rounding
+        has them fall, they stay as they were."""
+        return np.maximum.accumulate(leaving_angles(points[self.corners]))
+
+    def numbers_of(self, corners: np.ndarray) -> np.ndarray:
+        """Which corner each of these points is."""
+        order = np.argsort(self.corners)
+        return order[np.searchsorted(self.corners, corners, sorter=order)]
 
 
 def _two_polygons(points: np.ndarray) -> tuple[_Polygon, _Polygon]:

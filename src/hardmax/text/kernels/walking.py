@@ -1,8 +1,6 @@
 """Many texts at once: each cloud of words walked through the layers, and what mass each word has in the mean.
 
-Proved floats, as in `hardmax.engines.kernels.small_clouds`: where a choice is not proved, the text is left to integers.
-Words come sorted from the longest to the shortest, so that the furthest one along a direction is found among the first
-few: <y, x> is at most |y||x|.
+Where floats do not prove a choice, the text is left to integers.
 """
 
 import math
@@ -10,11 +8,10 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from hardmax.engines.kernels.one_cloud import UNDECIDED, WIDTH, walk
+
 TEXTS = 64  # a task for a thread
 ROWS_AT_MOST = 64  # layers that a text may take until it settles; one that takes more is left to the engines
-UNDECIDED = -2
-WIDTH = 8  # points scored at a time
-_ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
 
 
 @njit(cache=True, nogil=True)
@@ -33,108 +30,6 @@ def _sort(ids, start, count, level_of, reach_of_level, table, places, order, poi
         order[p], reach[p] = t, reach_of_level[level]
         for axis in range(len(points)):
             points[axis, p] = table[token, axis]
-    # Whole blocks are scored: a zero beyond the last word wins against nobody who has won.
-    for p in range(count, (count + WIDTH - 1) // WIDTH * WIDTH):
-        for axis in range(len(points)):
-            points[axis, p] = 0.0
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _find_winner(points, count, reach, look, along, slack, scores):
-    """The one point whose score along `look` is the largest by more than the slack; -1 if there is no such point."""
-    best, scored = -np.inf, 0
-    while scored < count and along * reach[scored] >= best - slack:
-        first = look[0]
-        for j in range(scored, scored + WIDTH):
-            scores[j] = first * points[0, j]
-        for axis in range(1, len(points)):
-            further = look[axis]
-            for j in range(scored, scored + WIDTH):
-                scores[j] += further * points[axis, j]
-        # Four chains side by side: one chain would wait for itself.
-        a = b = c = e = best
-        for j in range(scored, scored + WIDTH, 4):
-            a = scores[j] if scores[j] > a else a
-            b = scores[j + 1] if scores[j + 1] > b else b
-            c = scores[j + 2] if scores[j + 2] > c else c
-            e = scores[j + 3] if scores[j + 3] > e else e
-        best = max(max(a, b), max(c, e))
-        scored += WIDTH
-    floor, close, winner = best - slack, 0, -1
-    for j in range(scored):
-        close += scores[j] >= floor
-        winner = j if scores[j] >= floor else winner
-    return winner if close == 1 else -1
-
-
-@njit(cache=True, nogil=True)
-def _choose_all(points, count, reach, metric, final, error, factors, look, scores, chosen):
-    """Whom every point attends to that has not chosen for ever; False where floats do not prove it."""
-    d = len(points)
-    rounding, spread, tiny = factors[0], factors[1], factors[2]
-    largest = 0.0
-    for i in range(count):
-        square = 0.0
-        for axis in range(d):
-            square += points[axis, i] * points[axis, i]
-        largest = max(largest, square)
-    largest = np.sqrt(largest) + 2.0**-500
-    for i in range(count):
-        if final[i]:
-            continue
-        square, along = 0.0, 0.0
-        for row in range(d):
-            square += points[row, i] * points[row, i]
-            if len(metric) == 0:
-                look[row] = points[row, i]
-            else:
-                look[row] = 0.0
-                for axis in range(d):
-                    look[row] += metric[row, axis] * points[axis, i]
-            along += look[row] * look[row]
-        size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * _ROUNDING
-        slack = rounding * size * largest + spread * (size * error + largest * error + error * error) + tiny
-        winner = _find_winner(points, count, reach, look, along, slack, scores)
-        if winner < 0:
-            return False, largest
-        chosen[i] = winner
-    return True, largest
-
-
-@njit(cache=True, nogil=True)
-def _walk(points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, since, final):
-    """Walk until all follow leaders: how many rows of `chosen` there are, and whether the last one is for ever."""
-    error = 0.0
-    since[:count] = -1
-    final[:count] = False
-    for layer in range(layers + 1):
-        if layer == len(chosen):
-            return UNDECIDED, False
-        for i in range(count if layer > 0 else 0):
-            chosen[layer, i] = chosen[layer - 1, i]
-        proved, largest = _choose_all(points, count, reach, metric, final, error, factors, look, scores, chosen[layer])
-        if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
-            return UNDECIDED, False
-        pending = False
-        for i in range(count):
-            if chosen[layer, i] == i and since[i] < 0:
-                since[i] = layer
-        for i in range(count):
-            final[i] = since[chosen[layer, i]] >= 0
-            pending |= not final[i]
-        if not pending:
-            return layer + 1, True
-        if layer < layers:
-            for axis in range(len(points)):
-                for i in range(count):
-                    target = points[axis, chosen[layer, i]]
-                    moved[axis, i] = target + keep * (points[axis, i] - target)
-            for axis in range(len(points)):
-                for i in range(count):
-                    points[axis, i] = moved[axis, i]
-            reach[:count] = np.inf  # the points are no longer in order
-            error += factors[3] * largest
-    return layers + 1, False
 
 
 @njit(cache=True, nogil=True)
@@ -171,7 +66,7 @@ def _walk_some(
 ):  # fmt: skip
     """The texts from `first` up to but not including `last`, one after the other, in the same memory."""
     d = table.shape[1]
-    room = (longest + WIDTH - 1) // WIDTH * WIDTH
+    room = longest + WIDTH
     places = np.empty(len(reach_of_level) + 1, np.int64)
     order, led, final = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.bool_)
     points, moved, reach = np.zeros((d, room)), np.empty((d, room)), np.empty(room)
@@ -183,10 +78,11 @@ def _walk_some(
         if count == 0:
             continue
         _sort(ids, start, count, level_of, reach_of_level, table, places, order, points, reach)
-        rows, settled = _walk(
+        reached, settled, _, _ = walk(
             points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, led, final
         )
-        if rows == UNDECIDED:
+        rows = reached + 1
+        if reached == UNDECIDED or rows > len(chosen):
             since[start] = UNDECIDED
             continue
         _weigh(counts, start, count, order, rows, settled, powers, layers, keep, chosen, mass, before)
