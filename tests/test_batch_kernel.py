@@ -58,6 +58,13 @@ def test_a_layer_beyond_an_unsettled_cloud_is_refused():
         runs.at(5)
 
 
+def test_limits_are_known_where_every_cloud_is_left_to_integers():
+    square = np.array(hm.clouds.square(inside=[(0.5, 0.0)]))
+    runs = hm.simulate([square, square], HALF, layers=2)
+    assert runs.decided_by_integers == 2
+    assert [ends[4].tolist() for ends in runs.ends()] == [[1.0, 0.0]] * 2
+
+
 def test_slices_and_negative_numbers_name_clouds():
     runs = hm.simulate(np.random.default_rng(0).standard_normal((6, 5, 2)), HALF, layers=3)
     assert len(runs[1:3]) == 2

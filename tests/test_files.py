@@ -1,5 +1,6 @@
 """What is read is what is written; what is written is whole or not there; what is wrong is said in one line."""
 
+import contextlib
 import io
 import json
 import os
@@ -176,9 +177,23 @@ def test_a_list_of_lists_of_rows_is_a_batch(tmp_path: Path):
     assert [cloud.tolist() for cloud in batch] == [[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]]
 
 
+def test_rows_with_offsets_are_ragged(tmp_path: Path):
+    written = '{"tokens": [[1, 2], [3, 4], [5, 6]], "offsets": [0, 1, 3], "multiplicities": [7, 1, 1]}'
+    ragged = read(tmp_path, "batch.json", written)
+    assert isinstance(ragged, Ragged)
+    assert [ragged[cloud].tolist() for cloud in range(2)] == [[[1.0, 2.0]], [[3.0, 4.0], [5.0, 6.0]]]
+    assert ragged.multiplicities is not None
+    assert ragged.multiplicities.tolist() == [7, 1, 1]
+
+
 @pytest.mark.parametrize(
     ("text", "naming"),
     [
+        ('{"tokens": [[1, 2]], "offsets": 1}', "offsets must be a list of whole numbers"),
+        ('{"tokens": [[1, 2]], "offsets": [0, 1.0]}', "offsets must be a list of whole numbers"),
+        ('{"tokens": [[1, 2]], "offsets": [0, 10000000000000000000]}', "offsets must be a list of whole numbers"),
+        ('{"tokens": [[1, 2]], "offsets": [0, 2]}', "`offsets` must run from 0 to the number of tokens"),
+        ('{"tokens": [[1, 2]], "offsets": [0, 1], "multiplicities": [-1]}', "multiplicities must be a list of whole"),
         ("[[1, 2],\n [3, 4]", "line 2, column 8"),
         ("[[1, 2], [3]]", "token 1 has 1 coordinates: expected 2"),
         ("[[1, 2], 3]", "list of tokens"),
@@ -264,6 +279,18 @@ def test_files_that_hold_no_cloud_are_refused(tmp_path: Path, name: str, content
     with pytest.raises(InputError, match=naming) as refusal:
         read(tmp_path, name, content)
     assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_an_npz_that_is_broken_anywhere_is_refused_in_one_line(tmp_path: Path):
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, tokens=np.random.default_rng(0).standard_normal((6, 2)))
+    whole, generator = buffer.getvalue(), np.random.default_rng(1)
+    for place in range(4, len(whole)):
+        broken = bytearray(whole)
+        broken[place] ^= int(generator.integers(1, 256))
+        for content in (bytes(broken), whole[:place]):
+            with contextlib.suppress(InputError):  # a byte that nobody reads may be anything
+                read(tmp_path, "a.npz", content)
 
 
 def test_pickles_are_never_opened(tmp_path: Path):

@@ -1,5 +1,6 @@
 """Runs come back from files as they went in, and files that are not runs are told apart."""
 
+import contextlib
 import json
 
 import numpy as np
@@ -65,10 +66,61 @@ def test_bad_files_get_one_clear_line(tmp_path):
         with pytest.raises(hm.InputError) as caught:
             hm.Trajectory.load(tmp_path / name)
         assert "\n" not in str(caught.value)
-    with pytest.raises(hm.InputError, match="cannot be read"):
+        assert f"{name}`" in str(caught.value)
+    with pytest.raises(hm.InputError, match=r"absent\.json` does not exist: expected the run of one cloud"):
         hm.Trajectory.load(tmp_path / "absent.json")
     with pytest.raises(hm.InputError, match="must end in"):
         hm.simulate([[1.0]], HALF, layers=1).save(tmp_path / "run.xlsx")
+
+
+def test_an_archive_that_is_broken_anywhere_gets_one_clear_line(tmp_path):
+    hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(tmp_path / "run.npz")
+    whole, generator = (tmp_path / "run.npz").read_bytes(), np.random.default_rng(0)
+    path = tmp_path / "broken.npz"
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place])
+        with pytest.raises(hm.InputError, match=r"broken\.npz`"):
+            hm.Trajectory.load(path)
+        changed = bytearray(whole)
+        changed[place] ^= int(generator.integers(1, 256))
+        path.write_bytes(changed)
+        with contextlib.suppress(hm.InputError):  # a byte that nobody reads may be anything
+            hm.Trajectory.load(path)
+
+
+@pytest.mark.parametrize("place", [{"start": 10**9}, {"start": "x"}, {"shape": [-1, 3]}, {"array": "nowhere"}])
+def test_a_document_that_points_beside_its_arrays_is_damaged(tmp_path, place):
+    path = tmp_path / "run.npz"
+    hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(path)
+    with np.load(path) as archive:
+        entries = dict(archive)
+    document = json.loads(entries["document"].tobytes())
+    document["points"]["coordinates"] |= place
+    entries["document"] = np.frombuffer(json.dumps(document).encode(), dtype=np.uint8)
+    np.savez(path, **entries)
+    with pytest.raises(hm.InputError, match=r"run\.npz` is damaged \("):
+        hm.Trajectory.load(path)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".json"])
+def test_files_of_version_2_are_still_read(tmp_path, suffix):
+    """In that version every array was an entry of its own, and targets were kept."""
+    path = tmp_path / f"run{suffix}"
+    run = hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=5)
+    run.save(tmp_path / "run.json")
+    document = json.loads((tmp_path / "run.json").read_text()) | {"version": 2}
+    for item, stretch in zip(document["stretches"], run.stretches, strict=True):
+        item["targets"] = stretch.targets.tolist()  # pyright: ignore[reportAttributeAccessIssue]
+    if suffix == ".npz":
+        arrays = {"a0": run.leader_since, "a1": run.points.coordinates}
+        document["leader_since"] = {"array": "a0"}
+        document["points"]["coordinates"] = {"array": "a1"}
+        np.savez(path, document=np.frombuffer(json.dumps(document).encode(), dtype=np.uint8), **arrays)
+    else:
+        path.write_text(json.dumps(document))
+    back = hm.Trajectory.load(path)
+    assert np.array_equal(back.tokens, run.tokens)
+    assert back.leaders.tolist() == run.leaders.tolist()
 
 
 def test_a_run_becomes_a_table():

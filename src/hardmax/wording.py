@@ -8,3 +8,13 @@ def counted(number: int, noun: str) -> str:
     ('1 token', '1,000 tokens')
     """
     return f"{number:,} {noun if number == 1 else noun + 's'}"
+
+
+def chance(probability: float) -> str:
+    """A probability for people. It never claims certainty, even where floats have rounded to it.
+
+    >>> chance(0.5), chance(0.9994), chance(0.9996), chance(1.0), chance(0.0004)
+    ('50.0 %', '99.9 %', '> 99.9 %', '> 99.9 %', '< 0.1 %')
+    """
+    shown = f"{100 * probability:.1f} %"
+    return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(shown, shown)

@@ -88,8 +88,8 @@ def test_a_model_with_a_wrong_hash_is_refused(hardmax: Command, here: Path):
     [
         ((), ("--file", "neither")),
         (("text", "-f", "review.txt"), ("--file", "both")),
-        (("-f", "nowhere.txt"), ("nowhere.txt", "no such file")),
-        (("-f", "."), ("`.`", "directory")),
+        (("-f", "nowhere.txt"), ("`nowhere.txt` does not exist", "a text")),
+        (("-f", "."), ("`.` is a folder",)),
         (("text", "--html", "page.png"), ("--html", ".html")),
     ],
 )
@@ -106,3 +106,7 @@ def test_bytes_that_are_no_text_are_refused(hardmax: Command, here: Path):
 def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
     (here / "long.txt").write_bytes(b"superb film " * 850_000)
     assert explain(hardmax, "-f", "long.txt").out.startswith("positive")
+    screen = on_a_terminal("explain", "-f", "long.txt", "--model", "model", "--html", "page.html", columns=80)
+    assert "characters left out" in screen
+    assert len(screen) < 40_000
+    assert (here / "page.html").stat().st_size < 40_000

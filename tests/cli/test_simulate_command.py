@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from command import Command
 
-from hardmax import Dynamics, Trajectory, clouds, simulate
+from hardmax import Dynamics, Trajectories, Trajectory, clouds, simulate
 from hardmax.tokens.files import read_cloud
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
@@ -160,10 +160,14 @@ def test_many_clouds_in_a_csv_are_numbered(hardmax: Command, tmp_path: Path):
     assert [row["cloud"] for row in csv.DictReader(path.read_text().splitlines())] == ["0", "0", "1", "1", "1"]
 
 
-def test_many_clouds_in_a_json_are_what_json_prints(hardmax: Command, tmp_path: Path):
-    path = tmp_path / "runs.json"
+@pytest.mark.parametrize("suffix", ["npz", "json"])
+def test_many_runs_in_a_file_can_be_loaded_again(hardmax: Command, tmp_path: Path, suffix: str):
+    path = tmp_path / f"runs.{suffix}"
     outcome = hardmax("simulate", "-", *THIRTY, "--json", "-o", path, stdin=BATCH)
-    assert json.loads(path.read_text()) == json.loads(outcome.out)
+    printed = json.loads(outcome.out)["clouds"]
+    loaded = Trajectories.load(path)
+    assert [run.tolist() for run in loaded.at(30)] == [document["tokens"] for document in printed]
+    assert [run.attended(30).tolist() for run in loaded] == [document["attended"] for document in printed]
 
 
 def test_many_clouds_in_an_npz_can_be_simulated_further(hardmax: Command, tmp_path: Path):

@@ -1,6 +1,7 @@
 import json
 import math
 import re
+from html import escape
 from html.parser import HTMLParser
 
 import numpy as np
@@ -90,6 +91,13 @@ def test_the_words_for_a_terminal_name_the_label_and_every_leader():
     for share in why.leaders:
         assert any(share.word in line and f"{share.contribution:+.3f}" in line for line in lines)
     assert max(map(len, lines)) <= 80
+
+
+@pytest.mark.parametrize(("bias", "shown"), [(50, "> 99.9 %"), (7.7, "> 99.9 %"), (6.5, "99.8 %"), (-50, "> 99.9 %")])
+def test_no_probability_is_shown_as_certainty(bias, shown):
+    why = small_model(decoder=[[0.0, 0.0]], bias=[bias]).explain(TEXT)
+    assert str(why).splitlines()[0] == f"{why.label}  {shown}"
+    assert f"</strong> {escape(shown)}</p>" in why._repr_html_()
 
 
 def test_an_answer_about_nothing_says_so():

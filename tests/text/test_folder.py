@@ -99,8 +99,7 @@ def test_a_model_that_cannot_be_written_leaves_the_former_one(tmp_path, monkeypa
 @pytest.mark.parametrize("name", sorted(FILES - {"README.md"}))
 def test_a_missing_file_is_named(folder, name):
     (folder / name).unlink()
-    assert name in refusal(folder)
-    assert "missing" in refusal(folder)
+    assert f"{name}` does not exist: expected a folder that `save` wrote" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", sorted(FILES - {"README.md", "hashes.json"}))
@@ -166,10 +165,17 @@ def test_a_config_that_makes_no_sense_is_refused(folder, changes, complaint):
     assert complaint in refusal(folder)
 
 
-@pytest.mark.parametrize("data", [b"", b"[1]", b"{", b"\xff\xfe"])
-def test_a_config_that_is_no_json_object_is_refused(folder, data):
-    rewrite(folder, "config.json", data)
-    assert "not a JSON object" in refusal(folder)
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [(b"", "is empty"), (b"[1]", "is not a JSON object"), (b"{", "breaks off"), (b"\xff\xfe", "is not JSON")],
+)
+@pytest.mark.parametrize("name", ["config.json", "metrics.json", "hashes.json"])
+def test_a_file_that_is_no_json_object_is_refused(folder, name, data, complaint):
+    if name == "hashes.json":
+        (folder / name).write_bytes(data)
+    else:
+        rewrite(folder, name, data)
+    assert f"{name}` {complaint}" in refusal(folder)
 
 
 def test_a_vocabulary_of_another_size_is_refused(folder):

@@ -1,7 +1,5 @@
 """`hardmax explain`: why a model says what it says of a text."""
 
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,11 +7,13 @@ import typer
 from hardmax.cli.options import AsJson, check_target
 from hardmax.cli.output import is_terminal, narrate, print_json
 from hardmax.errors import InputError
+from hardmax.tokens.reading import decode, read_bytes, shown_name
 
 if TYPE_CHECKING:
     from hardmax.text.explanation import Explanation
 
 DEFAULT_MODEL = "imdb-2d"
+STYLES = {"": "", "for": "bold underline blue", "against": "bold reverse red", "left out": "dim"}
 
 
 def explain_command(
@@ -48,14 +48,8 @@ def _read_text(text: str | None, file: str | None) -> str:
         raise InputError(f"give either a text (or - for standard input) or `--file`: {came}.")
     if file is None and text != "-":
         return text or ""
-    name = "standard input" if file is None or file == "-" else f"`{file}`"
-    try:
-        data = sys.stdin.buffer.read() if file is None or file == "-" else Path(file).read_bytes()
-        return data.decode("utf-8-sig")
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {(error.strerror or type(error).__name__).lower()}.") from None
-    except UnicodeDecodeError as error:
-        raise InputError(f"{name} is not UTF-8 text (byte {error.start}): save it as UTF-8.") from None
+    source = "-" if file is None else file
+    return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
 def _show(explanation: "Explanation") -> None:
@@ -65,10 +59,11 @@ def _show(explanation: "Explanation") -> None:
     from rich.console import Console
     from rich.text import Text
 
-    marked = Text(explanation.text)
-    for share in explanation.leaders:
-        for start, end in share.spans:
-            marked.stylize("bold underline blue" if share.contribution >= 0 else "bold reverse red", start, end)
+    from hardmax.text.excerpt import pieces
+
+    marked = Text()
+    for piece in pieces(explanation):
+        marked.append(f"\n{piece.text}\n" if piece.side == "left out" else piece.text, STYLES[piece.side])
     console = Console(highlight=False)
     console.print(marked, "\n")
     console.print(Text(str(explanation)))

@@ -73,7 +73,7 @@ def simulate_command(
             engine=engine,
         )
     if output is not None:
-        simulate_files.write_result(result, output, getattr(tokens, "multiplicities", None))
+        simulate_files.write_result(result, output)
         narrate(f"wrote {output}")
     if as_json:
         print_json(simulate_report.document(result))

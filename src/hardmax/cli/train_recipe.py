@@ -1,9 +1,9 @@
 """The recipe that the options ask for."""
 
 from dataclasses import replace
-from pathlib import Path
 
 from hardmax.errors import InputError
+from hardmax.tokens.reading import read_json
 from hardmax.train.presets import PRESETS
 from hardmax.train.recipe import Recipe
 
@@ -26,7 +26,4 @@ def _named(name_or_file: str | None) -> Recipe:
     if not name_or_file.endswith(".json"):
         names = ", ".join(name.replace("_", "-") for name in PRESETS)
         raise InputError(f"`--recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
-    try:
-        return Recipe.from_json(Path(name_or_file).read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError):
-        raise InputError(f"`--recipe` {name_or_file!r} cannot be read: expected a JSON file of a recipe.") from None
+    return Recipe.from_dict(read_json(name_or_file, "`--recipe` expected a recipe, as `Recipe.to_json` gives it"))

@@ -14,9 +14,9 @@ from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
 from hardmax.runs.stops import AfterLayers, Stop
-from hardmax.runs.trajectories import BatchTrajectories, ListedTrajectories
+from hardmax.runs.trajectories import Batch, ListedTrajectories, walk_together
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.batches import read_batch
+from hardmax.tokens.batches import Cloud, read_batch
 from hardmax.tokens.points import Points, merge
 
 Progress = Callable[[int, int], None]
@@ -60,18 +60,27 @@ def simulate(
         check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
 
     def run_cloud(number: int) -> Trajectory:
-        run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
+        with machine.limited():
+            run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
         return replace(run, tensor_kind=form.tensors)
 
-    tables = [cloud.tokens for cloud in clouds]
+    tables, counts = [cloud.tokens for cloud in clouds], _multiplicities(clouds)
     if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop, machine):
-        return BatchTrajectories(tables, form, dynamics, stop, run_cloud, machine, progress)
+        offsets = np.cumsum([0, *map(len, tables)])
+        batch = Batch(np.concatenate(tables), offsets, counts, dynamics, stop, record, machine)
+        return walk_together(batch, form, run_cloud, progress)
     runs = []
     for number in range(len(clouds)):
         runs.append(run_cloud(number))
         if progress is not None:
             progress(len(runs), len(clouds))
-    return runs[0] if form.is_single else ListedTrajectories(runs, form)
+    return runs[0] if form.is_single else ListedTrajectories(runs, form, counts)
+
+
+def _multiplicities(clouds: list[Cloud]) -> np.ndarray | None:
+    """Those of all tokens, if they were given."""
+    given = [cloud.multiplicities for cloud in clouds if cloud.multiplicities is not None]
+    return np.concatenate(given) if given else None
 
 
 def _suits_kernel(tables: list[np.ndarray], stop: Stop, machine: Machine) -> bool:

@@ -1,12 +1,9 @@
-"""Runs in files: `.npz` (arrays, with the rest as JSON inside) or `.json` (everything in plain text). Never pickle.
+"""A run as a document: plain data and arrays, from which the same run is made again. Never pickle.
 
-Both hold the same document. Its arrays are lists in JSON; in npz each is an entry of its own, and the document says
-`{"array": name}` in its place. The integers of exact runs are
-hexadecimal texts: they are long, and decimal ones would take time that grows with the square of the length.
+The integers of exact runs are hexadecimal texts: they are long, and decimal ones would take time that grows with the
+square of the length.
 """
 
-import io
-import json
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -18,78 +15,29 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.cpu import CPU
 from hardmax.engines.floating import FloatEngine, TieSlack
-from hardmax.engines.stretch import ExactStretch, FloatStretch
-from hardmax.errors import InputError
+from hardmax.engines.stretch import ExactStretch, FloatStretch, Told
+from hardmax.runs.packing import RUN, damage_named, read_document, write_document
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.files import write_whole
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 
-FORMAT, VERSION = "hardmax-trajectory", 2
-_DOCUMENT = "document"
-
 
 def save(run: Trajectory, path: Path) -> None:
-    """Write a run, whole or not at all."""
-    document = _document(run)
-    if path.suffix.lower() == ".json":
-        write_whole(path, json.dumps(document, default=np.ndarray.tolist).encode())
-    elif path.suffix.lower() == ".npz":
-        arrays: dict[str, np.ndarray] = {}
-
-        def set_aside(array: np.ndarray) -> dict[str, str]:
-            name = f"a{len(arrays)}"
-            arrays[name] = array
-            return {"array": name}
-
-        text = json.dumps(document, default=set_aside).encode()
-        buffer = io.BytesIO()
-        arrays[_DOCUMENT] = np.frombuffer(text, dtype=np.uint8)
-        np.savez_compressed(buffer, allow_pickle=False, **arrays)
-        write_whole(path, buffer.getvalue())
-    else:
-        raise InputError(f"`path` must end in .npz or .json, not {path.suffix or 'nothing'!r}.")
+    """Write a run to a `.npz` or `.json` file, whole or not at all."""
+    write_document(path, RUN, run_document(run))
 
 
 def load(path: Path) -> Trajectory:
     """Read a run; a file that is not one is told apart in one line."""
-    try:
-        document = _read(path)
-        if document.get("format") != FORMAT:
-            raise InputError(f"{path} is not a saved run of hardmax.")
-        if document.get("version") != VERSION:
-            raise InputError(f"{path} has version {document.get('version')!r}; this hardmax reads version {VERSION}.")
-        return _run(document)
-    except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror or error}.") from None
-    except InputError:
-        raise
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError, EOFError) as error:
-        reason = " ".join(str(error).split())[:80]
-        raise InputError(
-            f"{path} is damaged or not a saved run of hardmax ({type(error).__name__}: {reason})."
-        ) from None
+    document = read_document(path, RUN)
+    with damage_named(path):
+        return run_of(document)
 
 
-def _read(path: Path) -> dict[str, Any]:
-    if path.suffix.lower() == ".json":
-        return json.loads(path.read_text(encoding="utf-8"))
-    with np.load(path, allow_pickle=False) as archive:
-        text = archive[_DOCUMENT].tobytes().decode()
-
-        def put_back(item: dict[str, Any]) -> Any:
-            return archive[item["array"]] if set(item) == {"array"} else item
-
-        return json.loads(text, object_hook=put_back)
-
-
-def _document(run: Trajectory) -> dict[str, Any]:
+def run_document(run: Trajectory) -> dict[str, Any]:
+    """Everything that a run is."""
     judge = run.engine.judge if isinstance(run.engine, FloatEngine) else None
-    return {
-        "format": FORMAT,
-        "version": VERSION,
-        "alpha": str(run.dynamics.alpha),
-        "metric": None if run.dynamics.metric is None else [[str(x) for x in row] for row in run.dynamics.metric],
+    return dynamics_document(run.dynamics) | {
         "arithmetic": run.arithmetic,
         "tie_slack": judge.relative if isinstance(judge, TieSlack) else None,
         "recorded": list(run.recorded),
@@ -107,6 +55,49 @@ def _document(run: Trajectory) -> dict[str, Any]:
     }
 
 
+def run_of(document: dict[str, Any]) -> Trajectory:
+    """The run that a document tells of."""
+    points = Points(
+        _array_of_numbers(document["points"]["coordinates"]),
+        np.asarray(document["points"]["multiplicities"], dtype=np.int64),
+        np.asarray(document["points"]["of_token"], dtype=np.int64),
+    )
+    dynamics = dynamics_of(document)
+    dynamics.check_dimension(points.dimension)
+    slack = document["tie_slack"]
+    # A cloud that was handed to integers says `exact`: should it be walked again, integers walk it alone.
+    engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"], CPU)[0]
+    since = np.asarray(document["leader_since"], dtype=np.int64)
+    if not (since.shape == points.multiplicities.shape == (points.count,) and points.of_token.max() < points.count):
+        raise ValueError("arrays of different lengths")
+    return Trajectory(
+        points=points,
+        dynamics=dynamics,
+        engine=engine,
+        stretches=tuple(_stretch(item, dynamics, points) for item in document["stretches"]),
+        recorded=tuple(document["recorded"]),
+        leader_since=since,
+        margin_at={layer: np.inf if margin is None else margin for layer, margin in document["margin_at"]},
+        decided_by=dict(document["decided_by"]),
+        settled_at=document["settled_at"],
+        stopped=str(document["stopped"]),
+    )
+
+
+def dynamics_document(dynamics: Dynamics) -> dict[str, Any]:
+    """alpha and the metric, as exact as they are."""
+    metric = dynamics.metric
+    return {
+        "alpha": str(dynamics.alpha),
+        "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
+    }
+
+
+def dynamics_of(document: dict[str, Any]) -> Dynamics:
+    """The parameters that a document tells of."""
+    return Dynamics(document["alpha"], document["metric"], any_metric=True)
+
+
 def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
     shared = {
         "layer": stretch.layer,
@@ -120,7 +111,6 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
     if isinstance(stretch, FloatStretch):
         return shared | {
             "positions": stretch.positions,
-            "targets": stretch.targets,
             "error": _finite(stretch.error),
         }
     return shared | {
@@ -130,37 +120,9 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
     }
 
 
-def _run(document: dict[str, Any]) -> Trajectory:
-    points = Points(
-        _array_of_numbers(document["points"]["coordinates"]),
-        np.asarray(document["points"]["multiplicities"], dtype=np.int64),
-        np.asarray(document["points"]["of_token"], dtype=np.int64),
-    )
-    dynamics = Dynamics(document["alpha"], document["metric"], any_metric=True)
-    dynamics.check_dimension(points.dimension)
-    slack = document["tie_slack"]
-    # A cloud that was handed to integers says `exact`: should it be walked again, integers walk it alone.
-    engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"], CPU)[0]
-    since = np.asarray(document["leader_since"], dtype=np.int64)
-    if not (since.shape == points.multiplicities.shape == (points.count,) and points.of_token.max() < points.count):
-        raise ValueError("arrays of different lengths")
-    return Trajectory(
-        points=points,
-        dynamics=dynamics,
-        engine=engine,
-        stretches=tuple(_stretch(item, dynamics, points.count) for item in document["stretches"]),
-        recorded=tuple(document["recorded"]),
-        leader_since=since,
-        margin_at={layer: np.inf if margin is None else margin for layer, margin in document["margin_at"]},
-        decided_by=dict(document["decided_by"]),
-        settled_at=document["settled_at"],
-        stopped=str(document["stopped"]),
-    )
-
-
-def _stretch(item: dict[str, Any], dynamics: Dynamics, points: int) -> FloatStretch | ExactStretch:
+def _stretch(item: dict[str, Any], dynamics: Dynamics, points: Points) -> FloatStretch | ExactStretch:
     choices = Choices(np.asarray(item["indices"], dtype=np.int64), np.asarray(item["offsets"], dtype=np.int64))
-    if len(choices) != points or not 0 <= choices.indices.min() <= choices.indices.max() < points:
+    if len(choices) != points.count or not 0 <= choices.indices.min() <= choices.indices.max() < points.count:
         raise ValueError("attended sets that name no point")
     shared = {
         "layer": item["layer"],
@@ -175,9 +137,8 @@ def _stretch(item: dict[str, Any], dynamics: Dynamics, points: int) -> FloatStre
         denominator = int(item["denominator"], 16)
         positions, targets = (IntegerCloud(_integers(item[key]), denominator) for key in ("positions", "targets"))
         return ExactStretch(**shared, positions=positions, targets=targets)
-    positions, targets = (np.asarray(item[key], dtype=np.float64) for key in ("positions", "targets"))
-    error = np.nan if item["error"] is None else item["error"]
-    return FloatStretch(**shared, positions=positions, targets=targets, error=error)
+    places = Told(np.asarray(item["positions"], dtype=np.float64), points.multiplicities)
+    return FloatStretch(**shared, places=places, error=np.nan if item["error"] is None else item["error"])
 
 
 def _finite(value: float) -> float | None:

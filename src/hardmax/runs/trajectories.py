@@ -2,6 +2,8 @@
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
@@ -10,6 +12,7 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, Then
 from hardmax.engines.machines import Machine, walk_many
 from hardmax.errors import InputError
+from hardmax.runs.records import Record
 from hardmax.runs.stops import Stop
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Form, restore
@@ -25,7 +28,10 @@ class Trajectories(Sequence[Trajectory]):
     [[[1.5], [2.0]], [[3.0]]]
     """
 
-    _form: Form
+    form: Form
+    """How the tokens came, and so how results go back."""
+    multiplicities: np.ndarray | None
+    """How often each token of all clouds counts, if that was said."""
 
     @abstractmethod
     def at(self, layer: int) -> Any:
@@ -62,11 +68,27 @@ class Trajectories(Sequence[Trajectory]):
 
     def tensor_at(self, layer: int) -> Any:
         """The tokens at a layer as torch tensors, of the dtype and on the device on which they came."""
-        if self._form.tensors is None:
+        if self.form.tensors is None:
             raise InputError("`tensor_at` needs tokens that came as torch tensors; `at` gives them as arrays.")
         tokens = self.at(layer)
-        kind = self._form.tensors
+        kind = self.form.tensors
         return [kind.tensor(cloud) for cloud in tokens] if isinstance(tokens, list) else kind.tensor(tokens)
+
+    def save(self, path: str | Path) -> None:
+        """Write the runs to a `.npz` or `.json` file, whole or not at all.
+
+        The last layer is in it as `tokens` with `offsets`, so that `hardmax simulate` can go on from there.
+        """
+        from hardmax.runs.batch_storage import save
+
+        save(self, Path(path))
+
+    @staticmethod
+    def load(path: str | Path) -> "Trajectories":
+        """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
+        from hardmax.runs.batch_storage import load
+
+        return load(Path(path))
 
     def __repr__(self) -> str:
         return f"Trajectories({len(self):,} clouds, {self.decided_by_integers:,} decided by integers)"
@@ -75,9 +97,10 @@ class Trajectories(Sequence[Trajectory]):
 class ListedTrajectories(Trajectories):
     """Runs that were made one by one."""
 
-    def __init__(self, runs: Sequence[Trajectory], form: Form) -> None:
+    def __init__(self, runs: Sequence[Trajectory], form: Form, multiplicities: np.ndarray | None = None) -> None:
         self._runs = tuple(runs)
-        self._form = form
+        self.form = form
+        self.multiplicities = multiplicities
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -90,10 +113,10 @@ class ListedTrajectories(Trajectories):
         return self._runs[index]
 
     def at(self, layer: int) -> Any:
-        return restore(self._form, [run.at(layer) for run in self])
+        return restore(self.form, [run.at(layer) for run in self])
 
     def ends(self) -> Any:
-        return restore(self._form, [run.ends() for run in self])
+        return restore(self.form, [run.ends() for run in self])
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -116,36 +139,47 @@ class ListedTrajectories(Trajectories):
         return sum(run.arithmetic == "exact" for run in self)
 
 
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Many clouds that one kernel walks, and how."""
+
+    tokens: np.ndarray  # of all clouds, one after the other
+    offsets: np.ndarray  # cloud b is tokens[offsets[b]:offsets[b + 1]]
+    multiplicities: np.ndarray | None
+    dynamics: Dynamics
+    stop: Stop
+    record: Record
+    machine: Machine
+
+    def walk(self, layer: int, then: Then, progress: Callable[[int, int], None] | None = None) -> BatchOutcome:
+        return walk_many(self.machine, self.tokens, self.offsets, self.dynamics, layer, then, progress)
+
+
 class BatchTrajectories(Trajectories):
     """The runs of many clouds that a kernel walked together.
 
-    What concerns all clouds is answered from the kernel's arrays. The run of one cloud is made when it is asked for,
-    by the engine that explains itself; it is the same run.
+    What concerns all clouds is answered from `outcome`, the kernel's arrays; clouds that floats cannot decide have
+    their `exact` runs. The run of any other cloud is made by `run_cloud` when it is asked for, by the engine that
+    explains itself; it is the same run.
     """
 
     def __init__(
         self,
-        clouds: Sequence[np.ndarray],
+        batch: Batch,
         form: Form,
-        dynamics: Dynamics,
-        stop: Stop,
         run_cloud: Callable[[int], Trajectory],
-        machine: Machine,
-        progress: Callable[[int, int], None] | None = None,
+        outcome: BatchOutcome,
+        exact: dict[int, Trajectory],
     ) -> None:
-        self._form = form
-        self._dynamics = dynamics
-        self._stop = stop
+        self.batch = batch
+        self.form = form
+        self.multiplicities = batch.multiplicities
+        self.outcome = outcome
+        self.exact = exact
         self._run_cloud = run_cloud
-        self._machine = machine
-        self._tokens = np.concatenate(clouds)
-        self._offsets = np.cumsum([0, *map(len, clouds)])
-        self._outcome = self._walk(stop.last_layer, Then.STAY if stop.when_settled else Then.GO_ON, progress)
-        # What floats cannot prove, integers decide now: it is part of the answer.
-        self._exact = {cloud: run_cloud(cloud) for cloud in self._outcome.undecided.tolist()}
 
     def __len__(self) -> int:
-        return len(self._offsets) - 1
+        return len(self.batch.offsets) - 1
 
     @overload
     def __getitem__(self, index: int) -> Trajectory: ...
@@ -155,41 +189,41 @@ class BatchTrajectories(Trajectories):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         cloud = range(len(self))[index]
-        return self._exact.get(cloud) or self._run_cloud(cloud)
+        return self.exact.get(cloud) or self._run_cloud(cloud)
 
     def at(self, layer: int) -> Any:
         layer = whole_number(layer, "`layer`", at_least=0)
-        if layer > self._stop.last_layer and None in self.settled_at:
+        if layer > self.batch.stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)
             raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
-        again = layer != self._stop.last_layer or self._stop.when_settled
-        outcome = self._walk(layer, Then.GO_ON) if again else self._outcome
-        return self._restore(outcome, {cloud: run.at(layer) for cloud, run in self._exact.items()})
+        again = layer != self.batch.stop.last_layer or self.batch.stop.when_settled
+        outcome = self.batch.walk(layer, Then.GO_ON) if again else self.outcome
+        return self._restore(outcome, {cloud: run.at(layer) for cloud, run in self.exact.items()})
 
     def ends(self) -> Any:
         if None in self.settled_at:
             raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
-        arrived = self._walk(max(self._outcome.settled.tolist()), Then.ARRIVE)
-        return self._restore(arrived, {cloud: run.ends() for cloud, run in self._exact.items()})
+        arrived = self.batch.walk(max(0, *self.outcome.settled.tolist()), Then.ARRIVE)
+        return self._restore(arrived, {cloud: run.ends() for cloud, run in self.exact.items()})
 
     def _restore(self, outcome: BatchOutcome, exact: dict[int, np.ndarray]) -> Any:
-        clouds = np.split(outcome.tokens, self._offsets[1:-1])
+        clouds = np.split(outcome.tokens, self.batch.offsets[1:-1])
         for cloud, tokens in exact.items():
             clouds[cloud] = tokens
-        return restore(self._form, clouds)
+        return restore(self.form, clouds)
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        since = np.split(self._outcome.leader_since, self._offsets[1:-1])
+        since = np.split(self.outcome.leader_since, self.batch.offsets[1:-1])
         return [
-            self._exact[cloud].leaders if cloud in self._exact else np.flatnonzero(layers >= 0)
+            self.exact[cloud].leaders if cloud in self.exact else np.flatnonzero(layers >= 0)
             for cloud, layers in enumerate(since)
         ]
 
     @property
     def settled_at(self) -> list[int | None]:
-        settled: list[int | None] = [layer if layer >= 0 else None for layer in self._outcome.settled.tolist()]
-        for cloud, run in self._exact.items():
+        settled: list[int | None] = [layer if layer >= 0 else None for layer in self.outcome.settled.tolist()]
+        for cloud, run in self.exact.items():
             settled[cloud] = run.settled_at
         return settled
 
@@ -199,12 +233,19 @@ class BatchTrajectories(Trajectories):
 
     @property
     def error(self) -> float:
-        proved = np.delete(self._outcome.errors, self._outcome.undecided)
-        return max([*proved.tolist(), *(run.error for run in self._exact.values())])
+        proved = np.delete(self.outcome.errors, self.outcome.undecided)
+        return max([*proved.tolist(), *(run.error for run in self.exact.values())])
 
     @property
     def decided_by_integers(self) -> int:
-        return len(self._exact)
+        return len(self.exact)
 
-    def _walk(self, layer: int, then: Then, progress: Callable[[int, int], None] | None = None) -> BatchOutcome:
-        return walk_many(self._machine, self._tokens, self._offsets, self._dynamics, layer, then, progress)
+
+def walk_together(
+    batch: Batch, form: Form, run_cloud: Callable[[int], Trajectory], progress: Callable[[int, int], None] | None
+) -> BatchTrajectories:
+    """The runs of a batch. What floats cannot prove, integers decide now: it is part of the answer."""
+    then = Then.STAY if batch.stop.when_settled else Then.GO_ON
+    outcome = batch.walk(batch.stop.last_layer, then, progress)
+    exact = {cloud: run_cloud(cloud) for cloud in outcome.undecided.tolist()}
+    return BatchTrajectories(batch, form, run_cloud, outcome, exact)

@@ -1,10 +1,10 @@
 """From one text to its explanation."""
 
-from collections import defaultdict
-
 from hardmax.errors import InputError
 from hardmax.text.explanation import EXTRA, Explanation, Share
+from hardmax.text.lexicon import lexicon_of
 from hardmax.text.model import TextModel
+from hardmax.text.places import find_places
 
 
 def explain(model: TextModel, text: str) -> Explanation:
@@ -14,18 +14,20 @@ def explain(model: TextModel, text: str) -> Explanation:
     found = model.analyse([text])
     best = int(found.probabilities[0].argmax())
     row, towards = (0, 1) if len(model.bias) == 1 else (best, best)
-    spans = _spans(model, text)
+    places = find_places(text, lexicon_of(model.vocabulary), model.tokeniser, found.ids, found.counts)
     surfaces = (*model.vocabulary.surfaces, EXTRA)
     ledger = [
         Share(
             word=surfaces[token],
-            spans=tuple(spans[token]),
+            places=stands,
             count=int(count),
             mass=float(mass),
             contribution=float(mass * model.prepared.scores[token, row]),
             leads=bool(since >= 0),
         )
-        for token, count, mass, since in zip(found.ids, found.counts, found.masses, found.leader_since, strict=True)
+        for token, count, mass, since, stands in zip(
+            found.ids, found.counts, found.masses, found.leader_since, places, strict=True
+        )
     ]
     return Explanation(
         text=text,
@@ -41,12 +43,3 @@ def explain(model: TextModel, text: str) -> Explanation:
         dynamics=model.dynamics,
         layers=model.layers,
     )
-
-
-def _spans(model: TextModel, text: str) -> dict[int, list[tuple[int, int]]]:
-    places = defaultdict(list)
-    for surface, start, end in model.tokeniser.tokens(text):
-        token = model.vocabulary.index.get(surface)
-        if token is not None:
-            places[token].append((start, end))
-    return places

@@ -1,7 +1,7 @@
 """An explanation: a few words that lead, and an account of the logit to which every word contributes its part."""
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,11 +23,27 @@ class Share:
     """What one word has to do with the outcome."""
 
     word: str
-    spans: tuple[tuple[int, int], ...]  # where it stands: text[start:end]
     count: int  # how often it is said
     mass: float  # its share of the mean in which the layers end
     contribution: float  # to the logit
     leads: bool
+    places: np.ndarray = field(repr=False, compare=False)  # (count, 2): `spans` as an array
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where it stands: text[start:end]."""
+        return tuple(zip(*self.places.T.tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The share as plain data."""
+        return {
+            "word": self.word,
+            "spans": self.spans,
+            "count": self.count,
+            "mass": self.mass,
+            "contribution": self.contribution,
+            "leads": self.leads,
+        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -78,8 +94,8 @@ class Explanation:
             "known": self.known,
             "layers": self.layers,
             "alpha": str(self.dynamics.alpha),
-            "leaders": [asdict(share) for share in self.leaders],
-            "ledger": [asdict(share) for share in self.ledger],
+            "leaders": [share.to_dict() for share in self.leaders],
+            "ledger": [share.to_dict() for share in self.ledger],
         }
 
     def save(self, path: str | Path) -> None:

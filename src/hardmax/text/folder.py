@@ -22,6 +22,7 @@ from hardmax.text.model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.tokens.files import write_whole
+from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
 
 FORMAT, VERSION = "hardmax text model", 1
 READ = ("config.json", "model.safetensors", "vocabulary.txt", "metrics.json")
@@ -40,7 +41,7 @@ def write_model(model: TextModel, folder: Path) -> None:
             write_whole(draft / name, data)
         _put_in_place(draft, target)
     except OSError as error:
-        raise InputError(f"`{folder}` cannot be written: {(error.strerror or str(error)).lower()}.") from None
+        raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
     finally:
         shutil.rmtree(draft, ignore_errors=True)  # it became the folder, or was never finished
 
@@ -49,12 +50,12 @@ def read_model(folder: Path) -> TextModel:
     """The model in a folder, with every check: files, hashes, shapes, dtypes, finite numbers."""
     if not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_WISH}.")
-    files = {name: _read_file(folder / name) for name in ("hashes.json", *READ)}
-    hashes = _read_json(files, "hashes.json", folder)
+    files = {name: read_bytes(folder / name, _WISH) for name in ("hashes.json", *READ)}
+    hashes = _read_object(files, "hashes.json", folder)
     for name in READ:
         if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
             raise InputError(f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again.")
-    config = _read_json(files, "config.json", folder)
+    config = _read_object(files, "config.json", folder)
     if config.get("format") != FORMAT or config.get("version") != VERSION:
         came = f"{config.get('format')!r}, version {config.get('version')!r}"
         raise InputError(f"`{folder / 'config.json'}` says {came}: expected {FORMAT!r}, version {VERSION}.")
@@ -106,7 +107,7 @@ def _assemble(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> 
         temperature=config["temperature"],
         counts=config["counts"],
         tokeniser=Tokeniser(**config["tokeniser"]),
-        metrics=_read_json(files, "metrics.json", folder),
+        metrics=_read_object(files, "metrics.json", folder),
         **tensors,
     )
 
@@ -124,20 +125,8 @@ def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
     return tensors
 
 
-def _read_file(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"`{path}` is missing: {_WISH}.") from None
-    except OSError as error:
-        raise InputError(f"`{path}` cannot be read: {(error.strerror or str(error)).lower()}.") from None
-
-
-def _read_json(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
-    try:
-        found = json.loads(files[name])
-    except (ValueError, RecursionError):
-        found = None
+def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
+    found = parse_json(files[name], shown_name(folder / name), _WISH)
     if not isinstance(found, dict):
         raise InputError(f"`{folder / name}` is not a JSON object: {_WISH}.")
     return found

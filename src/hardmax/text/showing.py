@@ -3,7 +3,8 @@
 from html import escape
 from typing import TYPE_CHECKING
 
-from hardmax.wording import counted
+from hardmax.text.excerpt import Piece, pieces
+from hardmax.wording import chance, counted
 
 if TYPE_CHECKING:
     from hardmax.text.explanation import Explanation, Share
@@ -14,6 +15,7 @@ _STYLE = """
 .hardmax{font-family:system-ui,sans-serif}
 .hardmax-for{background:#0072b233;border-bottom:2px solid #0072b2;color:inherit}
 .hardmax-against{background:#d55e0033;border-bottom:2px dashed #d55e00;color:inherit}
+.hardmax-gap{opacity:.6}
 .hardmax-text{white-space:pre-wrap;max-width:48em;line-height:1.6}
 .hardmax table{border-collapse:collapse}.hardmax td,.hardmax th{padding:.1em .8em;text-align:right}
 .hardmax td:first-child,.hardmax th:first-child{text-align:left}
@@ -24,22 +26,22 @@ def plain(explanation: "Explanation") -> str:
     """Label and probability, the leaders with their shares, and how the logit adds up."""
     rows = [(word, mass, f"{part:+.3f}") for word, mass, part in _rows(explanation)]
     width = max(len(word) for word, _, _ in rows)
-    head = f"{explanation.label}  {_percent(explanation.probability)}"
+    head = f"{explanation.label}  {chance(explanation.probability)}"
     lines = [f"  {word:{width}}  {mass:>7}  {part:>9}" for word, mass, part in rows]
     title = f"  {'leaders':{width}}  {'mass':>7}  towards {explanation.towards}"
     return "\n".join([head, *_unknown(explanation), title, *lines])
 
 
 def fragment(explanation: "Explanation") -> str:
-    """The text with its leaders marked, and the account as a table."""
-    head = f"<p><strong>{escape(str(explanation.label))}</strong> {_percent(explanation.probability)}</p>"
+    """The text with its leaders marked (of a long one, what is around them), and the account as a table."""
+    head = f"<p><strong>{escape(str(explanation.label))}</strong> {escape(chance(explanation.probability))}</p>"
     notes = "".join(f"<p>{escape(line)}</p>" for line in _unknown(explanation))
     rows = "".join(
         f"<tr><td>{escape(word)}</td><td>{mass}</td><td>{part:+.3f}</td></tr>"
         for word, mass, part in _rows(explanation)
     )
     title = f"<tr><th>leaders</th><th>mass</th><th>towards {escape(str(explanation.towards))}</th></tr>"
-    text = f'<p class="hardmax-text">{_marked(explanation)}</p>'
+    text = f'<p class="hardmax-text">{"".join(map(_marked, pieces(explanation)))}</p>'
     return f'<div class="hardmax"><style>{_STYLE}</style>{head}{notes}{text}<table>{title}{rows}</table></div>'
 
 
@@ -76,17 +78,8 @@ def _unknown(explanation: "Explanation") -> list[str]:
     return [] if explanation.known else ["The model knows no word of this text: the answer says nothing about it."]
 
 
-def _marked(explanation: "Explanation") -> str:
-    """The text, escaped, with the leaders in <mark>; where they overlap, the one with more mass."""
-    taken: list[tuple[int, int, str]] = []
-    for share in explanation.leaders:
-        side = "for" if share.contribution >= 0 else "against"
-        for start, end in share.spans:
-            if all(end <= first or last <= start for first, last, _ in taken):
-                taken.append((start, end, side))
-    pieces, at = [], 0
-    for start, end, side in sorted(taken):
-        word = escape(explanation.text[start:end])
-        pieces += [escape(explanation.text[at:start]), f'<mark class="hardmax-{side}">{word}</mark>']
-        at = end
-    return "".join([*pieces, escape(explanation.text[at:])])
+def _marked(piece: Piece) -> str:
+    """A piece of the text, escaped, in <mark> if it leads."""
+    if piece.side == "left out":
+        return f'\n<em class="hardmax-gap">{escape(piece.text)}</em>\n'
+    return f'<mark class="hardmax-{piece.side}">{escape(piece.text)}</mark>' if piece.side else escape(piece.text)

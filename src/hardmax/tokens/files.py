@@ -5,12 +5,9 @@ nearest binary fraction. npy and npz files hold floats, and those are what they 
 """
 
 import gc
-import io
-import json
 import os
+import re
 import secrets
-import sys
-import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -21,8 +18,10 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hardmax.errors import InputError
+from hardmax.tokens.arrays import NPY_MAGIC, ZIP_MAGIC, read_array, read_arrays
 from hardmax.tokens.batches import Ragged
 from hardmax.tokens.decimals import fractions_array, is_number, read_numbers
+from hardmax.tokens.reading import decode, parse_json, read_bytes, reason, shown_name
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
@@ -35,8 +34,8 @@ FORMATS = {
     ".npy": "npy",
     ".npz": "npz",
 }
-NPY_MAGIC, ZIP_MAGIC = b"\x93NUMPY", b"PK\x03\x04"
-JSON_WISH = "expected [[0, 1], [1, 0]]"
+WISH, JSON_WISH = "expected a file of tokens, or `-` for standard input", "expected [[0, 1], [1, 0]]"
+_WHOLE = re.compile(r"\d{1,18}", re.ASCII)
 
 
 def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[Table] | Ragged:
@@ -45,14 +44,13 @@ def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[T
     | form | one cloud | several clouds |
     |---|---|---|
     | CSV, TSV, text in columns | a token a line; header, blank lines and `#` comments allowed | |
-    | JSON | list of rows, or `{"tokens": rows}` | list of lists of rows |
+    | JSON | list of rows, or `{"tokens": rows}` | list of lists of rows, or as in npz |
     | npy | shape (n, d) | shape (B, n, d) |
     | npz | the only array, or `tokens` | the same, or `tokens` with `offsets` (and `multiplicities`) |
 
     `format` ("csv", "json", "npy" or "npz") overrules the suffix.
     """
-    name = "standard input" if str(path) == "-" else f"`{path}`"
-    data = _read_bytes(path, name)
+    name, data = shown_name(path), read_bytes(path, WISH)
     if not data.strip():
         raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
     with _no_garbage_search():
@@ -84,31 +82,14 @@ def write_whole(path: str | Path, data: bytes) -> None:
             os.fsync(stream.fileno())
         draft.replace(target)
     except OSError as error:
-        why = _reason(error) if target.parent.is_dir() else f"the folder `{Path(path).parent}` does not exist"
+        why = reason(error) if target.parent.is_dir() else f"the folder `{Path(path).parent}` does not exist"
         raise InputError(f"`{path}` cannot be written: {why}.") from None
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()
 
 
-# ---------------------------------------------------------------- bytes, and what they are
-
-
-def _read_bytes(path: str | Path, name: str) -> bytes:
-    if str(path) == "-":
-        return sys.stdin.buffer.read()
-    try:
-        return Path(path).read_bytes()
-    except FileNotFoundError:
-        raise InputError(f"{name} does not exist: expected a file of tokens, or `-` for standard input.") from None
-    except IsADirectoryError:
-        raise InputError(f"{name} is a folder: expected a file of tokens.") from None
-    except OSError as error:
-        raise InputError(f"{name} cannot be read: {_reason(error)}.") from None
-
-
-def _reason(error: OSError) -> str:
-    return (error.strerror or type(error).__name__).lower()
+# ---------------------------------------------------------------- what the bytes are
 
 
 def _format(path: str | Path, data: bytes, name: str, format: str | None) -> str:
@@ -130,11 +111,7 @@ def _format(path: str | Path, data: bytes, name: str, format: str | None) -> str
 
 
 def _decode(data: bytes, name: str) -> str:
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        place = f"byte {error.start} is 0x{data[error.start]:02x}"
-        raise InputError(f"{name} is not UTF-8 text ({place}): save it as UTF-8, or as .npy.") from None
+    text = decode(data, name, "save it as UTF-8, or as .npy")
     if "\0" in text:
         raise InputError(f"{name} holds binary data where text belongs: save it as UTF-8, or as .npy.")
     return text
@@ -223,18 +200,16 @@ def _written_matrix(text: str, name: str) -> Table:
 # ---------------------------------------------------------------- JSON
 
 
-def _read_json(data: bytes, name: str) -> Table | list[Table]:
-    try:
-        # Numbers stay the text they are: a float would be rounded before anyone could tell.
-        found = json.loads(_decode(data, name), parse_float=str, parse_int=str, parse_constant=str)
-    except json.JSONDecodeError as error:
-        place = f"line {error.lineno}, column {error.colno}"
-        raise InputError(f"{name} is not JSON ({place}: {error.msg}): {JSON_WISH}.") from None
-    except RecursionError:
-        raise InputError(f"{name} is nested too deeply: {JSON_WISH}.") from None
+def _read_json(data: bytes, name: str) -> Table | list[Table] | Ragged:
+    # Numbers stay the text they are: a float would be rounded before anyone could tell.
+    found = parse_json(data, name, JSON_WISH, parse_float=str, parse_int=str, parse_constant=str)
     if isinstance(found, dict):
         if "tokens" not in found:
             raise InputError(f"{name} has no key 'tokens': expected {{\"tokens\": [[0, 1], [1, 0]]}}.")
+        if "offsets" in found:
+            counts = found.get("multiplicities")
+            whole = None if counts is None else _whole_numbers(counts, f"{name} multiplicities")
+            return Ragged(_table(found["tokens"], name), _whole_numbers(found["offsets"], f"{name} offsets"), whole)
         found = found["tokens"]
     if _is_list_of_lists(found) and any(map(_is_list_of_lists, found)):
         return [_table(cloud, f"{name} cloud {number}") for number, cloud in enumerate(found)]
@@ -243,6 +218,12 @@ def _read_json(data: bytes, name: str) -> Table | list[Table]:
 
 def _is_list_of_lists(value: Any) -> bool:
     return isinstance(value, list) and len(value) > 0 and all(isinstance(inner, list) for inner in value)
+
+
+def _whole_numbers(values: Any, name: str) -> np.ndarray:
+    if not isinstance(values, list) or not all(isinstance(text, str) and _WHOLE.fullmatch(text) for text in values):
+        raise InputError(f"{name} must be a list of whole numbers from 0 up.")
+    return np.array([int(text) for text in values], dtype=np.int64)
 
 
 def _table(rows: Any, name: str) -> Table:
@@ -267,30 +248,17 @@ def _table(rows: Any, name: str) -> Table:
 
 
 def _read_npy(data: bytes, name: str) -> Table:
-    return _stored_table(_load(data, name, "npy"), name)
+    return _stored_table(read_array(data, name), name)
 
 
 def _read_npz(data: bytes, name: str) -> Table | Ragged:
-    arrays = _load(data, name, "npz")
+    arrays = read_arrays(data, name)
     if len(arrays) != 1 and "tokens" not in arrays:
         raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: expected `tokens`.")
     tokens = _stored_table(arrays.get("tokens", next(iter(arrays.values()))), name)
     if "offsets" not in arrays:
         return tokens
     return Ragged(tokens, arrays["offsets"], arrays.get("multiplicities"))
-
-
-def _load(data: bytes, name: str, kind: str) -> Any:
-    if not data.startswith(NPY_MAGIC if kind == "npy" else ZIP_MAGIC):
-        writer = {"npy": "numpy.save", "npz": "numpy.savez"}[kind]
-        raise InputError(f"{name} is not an {kind} file: expected one that {writer} wrote.")
-    try:
-        loaded = np.load(io.BytesIO(data), allow_pickle=False)
-        return loaded if kind == "npy" else dict(loaded)
-    except (ValueError, OSError, EOFError, MemoryError, SyntaxError, zipfile.BadZipFile) as error:
-        if "allow_pickle" in str(error):
-            raise InputError(f"{name} holds pickled objects, which could run code: save numbers instead.") from None
-        raise InputError(f"{name} is broken: it cannot be read as {kind}. Save it again.") from None
 
 
 def _stored_table(array: np.ndarray, name: str) -> np.ndarray:

@@ -10,6 +10,18 @@ from hardmax.text.kernels.scanning import find_pieces
 TEXTS = 64  # a task for a thread
 
 
+@njit(cache=True, nogil=True, inline="always")
+def extend_phrases(active, node, table, keys, words):
+    """One word further: `active[k]` becomes the node of the phrase of k + 1 words that ends at this word, or -1."""
+    for k in range(len(active) - 1, 0, -1):
+        extended = -1
+        if node >= 0 and active[k - 1] >= 0:
+            slot = pair_slot(np.int64(active[k - 1]) << 32 | node, table, keys)
+            extended = table[slot] + words if table[slot] >= 0 else -1
+        active[k] = extended
+    active[0] = node
+
+
 @njit(cache=True, nogil=True)
 def _collect(
     letters, cuts, pieces, numbers, token_of_node, table, keys, marks, across, active, place, ids, counts, base
@@ -32,12 +44,7 @@ def _collect(
             lengths = 1
         else:
             lengths = longest
-            for k in range(longest - 1, 0, -1):
-                active[k] = -1
-                if node >= 0 and active[k - 1] >= 0:
-                    slot = pair_slot(np.int64(active[k - 1]) << 32 | node, table, keys)
-                    active[k] = table[slot] + len(token_of_node) - len(keys) if table[slot] >= 0 else -1
-            active[0] = node
+            extend_phrases(active, node, table, keys, len(token_of_node) - len(keys))
         for k in range(lengths):
             at_node = node if is_mark else active[k]
             token = token_of_node[at_node] if at_node >= 0 else -1

@@ -82,11 +82,12 @@ def _read_unusual(data, at, end, in_word, classes):
 
 
 @njit(cache=True, nogil=True)
-def find_pieces(data, at, end, classes, lowered, letters, ends, keys):
+def find_pieces(data, at, end, classes, lowered, letters, ends, keys, begins=None):
     """Cut the text `data[at:end]` into pieces; give back how many.
 
-    Piece p is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it. A piece without letters is the
-    end of a sentence, and so is a piece that is a mark. One call a text: calls would cost more than the reading.
+    Piece p is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it; its first byte is `begins[p]`, if
+    anyone asks (if not, the compiler leaves that out). A piece without letters is the end of a sentence, and so is a
+    piece that is a mark. One call a text: calls would cost more than the reading.
     """
     pieces, length, start, key = 0, 0, 0, _START
     while at < end:
@@ -98,6 +99,8 @@ def find_pieces(data, at, end, classes, lowered, letters, ends, keys):
         at += size
         if kind == LETTER:
             code = np.int64(lowered[code]) if code < len(lowered) else code
+            if begins is not None and length == start:
+                begins[pieces] = at - size
             letters[length] = code
             length += 1
             key = (key ^ np.uint64(code)) * _PRIME
@@ -110,6 +113,8 @@ def find_pieces(data, at, end, classes, lowered, letters, ends, keys):
             kind = SENTENCE_END if after >= at else SEPARATOR
             at = max(at, after)
         if kind == MARK:
+            if begins is not None:
+                begins[pieces] = at - size
             letters[length] = code
             length += 1
             key = (key ^ np.uint64(code)) * _PRIME

@@ -1,0 +1,128 @@
+"""The runs of a batch as a document, from which they are made again: those that were made one by one each as a run,
+those that a kernel walked together as the kernel's arrays, with the runs that integers decided beside them.
+"""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.batch import BatchOutcome
+from hardmax.engines.cpu import CPU
+from hardmax.runs.packing import RUNS, damage_named, read_document, write_document
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly, Record
+from hardmax.runs.simulation import run_points
+from hardmax.runs.stops import AfterLayers, Settled
+from hardmax.runs.storage import dynamics_document, dynamics_of, run_document, run_of
+from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectories, Trajectories
+from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.batches import Cloud, Form, Layout, Ragged
+from hardmax.tokens.points import merge
+
+
+def save(runs: Trajectories, path: Path) -> None:
+    """Write the runs of a batch to a `.npz` or `.json` file, whole or not at all."""
+    if isinstance(runs, BatchTrajectories) and _record_document(runs.batch.record) is not None:
+        told = _together_document(runs)
+    else:
+        told = _listed_document(runs)
+    write_document(path, RUNS, {"layout": runs.form.layout.name, "multiplicities": runs.multiplicities} | told)
+
+
+def load(path: Path) -> Trajectories:
+    """Read the runs of a batch; a file that holds something else is told apart in one line."""
+    document = read_document(path, RUNS)
+    with damage_named(path):
+        return _runs_of(document)
+
+
+def _listed_document(runs: Trajectories) -> dict[str, Any]:
+    return {
+        "tokens": np.concatenate([run.at(run.layers) for run in runs]),
+        "offsets": np.cumsum([0, *(run.n for run in runs)]),
+        "together": None,
+        "runs": [run_document(run) for run in runs],
+    }
+
+
+def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
+    batch, outcome = runs.batch, runs.outcome
+    tokens, since, errors = outcome.tokens.copy(), outcome.leader_since.copy(), outcome.errors.copy()
+    for cloud, run in runs.exact.items():  # where the kernel gave up, its arrays mean nothing
+        here = slice(batch.offsets[cloud], batch.offsets[cloud + 1])
+        tokens[here], since[here], errors[cloud] = run.at(run.layers), run.leader_since[run.points.of_token], run.error
+    return {
+        "tokens": tokens,
+        "offsets": batch.offsets,
+        "together": dynamics_document(batch.dynamics)
+        | {
+            "starts": batch.tokens,
+            "last_layer": batch.stop.last_layer,
+            "when_settled": batch.stop.when_settled,
+            "record": _record_document(batch.record),
+            "leader_since": since,
+            "settled": outcome.settled,
+            "errors": errors,
+        },
+        "runs": [run_document(run) for run in runs.exact.values()],
+    }
+
+
+def _runs_of(document: dict[str, Any]) -> Trajectories:
+    form, runs = Form(Layout[document["layout"]]), [run_of(item) for item in document["runs"]]
+    told = document["together"]
+    offsets = np.asarray(document["offsets"], dtype=np.int64)
+    # What Ragged refuses, no batch can be made of: offsets that cut no clouds, multiplicities for other tokens.
+    tokens = Ragged(np.asarray(document["tokens"], dtype=np.float64), offsets, _counts(document["multiplicities"]))
+    sizes = np.diff(tokens.offsets)
+    if form.is_single or (form.layout is Layout.STACK and len(set(sizes.tolist())) > 1):
+        raise ValueError(f"clouds that are no {form.layout.name.lower()}")
+    if told is not None:
+        return _together_of(told, runs, tokens, form)
+    if [run.n for run in runs] != sizes.tolist():
+        raise ValueError("runs of other clouds")
+    return ListedTrajectories(runs, form, tokens.multiplicities)
+
+
+def _together_of(told: dict[str, Any], runs: list[Trajectory], tokens: Ragged, form: Form) -> BatchTrajectories:
+    starts = Ragged(np.asarray(told["starts"], dtype=np.float64), tokens.offsets, tokens.multiplicities)
+    outcome = BatchOutcome(
+        tokens.tokens,
+        np.asarray(told["leader_since"], dtype=np.int64),
+        np.asarray(told["settled"], dtype=np.int64),
+        np.asarray(told["errors"], dtype=np.float64),
+    )
+    exact = dict(zip(outcome.undecided.tolist(), runs, strict=True))
+    lengths = (len(starts.tokens), len(starts), len(starts))
+    if (*outcome.leader_since.shape, *outcome.settled.shape, *outcome.errors.shape) != lengths:
+        raise ValueError("arrays of different lengths")
+    if any(run.n != len(starts[cloud]) for cloud, run in exact.items()):
+        raise ValueError("runs of other clouds")
+    dynamics, last = dynamics_of(told), told["last_layer"]
+    dynamics.check_dimension(starts.tokens.shape[1])
+    stop = Settled(last) if told["when_settled"] else AfterLayers(last)
+    record = LastOnly() if told["record"] == "last" else Every(told["record"])
+    engines = engines_for("certified", CPU)
+
+    def run_cloud(number: int) -> Trajectory:
+        cloud, counts = slice(*starts.offsets[number : number + 2]), starts.multiplicities
+        points = merge(Cloud(starts.tokens[cloud], None if counts is None else counts[cloud]))
+        return run_points(points, dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
+
+    batch = Batch(starts.tokens, starts.offsets, starts.multiplicities, dynamics, stop, record, CPU)
+    return BatchTrajectories(batch, form, run_cloud, outcome, exact)
+
+
+def _record_document(record: Record) -> int | str | None:
+    """Every m-th layer or the last, if it is that simple; another record's runs have to be made and kept."""
+    match record:
+        case Every(m):
+            return m
+        case LastOnly():
+            return "last"
+    return None
+
+
+def _counts(multiplicities: Any) -> np.ndarray | None:
+    return None if multiplicities is None else np.asarray(multiplicities, dtype=np.int64)

@@ -1,0 +1,107 @@
+"""Documents with arrays in files: `.npz` (arrays, with the rest as JSON inside) or `.json` (all of it plain text).
+
+In JSON arrays are lists. In npz an array at the top of the document is an entry under its own name, where other
+programs find it; all others of a dtype lie one after the other in one entry, since a batch may have many thousands of
+them. The document says `{"array": entry}` or `{"array": entry, "start": …, "shape": …}` in their place.
+"""
+
+import io
+import json
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.tokens.arrays import read_arrays
+from hardmax.tokens.files import write_whole
+from hardmax.tokens.reading import parse_json, read_bytes, shown_name
+
+VERSION, READABLE = 3, (2, 3)  # version 2 had an npz entry for each array
+RUN, RUNS = "hardmax-trajectory", "hardmax-trajectories"
+_HOLDS = {RUN: "the run of one cloud", RUNS: "the runs of a batch of clouds"}
+_READER = {RUN: "`Trajectory.load`", RUNS: "`Trajectories.load`"}
+_DOCUMENT = "document"
+
+
+def write_document(path: Path, format: str, document: dict[str, Any]) -> None:
+    """Write a document in the form that the suffix names, whole or not at all."""
+    document = {"format": format, "version": VERSION} | document
+    match path.suffix.lower():
+        case ".json":
+            write_whole(path, json.dumps(document, default=np.ndarray.tolist).encode())
+        case ".npz":
+            write_whole(path, _archive(document))
+        case suffix:
+            raise InputError(f"`path` must end in .npz or .json, not {suffix or 'nothing'!r}.")
+
+
+def read_document(path: Path, format: str) -> dict[str, Any]:
+    """Read a document of a format; a file that holds anything else is told apart in one line."""
+    name, wish = shown_name(path), f"expected {_HOLDS[format]}, as `save` writes it"
+    data = read_bytes(path, wish)
+    if path.suffix.lower() == ".json":
+        document = parse_json(data, name, wish)
+    else:
+        arrays = read_arrays(data, name)
+        if _DOCUMENT not in arrays:
+            raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: {wish}.")
+        with damage_named(path):
+            text = arrays[_DOCUMENT].tobytes()
+            document = parse_json(text, name, wish, object_hook=lambda item: _put_back(item, arrays))
+    if not isinstance(document, dict) or document.get("format") not in _HOLDS:
+        raise InputError(f"{name} was not saved by hardmax: {wish}.")
+    if document["format"] != format:
+        found = document["format"]
+        raise InputError(f"{name} holds {_HOLDS[found]}: read it with {_READER[found]}.")
+    if document.get("version") not in READABLE:
+        known = " and ".join(map(str, READABLE))
+        raise InputError(f"{name} has version {document.get('version')!r}: this hardmax reads versions {known}.")
+    return document
+
+
+@contextmanager
+def damage_named(path: Path) -> Iterator[None]:
+    """Whatever breaks off the making of a run from a document becomes one line that names the file."""
+    try:
+        yield
+    except InputError as error:
+        complaint = str(error) if shown_name(path) in str(error) else f"{shown_name(path)} holds no sound run: {error}"
+        raise InputError(complaint) from None
+    except Exception as error:  # a document may be wrong in any way at all
+        reason = " ".join(str(error).split())[:80]
+        raise InputError(f"{shown_name(path)} is damaged ({type(error).__name__}: {reason}). Save it again.") from None
+
+
+def _archive(document: dict[str, Any]) -> bytes:
+    entries = {name: value for name, value in document.items() if isinstance(value, np.ndarray)}
+    pools: dict[str, list[np.ndarray]] = defaultdict(list)
+    lengths: dict[str, int] = defaultdict(int)
+
+    def set_aside(array: np.ndarray) -> dict[str, Any]:
+        pool = array.dtype.name
+        place = {"array": pool, "start": lengths[pool], "shape": array.shape}
+        pools[pool].append(array.ravel())
+        lengths[pool] += array.size
+        return place
+
+    named = {name: {"array": name} for name in entries}
+    text = json.dumps(document | named, default=set_aside).encode()
+    entries |= {pool: np.concatenate(arrays) for pool, arrays in pools.items()}
+    entries[_DOCUMENT] = np.frombuffer(text, dtype=np.uint8)
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, allow_pickle=False, **entries)
+    return buffer.getvalue()
+
+
+def _put_back(item: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
+    if item.keys() == {"array"}:
+        return arrays[item["array"]]
+    if item.keys() != {"array", "start", "shape"}:
+        return item
+    end = item["start"] + prod(item["shape"])
+    return arrays[item["array"]][item["start"] : end].reshape(item["shape"])

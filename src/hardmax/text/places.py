@@ -1,0 +1,53 @@
+"""Where the words of one text stand: what `Tokeniser.tokens` says of the known tokens, at the speed of the kernels."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from hardmax.text.characters import CLASSES, LOWERED
+from hardmax.text.kernels.dictionary import find_words
+from hardmax.text.kernels.placing import place_tokens
+from hardmax.text.kernels.scanning import find_pieces
+from hardmax.text.lexicon import Lexicon
+from hardmax.text.texts import encode_text
+from hardmax.text.tokeniser import Tokeniser
+
+
+def find_places(
+    text: str, lexicon: Lexicon, tokeniser: Tokeniser, ids: np.ndarray, counts: np.ndarray
+) -> list[np.ndarray]:
+    """For each of the tokens `ids`, said as often as `counts`, where it stands: rows (start, end) of `text[start:end]`.
+
+    The extra token, which stands nowhere, has no rows. `ids` are all the known tokens of the text.
+    """
+    data = np.frombuffer(encode_text(text), dtype=np.uint8)
+    room = len(data)
+    letters, cuts = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.int64)
+    hashes, numbers, begins = np.empty(room, np.uint64), np.empty(room, np.int32), np.zeros(room, np.int64)
+    pieces = find_pieces(data, 0, room, CLASSES, LOWERED, letters, cuts, hashes, begins)
+    find_words(
+        letters, cuts, hashes, pieces, lexicon.table, lexicon.word_keys, lexicon.spellings, lexicon.starts, numbers
+    )
+    if len(text) < len(data):
+        # Bytes become characters: each has one byte that does not continue another.
+        begins[:pieces] = np.cumsum(data & 0xC0 != 0x80)[begins[:pieces]] - 1
+    bounds = np.concatenate([[0], np.cumsum(np.where(ids < lexicon.tokens, counts, 0))])
+    slots = np.full(lexicon.tokens + 1, -1, dtype=np.int64)
+    slots[ids] = bounds[:-1]
+    places = np.empty((bounds[-1], 2), dtype=np.int64)
+    place_tokens(
+        letters,
+        cuts,
+        begins,
+        pieces,
+        numbers,
+        lexicon.token_of_node,
+        lexicon.phrases,
+        lexicon.phrase_keys,
+        tokeniser.longest_phrase,
+        tokeniser.marks,
+        tokeniser.across_sentences,
+        slots,
+        places,
+    )
+    return [places[first:last] for first, last in pairwise(bounds.tolist())]
