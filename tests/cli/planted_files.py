@@ -12,6 +12,7 @@ QUICK = {
     "phrases": 0,
     "longest_phrase": 1,
     "tokens": 12,
+    "thrift": 0,
     "epochs": 4,
     "bag_epochs": 1,
     "rise_epochs": 1,

@@ -261,7 +261,7 @@ BAD_OPTIONS = {
     "a strange rule for bad rows": (["--on-bad-rows", "mend"], ["--on-bad-rows", "skip", "refuse", "mend"]),
     "nothing to resume": (["--resume"], ["--resume", "no unfinished training"]),
     "an unknown recipe": (["--recipe", "stew"], ["--recipe", "imdb-2d", "stew"]),
-    "a recipe that is not there": (["--recipe", "stew.json"], ["--recipe", "stew.json", "cannot be read"]),
+    "a recipe that is not there": (["--recipe", "stew.json"], ["--recipe", "`stew.json` does not exist"]),
     "no such file": (["--output", "data.csv"], ["--output", "is a file"]),
 }
 

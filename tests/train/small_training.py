@@ -1,6 +1,7 @@
 """A small training for the tests, and, run as a script, one that can be killed: it says each epoch as it ends."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +16,8 @@ from hardmax.train.recipe import Recipe
 RECIPE = Recipe(
     layers=4, epochs=6, bag_epochs=1.0, rise_epochs=1.0, batch=32, word_dropout=0.3, norm_penalty=0.01, decay=1e-4
 )
+LEARNS_ALPHA = replace(RECIPE, alpha_rate=1.0)
+RECIPES = {"alpha is given": RECIPE, "alpha is learned": LEARNS_ALPHA}
 TOKENS = 300
 
 
@@ -40,4 +43,4 @@ def train_small(folder=None, recipe=RECIPE, progress=None, classes=2, validation
 
 
 if __name__ == "__main__":
-    train_small(sys.argv[1], progress=lambda report: print(report.epoch, flush=True))
+    train_small(sys.argv[1], RECIPES[sys.argv[2]], progress=lambda report: print(report.epoch, flush=True))

@@ -15,24 +15,27 @@ LABELS = np.array([0, 0, 1, 1, 0])
 
 def test_only_texts_that_teach_are_counted_but_all_are_read():
     learns = np.array([True, True, True, True, False])
-    corpus = prepare(read_texts(TEXTS), LABELS, learns, Tokeniser(longest_phrase=1), Recipe(tokens=10))
+    corpus = prepare(read_texts(TEXTS), LABELS, learns, Tokeniser(longest_phrase=1), Recipe(tokens=10, thrift=0.0))
     assert sorted(corpus.vocabulary.surfaces) == ["good", "not", "so"]
     assert corpus.vocabulary.counts.sum() == 10
     assert np.diff(corpus.encoded.offsets).tolist() == [3, 3, 2, 2, 0]
 
 
 def test_phrases_of_three_words_must_be_in_one_text_more():
-    every = np.ones(5, dtype=np.bool_)
-    tokeniser = Tokeniser(longest_phrase=3)
-    assert "not so" in prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe()).vocabulary.surfaces
-    assert "not so good" not in prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe()).vocabulary.surfaces
-    thrice = prepare(read_texts(TEXTS + TEXTS[:1]), np.append(LABELS, 0), np.append(every, True), tokeniser, Recipe())
-    assert "not so good" in thrice.vocabulary.surfaces
+    def surfaces(texts, labels):
+        every, recipe = np.ones(len(texts), dtype=np.bool_), Recipe(thrift=0.0)
+        return prepare(
+            read_texts(texts), np.array(labels), every, Tokeniser(longest_phrase=3), recipe
+        ).vocabulary.surfaces
+
+    assert "not so" in surfaces(TEXTS, LABELS)
+    assert "not so good" not in surfaces(TEXTS, LABELS)
+    assert "not so good" in surfaces(TEXTS + TEXTS[:1], [*LABELS, 0])
 
 
 def test_no_more_tokens_are_kept_than_asked_for():
     every = np.ones(5, dtype=np.bool_)
-    corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(tokens=2))
+    corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(tokens=2, thrift=0.0))
     assert len(corpus.vocabulary) == 2
     assert corpus.encoded.ids.max() == 1
 

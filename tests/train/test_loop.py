@@ -14,7 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
-from small_training import RECIPE, examples, train_small
+from small_training import RECIPE, RECIPES, examples, train_small
 
 from hardmax.errors import InputError
 from hardmax.train.clouds import Clouds
@@ -54,33 +54,37 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(trained):
     assert bits(train_small(recipe=replace(RECIPE, seed=1))[0]) != bits(trained[0])
 
 
-def test_threads_change_no_bit(trained):
+@pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
+def test_threads_change_no_bit(recipe):
+    network, _ = train_small(recipe=recipe)
     threads = numba.get_num_threads(), torch.get_num_threads()
     try:
         numba.set_num_threads(1)
         torch.set_num_threads(1)
-        assert bits(train_small()[0]) == bits(trained[0])
+        assert bits(train_small(recipe=recipe)[0]) == bits(network)
     finally:
         numba.set_num_threads(threads[0])
         torch.set_num_threads(threads[1])
 
 
-def test_a_training_killed_in_the_middle_of_an_epoch_goes_on_to_the_same_bits(tmp_path, trained):
-    child = subprocess.Popen([sys.executable, str(SCRIPT), str(tmp_path)], stdout=subprocess.PIPE, text=True)
+@pytest.mark.parametrize("name", RECIPES)
+def test_a_training_killed_in_the_middle_of_an_epoch_goes_on_to_the_same_bits(tmp_path, name):
+    whole, whole_reports = train_small(recipe=RECIPES[name])
+    child = subprocess.Popen([sys.executable, str(SCRIPT), str(tmp_path), name], stdout=subprocess.PIPE, text=True)
     assert child.stdout is not None
     with child, child.stdout as told:
-        while told.readline().strip() != "2":
+        while told.readline().strip() != "3":
             pass
         time.sleep(0.005)
         child.kill()
     assert child.wait() == -9
     seen = read_log(tmp_path / "log.jsonl")
-    assert 2 <= len(seen) < RECIPE.epochs
+    assert 3 <= len(seen) < RECIPE.epochs
     told_again: list[int] = []
-    network, reports = train_small(tmp_path, progress=lambda report: told_again.append(report.epoch))
+    network, reports = train_small(tmp_path, RECIPES[name], progress=lambda report: told_again.append(report.epoch))
     assert told_again == list(range(len(seen) + 1, RECIPE.epochs + 1))
-    assert bits(network) == bits(trained[0])
-    assert [r.loss for r in reports] == [r.loss for r in trained[1]]
+    assert bits(network) == bits(whole)
+    assert [(r.loss, r.alpha) for r in reports] == [(r.loss, r.alpha) for r in whole_reports]
     assert [r.loss for r in read_log(tmp_path / "log.jsonl")] == [r.loss for r in reports]
 
 

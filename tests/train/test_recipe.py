@@ -26,6 +26,7 @@ def test_the_presets_in_the_plane_are_planar_and_cluster_in_earnest():
 def test_alpha_is_zero_then_rises_then_stays():
     recipe = Recipe(alpha=2.0, bag_epochs=1.0, rise_epochs=2.0)
     assert [recipe.alpha_at(epoch) for epoch in (0, 0.9, 1, 2, 3, 9)] == [0, 0, 0, 1, 2, 2]
+    assert [recipe.has_risen(epoch) for epoch in (0, 1, 2.9, 3, 9)] == [False, False, False, True, True]
     assert replace(recipe, rise_epochs=0.0).alpha_at(1.0) == 2.0
 
 
@@ -36,6 +37,8 @@ def test_alpha_is_zero_then_rises_then_stays():
         ({"dimension": 2.0}, "`dimension`"),
         ({"epochs": True}, "`epochs`"),
         ({"alpha": 0}, "`alpha`"),
+        ({"alpha_rate": -0.1}, "`alpha_rate`"),
+        ({"thrift": "some"}, "`thrift`"),
         ({"rate": float("nan")}, "`rate`"),
         ({"rate": "fast"}, "`rate`"),
         ({"word_dropout": 1.0}, "`word_dropout`"),

@@ -47,7 +47,7 @@ def log_odds(encoded: Encoded, positive: np.ndarray, tokens: int) -> np.ndarray:
     return np.log(theirs / theirs.sum()) - np.log(others / others.sum())
 
 
-def weigh(encoded: Encoded, positive: np.ndarray, odds: np.ndarray, strength: float) -> np.ndarray:
+def weigh(encoded: Encoded, positive: np.ndarray, odds: np.ndarray, strength: float, steps: int = _STEPS) -> np.ndarray:
     """The weight of every token in a linear model of `positive`; the larger `strength`, the closer to the data."""
     text = np.repeat(np.arange(len(encoded)), np.diff(encoded.offsets))
     values = odds[encoded.ids]
@@ -55,10 +55,10 @@ def weigh(encoded: Encoded, positive: np.ndarray, odds: np.ndarray, strength: fl
     values *= _LENGTH / np.maximum(lengths, 1e-9)[text]
     shape = (len(encoded), len(odds))
     features = csr_matrix((values.astype(np.float32), encoded.ids, encoded.offsets), shape=shape)
-    return _regress(features, np.where(positive, 1.0, -1.0), strength) * odds
+    return _regress(features, np.where(positive, 1.0, -1.0), strength, steps) * odds
 
 
-def _regress(features: Any, signs: np.ndarray, strength: float) -> np.ndarray:
+def _regress(features: Any, signs: np.ndarray, strength: float, steps: int) -> np.ndarray:
     """Logistic regression with the penalty |w|^2 / (2 strength) on the sum of the losses."""
     columns, texts = features.T.tocsr(), len(signs)
 
@@ -70,4 +70,4 @@ def _regress(features: Any, signs: np.ndarray, strength: float) -> np.ndarray:
         slope = columns @ pull.astype(np.float32) + weights / (strength * texts)
         return float(loss), np.append(slope, pull.sum())
 
-    return descend(objective, np.zeros(features.shape[1] + 1), _STEPS)[:-1]
+    return descend(objective, np.zeros(features.shape[1] + 1), steps)[:-1]

@@ -11,8 +11,9 @@ from hardmax.text.texts import TextBytes
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train.choosing import choose_tokens
-from hardmax.train.clouds import Clouds, pick
+from hardmax.train.clouds import pick_rows
 from hardmax.train.recipe import Recipe
+from hardmax.train.thrift import enough_tokens
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,12 +34,16 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
             f"`texts` have no word that {recipe.fewest_texts} of them share: give more texts, or lower `fewest_texts`."
         )
     encoded = encode(texts, candidates, tokeniser)
-    seen = _rows(encoded, np.flatnonzero(learns))
+    seen = pick_rows(encoded, np.flatnonzero(learns))
+    keep = recipe.tokens
+    if recipe.thrift:
+        enough = enough_tokens(seen, labels[learns], len(candidates), strength=recipe.strength, thrift=recipe.thrift)
+        keep = min(keep, enough)
     kept = choose_tokens(
         seen,
         labels[learns],
         len(candidates),
-        keep=recipe.tokens,
+        keep=keep,
         strength=recipe.strength,
         least_odds=recipe.least_odds,
     )
@@ -76,8 +81,3 @@ def pick_texts(texts: TextBytes, rows: np.ndarray) -> TextBytes:
     """Some of the texts."""
     pieces = [np.empty(0, dtype=np.uint8), *(texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in rows)]
     return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
-
-
-def _rows(encoded: Encoded, rows: np.ndarray) -> Encoded:
-    part = pick(Clouds(encoded.ids, encoded.counts, encoded.offsets), rows)
-    return Encoded(part.ids, part.counts, part.offsets)

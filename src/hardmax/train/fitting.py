@@ -57,7 +57,7 @@ def fit(
     reports = train(network, examples, recipe, validation=validation, folder=store, progress=progress)
     temperature = 1.0
     if validation:
-        logits, _ = decide(network, validation.clouds, recipe.alpha)
+        logits, _ = decide(network, validation.clouds, network.alpha)
         temperature = fit_temperature(logits[:, 0] if len(classes) == 2 else logits, validation.labels)
     return _as_model(network, corpus, classes, recipe, temperature, tokeniser, reports)
 
@@ -95,6 +95,7 @@ def _as_model(
 ) -> TextModel:
     with torch.no_grad():
         embeddings, decoder, bias = (t.cpu().numpy() for t in (network.embeddings, network.decoder, network.bias))
+        alpha = network.alpha.item()
     known = len(corpus.vocabulary)
     return TextModel(
         vocabulary=corpus.vocabulary,
@@ -104,7 +105,7 @@ def _as_model(
         bias=bias,
         classes=tuple(classes),
         layers=recipe.layers,
-        alpha=repr(recipe.alpha),
+        alpha=repr(alpha),
         counts=recipe.counts,
         metric=network.layer.metric,
         temperature=temperature,

@@ -37,8 +37,15 @@ class _Step(torch.autograd.Function):
         back = keep * grad + ctx.attended.hand_back((1 - keep) * grad)
         by_alpha = None
         if ctx.needs_input_grad[1]:
-            by_alpha = -ctx.layers * keep / (1 + alpha) * (grad * (tokens - means)).sum()
+            by_alpha = -ctx.layers * keep / (1 + alpha) * _add_up(grad * (tokens - means))
         return back, by_alpha, None, None
+
+
+def _add_up(terms: torch.Tensor) -> torch.Tensor:
+    """Their sum; on the CPU by numpy, for that of torch depends on the number of threads."""
+    if terms.is_cuda:
+        return terms.sum()
+    return torch.as_tensor(terms.numpy().sum(dtype=np.float64)).to(terms)
 
 
 @dataclass(frozen=True, eq=False)

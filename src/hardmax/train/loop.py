@@ -72,7 +72,7 @@ def train(
     return state.reports
 
 
-def decide(network: Network, clouds: Clouds, alpha: float) -> tuple[np.ndarray, np.ndarray]:
+def decide(network: Network, clouds: Clouds, alpha: float | torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The logits (clouds, rows) and the number of leaders of each cloud; nothing is learned."""
     logits, leaders = [], []
     with torch.no_grad():
@@ -101,7 +101,7 @@ def _train_epoch(
         rows = order[step * recipe.batch : (step + 1) * recipe.batch]
         set_rate(optimiser, recipe, epoch + step / steps)
         clouds = drop_words(pick(examples.clouds, rows), recipe.word_dropout, rng)
-        found = network(clouds, recipe.alpha_at(epoch + step / steps))
+        found = network(clouds, _alpha(network, recipe, epoch + step / steps))
         loss = _loss(found.logits, examples.labels[rows], examples.weights[rows])
         penalty = recipe.norm_penalty * pool(found.tokens**2, clouds).mean() if recipe.norm_penalty else 0.0
         optimiser.zero_grad()
@@ -110,7 +110,8 @@ def _train_epoch(
         losses += loss.item() * len(rows)
         right += int((_winners(found.logits.detach().cpu().numpy()) == examples.labels[rows]).sum())
         leaders += int(found.leads.sum())
-    alpha = recipe.alpha_at(epoch + 1)
+    with torch.no_grad():
+        alpha = float(_alpha(network, recipe, epoch + 1))
     return Epoch(
         epoch=epoch + 1,
         alpha=alpha,
@@ -120,6 +121,11 @@ def _train_epoch(
         **(_judge(network, validation, alpha) if validation else {}),
         seconds=time.perf_counter() - began,
     )
+
+
+def _alpha(network: Network, recipe: Recipe, epoch: float) -> float | torch.Tensor:
+    """The step at a moment: by the schedule while it rises, then that of the network, which may learn it."""
+    return network.alpha if recipe.has_risen(epoch) else recipe.alpha_at(epoch)
 
 
 def _judge(network: Network, validation: Examples, alpha: float) -> dict[str, float]:
@@ -147,12 +153,12 @@ def _winners(logits: np.ndarray) -> np.ndarray:
 
 def _is_best(reports: list[Epoch], recipe: Recipe) -> bool:
     """Whether the last epoch has the smallest validation loss of those at the full step."""
-    seen = [report for report in reports if report.alpha >= recipe.alpha and report.validation_loss is not None]
+    seen = [report for report in reports if recipe.has_risen(report.epoch) and report.validation_loss is not None]
     return bool(recipe.patience and seen and min(seen, key=lambda r: r.validation_loss or 0.0) is reports[-1])
 
 
 def _is_over(reports: list[Epoch], recipe: Recipe) -> bool:
     """Whether the validation loss has not fallen for as long as patience lasts."""
-    full = sum(report.alpha >= recipe.alpha for report in reports)
+    full = sum(recipe.has_risen(report.epoch) for report in reports)
     best = max((n for n in range(1, len(reports) + 1) if _is_best(reports[:n], recipe)), default=len(reports))
     return bool(recipe.patience and full and len(reports) - best >= recipe.patience)

@@ -66,19 +66,31 @@ class Decided:
 
 
 class Network(torch.nn.Module):
-    """Embeddings (the extra token is the last row, if there is one), decoder and bias; see `TextModel`."""
+    """Embeddings (the extra token is the last row, if there is one), decoder and bias; see `TextModel`.
 
-    def __init__(self, embeddings: np.ndarray, decoder: np.ndarray, layers: int, layer: Hardmax | Softmax) -> None:
+    What is learned of alpha is `growth`, the logarithm of its ratio to `given_alpha`: so it stays positive, and is the
+    number that was given, to the bit, where nothing is learned.
+    """
+
+    def __init__(
+        self, embeddings: np.ndarray, decoder: np.ndarray, layers: int, layer: Hardmax | Softmax, given_alpha: float
+    ) -> None:
         super().__init__()
-        self.layers, self.layer = layers, layer
+        self.layers, self.layer, self.given_alpha = layers, layer, given_alpha
         self.embeddings = torch.nn.Parameter(torch.from_numpy(embeddings.astype(np.float32)))
         self.decoder = torch.nn.Parameter(torch.from_numpy(decoder.astype(np.float32)))
         self.bias = torch.nn.Parameter(torch.zeros(len(decoder)))
+        self.growth = torch.nn.Parameter(torch.zeros((), dtype=torch.float64), requires_grad=False)
 
-    def forward(self, clouds: Clouds, alpha: float) -> Decided:
+    @property
+    def alpha(self) -> torch.Tensor:
+        """The full step: the given one, or what has been learned since."""
+        return self.given_alpha * self.growth.exp()
+
+    def forward(self, clouds: Clouds, alpha: float | torch.Tensor) -> Decided:
         ids = torch.from_numpy(clouds.ids).to(self.embeddings.device)
         start: torch.Tensor = _LookUp.apply(self.embeddings, ids)  # pyright: ignore[reportAssignmentType]
-        step = torch.tensor(alpha, dtype=start.dtype, device=start.device)
+        step = torch.as_tensor(alpha).to(start)
         walked = self.layer.walk(start, clouds, step, self.layers if alpha > 0 else 0)
         means = pool(walked.tokens, clouds)
         # Products and sums of a few numbers a row: a matrix product may add in an order that depends on threads.
@@ -101,4 +113,6 @@ def make_network(tokens: int, classes: int, recipe: Recipe, layer: Hardmax | Sof
     decoder[:, 0] = recipe.decoder * np.cos(turns)
     if recipe.dimension > 1:
         decoder[:, 1] = recipe.decoder * np.sin(turns)
-    return Network(embeddings, decoder, recipe.layers, layer)
+    network = Network(embeddings, decoder, recipe.layers, layer, recipe.alpha)
+    network.growth.requires_grad_(recipe.alpha_rate > 0)
+    return network

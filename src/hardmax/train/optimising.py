@@ -13,11 +13,12 @@ from hardmax.train.recipe import Recipe
 
 
 def make_optimiser(network: Network, recipe: Recipe) -> torch.optim.Adam:
-    """Adam, with a rate of its own for the decoder."""
+    """Adam, with rates of their own for the decoder and for alpha."""
     groups = [
         {"params": [network.embeddings], "share": 1.0, "weight_decay": recipe.decay},
         {"params": [network.bias], "share": 1.0},
         {"params": [network.decoder], "share": recipe.decoder_rate},
+        {"params": [network.growth], "share": recipe.alpha_rate},
     ]
     return torch.optim.Adam(groups, lr=recipe.rate, betas=(0.9, 0.99))
 

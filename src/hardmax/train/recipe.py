@@ -31,6 +31,7 @@ class Recipe:
     phrases: int = 700_000  # candidates, by how unevenly the classes use them
     fewest_texts: int = 2  # candidates that fewer training texts have are left out; three words need one more
     tokens: int = 60_000  # kept, by their say in a linear model
+    thrift: float = 3.0  # twice the tokens must tell so many more texts apart, or are left out; 0: none is left out
     least_odds: float = 0.0  # tokens with log-odds closer to zero are left out
     strength: float = 0.3  # of the linear model: the larger, the closer to the data
     # the training
@@ -39,6 +40,7 @@ class Recipe:
     rise_epochs: float = 3.0  # in which alpha rises to what it shall be
     batch: int = 256
     rate: float = 0.02  # of Adam, warmed up over one epoch, then falling as a cosine
+    alpha_rate: float = 0.0  # as a share of `rate`, of alpha's logarithm once it has risen; 0: alpha is given
     decoder_rate: float = 0.0  # as a share of `rate`; a fixed decoder loses nothing with two classes
     decoder: float = 8.0  # the length of its rows at the start
     start: float = 0.1  # the spread of embeddings at the start
@@ -62,10 +64,14 @@ class Recipe:
             raise InputError("`patience` needs texts to judge by: set `validation` to a share such as 0.1.")
 
     def alpha_at(self, epoch: float) -> float:
-        """The step at a moment of the training, in epochs."""
+        """The step at a moment of the training, in epochs; from the end of the rise on it may be learned."""
         if epoch < self.bag_epochs:
             return 0.0
         return self.alpha * min(1.0, (epoch - self.bag_epochs) / self.rise_epochs if self.rise_epochs else 1.0)
+
+    def has_risen(self, epoch: float) -> bool:
+        """Whether alpha has risen to what is given."""
+        return self.alpha_at(epoch) >= self.alpha
 
     def to_json(self) -> str:
         """The recipe as a JSON object."""
@@ -100,6 +106,7 @@ _LEAST: dict[str, int | float] = {
     "phrases": 0,
     "fewest_texts": 1,
     "tokens": 1,
+    "thrift": 0.0,
     "least_odds": 0.0,
     "strength": 1e-9,
     "epochs": 1,
@@ -107,6 +114,7 @@ _LEAST: dict[str, int | float] = {
     "rise_epochs": 0.0,
     "batch": 1,
     "rate": 1e-12,
+    "alpha_rate": 0.0,
     "decoder_rate": 0.0,
     "decoder": 1e-6,
     "start": 1e-9,
