@@ -48,6 +48,22 @@ def test_tokens_that_both_classes_use_alike_are_left_out_on_demand():
     assert choose_tokens(texts, labels, 60, keep=60, strength=1.0, least_odds=0.7).tolist() == list(range(6))
 
 
+def test_smoothing_takes_most_from_the_rarest():
+    texts = Encoded(np.array([0] * 9 + [1]), np.ones(10, dtype=np.int32), np.arange(11))
+    odds = [log_odds(texts, np.arange(10) % 9 == 0, 2, smoothing) for smoothing in (1.0, 4.0)]
+    kept = np.abs(odds[1] / odds[0])
+    assert kept[1] < kept[0] < 1
+
+
+def test_smoothing_decides_who_is_clear_enough():
+    texts, labels = corpus(40, tokens=60, loud=6)
+    few, many = (
+        choose_tokens(texts, labels, 60, keep=60, strength=1.0, least_odds=0.5, smoothing=smoothing)
+        for smoothing in (8.0, 1.0)
+    )
+    assert set(few) < set(many)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_descent_finds_the_minimum_that_scipy_finds(seed):
     rng = np.random.default_rng(seed)

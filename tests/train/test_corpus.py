@@ -33,6 +33,14 @@ def test_phrases_of_three_words_must_be_in_one_text_more():
     assert "not so good" in surfaces(TEXTS + TEXTS[:1], [*LABELS, 0])
 
 
+def test_what_one_text_says_is_known_on_demand():
+    every = np.ones(5, dtype=np.bool_)
+    tokeniser = Tokeniser(longest_phrase=2)
+    twice = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(thrift=0.0)).vocabulary.surfaces
+    once = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(thrift=0.0, fewest_texts=1)).vocabulary.surfaces
+    assert set(once) - set(twice) == {"never", "seen", "never seen"}
+
+
 def test_no_more_tokens_are_kept_than_asked_for():
     every = np.ones(5, dtype=np.bool_)
     corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(tokens=2, thrift=0.0))

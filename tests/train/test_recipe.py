@@ -44,6 +44,8 @@ def test_alpha_is_zero_then_rises_then_stays():
         ({"word_dropout": 1.0}, "`word_dropout`"),
         ({"validation": 1.5}, "`validation`"),
         ({"counts": "some"}, "`counts`"),
+        ({"start_from": "zero"}, "`start_from`"),
+        ({"smoothing": 0.0}, "`smoothing`"),
         ({"patience": 2}, "`patience`"),
         ({"colour": 1}, "'colour'"),
         (["dimension"], "'dimension'"),

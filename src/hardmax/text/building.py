@@ -16,12 +16,19 @@ FEWEST_DOCUMENTS = 2  # what a single text says is no evidence
 
 
 def build_vocabulary(
-    texts: Any, labels: Any, tokeniser: Tokeniser, *, words: int = 10_000, phrases: int = 30_000
+    texts: Any,
+    labels: Any,
+    tokeniser: Tokeniser,
+    *,
+    words: int = 10_000,
+    phrases: int = 30_000,
+    fewest: int = FEWEST_DOCUMENTS,
 ) -> Vocabulary:
     """The vocabulary of training texts: words by the number of texts that have them, then phrases by their surprise.
 
     `labels` are the classes as numbers 0, 1, …. The surprise of a phrase is large where it is spread unevenly over
-    the classes: (n_0 - n_1)^2 / (n_0 + n_1) for two classes of equal size. What only one text says is left out.
+    the classes: (n_0 - n_1)^2 / (n_0 + n_1) for two classes of equal size. What fewer than `fewest` texts say is
+    left out.
 
     >>> texts = ["not good", "not good at all", "so good", "so good indeed"]
     >>> build_vocabulary(texts, [0, 0, 1, 1], Tokeniser(), words=3, phrases=1).surfaces
@@ -33,10 +40,10 @@ def build_vocabulary(
         found.data, found.offsets, longest_text(found), CLASSES, LOWERED, tokeniser.across_sentences
     )
     spell = _Speller(spellings, starts)
-    chosen = spell.best(count_documents(stream, ends, len(starts) - 1), words)
+    chosen = spell.best(count_documents(stream, ends, len(starts) - 1), words, fewest)
     marks = list(MARKS) if tokeniser.marks else []
-    surfaces = chosen + marks + _choose_phrases(stream, ends, spell, labels, tokeniser.longest_phrase, phrases)
-    return _count_by_class(surfaces, found, labels, tokeniser)
+    joined = _choose_phrases(stream, ends, spell, labels, tokeniser.longest_phrase, phrases, fewest)
+    return _count_by_class(chosen + marks + joined, found, labels, tokeniser)
 
 
 class _Speller:
@@ -49,15 +56,15 @@ class _Speller:
     def __call__(self, word: int) -> str:
         return self._letters[self._starts[word] : self._starts[word + 1]]
 
-    def best(self, documents: np.ndarray, most: int) -> list[str]:
+    def best(self, documents: np.ndarray, most: int, fewest: int) -> list[str]:
         """The words that most texts have; among equals, in the order of the alphabet."""
-        candidates = _at_least_as_good(documents, documents >= FEWEST_DOCUMENTS, most)
+        candidates = _at_least_as_good(documents, documents >= fewest, most)
         ranked = sorted((-int(documents[word]), self(word)) for word in candidates)
         return [surface for _, surface in ranked[:most]]
 
 
 def _choose_phrases(
-    stream: np.ndarray, ends: np.ndarray, spell: _Speller, labels: np.ndarray, longest: int, most: int
+    stream: np.ndarray, ends: np.ndarray, spell: _Speller, labels: np.ndarray, longest: int, most: int, fewest: int
 ) -> list[str]:
     order = np.argsort(labels, kind="stable")
     class_ends = np.concatenate([[0], np.cumsum(np.bincount(labels))])
@@ -67,10 +74,10 @@ def _choose_phrases(
         numbers, keys = number_phrases(stream, ends, prefixes)
         scores, documents = surprise(numbers, ends, order, class_ends, len(keys))
         surface_of = _phrase_speller(keys, surface_of, spell)
-        candidates = _at_least_as_good(scores, documents >= FEWEST_DOCUMENTS, most)
+        candidates = _at_least_as_good(scores, documents >= fewest, most)
         ranked += [(-float(scores[phrase]), surface_of(phrase)) for phrase in candidates]
         # A phrase is no more frequent than its beginning.
-        frequent = np.append(documents >= FEWEST_DOCUMENTS, False)
+        frequent = np.append(documents >= fewest, False)
         prefixes = np.where(frequent[numbers], numbers, -1).astype(np.int32)
     return [surface for _, surface in sorted(ranked)[:most]]
 

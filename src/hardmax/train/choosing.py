@@ -18,7 +18,14 @@ _STEPS = 60
 
 
 def choose_tokens(
-    encoded: Encoded, labels: np.ndarray, tokens: int, *, keep: int, strength: float, least_odds: float = 0.0
+    encoded: Encoded,
+    labels: np.ndarray,
+    tokens: int,
+    *,
+    keep: int,
+    strength: float,
+    least_odds: float = 0.0,
+    smoothing: float = 1.0,
 ) -> np.ndarray:
     """The numbers, in order, of at most `keep` tokens of `tokens`: those with the largest say about `labels`.
 
@@ -29,8 +36,8 @@ def choose_tokens(
     >>> choose_tokens(texts, np.array([0, 0, 1, 1]), tokens=3, keep=2, strength=1.0).tolist()
     [0, 1]
     """
-    classes = range(1, 2) if labels.max() == 1 else range(int(labels.max()) + 1)
-    odds = [log_odds(encoded, labels == c, tokens) for c in classes]
+    classes = classes_told(labels)
+    odds = [log_odds(encoded, labels == c, tokens, smoothing) for c in classes]
     clear = np.flatnonzero(np.abs(odds).max(axis=0) >= least_odds)
     if len(clear) <= keep:
         return clear
@@ -39,11 +46,23 @@ def choose_tokens(
     return np.sort(clear[order[:keep]])
 
 
-def log_odds(encoded: Encoded, positive: np.ndarray, tokens: int) -> np.ndarray:
-    """How much more likely each token is where `positive` than elsewhere, as a logarithm; every count is one larger."""
+def classes_told(labels: np.ndarray) -> range:
+    """The classes that are told from the others: all, but of two the second alone, which says it all."""
+    return range(1, 2) if labels.max() == 1 else range(int(labels.max()) + 1)
+
+
+def log_odds(encoded: Encoded, positive: np.ndarray, tokens: int, smoothing: float = 1.0) -> np.ndarray:
+    """How much more likely each token is where `positive` than elsewhere, as a logarithm.
+
+    Every count is larger by `smoothing`, so that a token of few texts says little.
+
+    >>> texts = Encoded(np.array([0, 1, 1]), np.ones(3, dtype=np.int32), np.array([0, 1, 2, 3]))
+    >>> log_odds(texts, np.array([True, False, False]), tokens=2, smoothing=2.0).round(2).tolist()
+    [0.59, -0.51]
+    """
     inside = np.repeat(positive, np.diff(encoded.offsets))
-    theirs = np.bincount(encoded.ids[inside], minlength=tokens) + 1.0
-    others = np.bincount(encoded.ids[~inside], minlength=tokens) + 1.0
+    theirs = np.bincount(encoded.ids[inside], minlength=tokens) + smoothing
+    others = np.bincount(encoded.ids[~inside], minlength=tokens) + smoothing
     return np.log(theirs / theirs.sum()) - np.log(others / others.sum())
 
 

@@ -27,7 +27,14 @@ class Corpus:
 def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser: Tokeniser, recipe: Recipe) -> Corpus:
     """Choose the vocabulary on the texts that `learns` marks, and read all texts with it."""
     from_these = pick_texts(texts, np.flatnonzero(learns))
-    candidates = build_vocabulary(from_these, labels[learns], tokeniser, words=recipe.words, phrases=recipe.phrases)
+    candidates = build_vocabulary(
+        from_these,
+        labels[learns],
+        tokeniser,
+        words=recipe.words,
+        phrases=recipe.phrases,
+        fewest=recipe.fewest_texts,
+    )
     candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.fewest_texts)))
     if not len(candidates):
         raise InputError(
@@ -46,6 +53,7 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         keep=keep,
         strength=recipe.strength,
         least_odds=recipe.least_odds,
+        smoothing=recipe.smoothing,
     )
     return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))
 

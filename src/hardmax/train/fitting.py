@@ -17,7 +17,7 @@ from hardmax.text.calibration import fit_temperature
 from hardmax.text.encoding import Encoded
 from hardmax.text.model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.train.clouds import as_clouds, pick
+from hardmax.train.clouds import as_clouds, pick, pick_rows
 from hardmax.train.corpus import Corpus, prepare
 from hardmax.train.examples import Examples, hold_out, read_examples, read_labels
 from hardmax.train.layer import Hardmax, Softmax
@@ -25,6 +25,7 @@ from hardmax.train.log import Epoch
 from hardmax.train.loop import Folder, decide, train
 from hardmax.train.network import Network, make_network
 from hardmax.train.recipe import Recipe
+from hardmax.train.starting import first_says
 
 
 def fit(
@@ -39,7 +40,7 @@ def fit(
     device: str = "cpu",
 ) -> TextModel:
     """The model that a recipe makes of texts and their labels, of any kind; `weights` say how much each text
-    counts (in the training; the vocabulary is chosen on all texts of some weight).
+    counts (in the training; the vocabulary is chosen, and the start made, on all texts of some weight).
 
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
@@ -50,7 +51,9 @@ def fit(
     held_out = hold_out(numbers, recipe.validation, recipe.seed)
     tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
-    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax()).to(device)
+    taught = pick_rows(corpus.encoded, np.flatnonzero(~held_out))
+    says = first_says(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
+    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax(), says).to(device)
     examples = _examples(corpus, numbers, counts, ~held_out, recipe)
     validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
     store = Folder(_make(folder), _fingerprint(corpus.encoded, numbers, counts, recipe)) if folder else None

@@ -98,21 +98,26 @@ class Network(torch.nn.Module):
         return Decided(logits, start, walked.leads)
 
 
-def make_network(tokens: int, classes: int, recipe: Recipe, layer: Hardmax | Softmax) -> Network:
+def make_network(
+    tokens: int, classes: int, recipe: Recipe, layer: Hardmax | Softmax, says: np.ndarray | None = None
+) -> Network:
     """The network before training.
 
-    Two classes decide along the first axis; more have directions spread evenly over the plane of the first two. The
-    extra token starts along the last axis.
+    Two classes decide along the first axis; more have directions spread evenly over the plane of the first two. Tokens
+    start along these directions as far as `says` tells for each class, or anywhere. The extra token starts along the
+    last axis.
     """
     rng = np.random.default_rng([recipe.seed, recipe.dimension])
     embeddings = rng.normal(size=(tokens + recipe.extra, recipe.dimension)) * recipe.start
-    if recipe.extra:
-        embeddings[-1] = np.eye(recipe.dimension)[-1]
     turns = 2 * np.pi * np.arange(1 if classes == 2 else classes) / classes
     decoder = np.zeros((len(turns), recipe.dimension))
     decoder[:, 0] = recipe.decoder * np.cos(turns)
     if recipe.dimension > 1:
         decoder[:, 1] = recipe.decoder * np.sin(turns)
+    if says is not None:
+        embeddings[:tokens] = (says[:, :, None] * (decoder / recipe.decoder)[:, None, :]).sum(axis=0)
+    if recipe.extra:
+        embeddings[-1] = np.eye(recipe.dimension)[-1]
     network = Network(embeddings, decoder, recipe.layers, layer, recipe.alpha)
     network.growth.requires_grad_(recipe.alpha_rate > 0)
     return network

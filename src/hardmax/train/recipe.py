@@ -7,6 +7,7 @@ from typing import Any, Literal
 from hardmax.errors import InputError
 
 COUNTS = ("presence", "all")
+STARTS = ("noise", "odds", "linear")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +34,7 @@ class Recipe:
     tokens: int = 60_000  # kept, by their say in a linear model
     thrift: float = 3.0  # twice the tokens must tell so many more texts apart, or are left out; 0: none is left out
     least_odds: float = 0.0  # tokens with log-odds closer to zero are left out
+    smoothing: float = 1.0  # texts added to every count in log-odds: the larger, the less rare tokens say
     strength: float = 0.3  # of the linear model: the larger, the closer to the data
     # the training
     epochs: int = 12
@@ -44,6 +46,7 @@ class Recipe:
     decoder_rate: float = 0.0  # as a share of `rate`; a fixed decoder loses nothing with two classes
     decoder: float = 8.0  # the length of its rows at the start
     start: float = 0.1  # the spread of embeddings at the start
+    start_from: Literal["noise", "odds", "linear"] = "noise"  # or log-odds, or weights in the linear model
     word_dropout: float = 0.5
     norm_penalty: float = 0.0  # on the mean square of the embeddings in a text
     decay: float = 0.0  # Adam's weight decay of embeddings
@@ -57,6 +60,8 @@ class Recipe:
             _check_number(name, getattr(self, name), least)
         if self.counts not in COUNTS:
             raise InputError(f"`counts` must be one of {', '.join(COUNTS)}, not {self.counts!r}.")
+        if self.start_from not in STARTS:
+            raise InputError(f"`start_from` must be one of {', '.join(STARTS)}, not {self.start_from!r}.")
         for name in ("word_dropout", "validation"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.")
@@ -108,6 +113,7 @@ _LEAST: dict[str, int | float] = {
     "tokens": 1,
     "thrift": 0.0,
     "least_odds": 0.0,
+    "smoothing": 1e-9,
     "strength": 1e-9,
     "epochs": 1,
     "bag_epochs": 0.0,
