@@ -1,4 +1,4 @@
-"""Writes the tables of README.md and docs/speed.md from the newest rows of results/*.csv.
+"""Writes the tables of README.md and of docs/ from the newest rows of results/*.csv.
 
 Run: python benchmarks/table.py [--check]; with --check nothing is written, and 1 comes back if something would change.
 """
@@ -92,9 +92,14 @@ def target_line(target: Target) -> str:
 
 
 def machine_table() -> str:
-    """The newest row of everything that `limit_of_machine.py` measures."""
-    rows = {(row["of"], row["what"]): row for row in read_rows(RESULTS / "limit_of_machine.csv")}
-    return "\n".join(["| of | what | | share |\n|---|---|---|---|", *map(machine_line, rows.values())])
+    """The newest rows of each thing that `limit_of_machine.py` measures."""
+    runs: dict[str, dict[str, dict[str, str]]] = {}
+    for row in read_rows(RESULTS / "limit_of_machine.csv"):
+        if row["what"] in runs.get(row["of"], {}):  # measured again
+            runs[row["of"]] = {}
+        runs.setdefault(row["of"], {})[row["what"]] = row
+    lines = [machine_line(row) for run in runs.values() for row in run.values()]
+    return "\n".join(["| of | what | | share |\n|---|---|---|---|", *lines])
 
 
 def machine_line(row: dict[str, str]) -> str:
@@ -125,9 +130,28 @@ def model_line(name: str, rows: list[dict[str, str]]) -> str:
     return f"| `{name.replace('_', '-')}` | {shape} | {accuracy} | {shares} | {mean('seconds'):.0f} s |"
 
 
+def sentences_table() -> str:
+    """The newest ten folds of MR."""
+    rows = {row["contestant"]: row for row in read_rows(RESULTS / "mr.csv")}
+    head = (
+        "| contestant | d | layers | alpha | accuracy | above the peer | in how many folds | leaders | mass on them |"
+    )
+    return "\n".join([head, "|---" * 9 + "|", *map(sentences_line, rows.values())])
+
+
+def sentences_line(row: dict[str, str]) -> str:
+    what = " | ".join(row[column] for column in ("contestant", "dimension", "layers", "alpha"))
+    if not row["layers"]:
+        return f"| {what} | {float(row['accuracy']):.2%} | | | | |"
+    above = f"{100 * float(row['above_peer']):+.2f} points | {row['folds_above']} of 10"
+    leading = f"{float(row['leaders_per_text']):.1f} | {float(row['mass_on_leaders']):.1%}"
+    return f"| {what} | **{float(row['accuracy']):.2%}** | {above} | {leading} |"
+
+
 TABLES = {
     ROOT / "README.md": {"table of models": model_table, "speed table": speed_table},
     ROOT / "docs" / "speed.md": {"table of aims": target_table, "table of the machine": machine_table},
+    ROOT / "docs" / "text.md": {"table of sentences": sentences_table},
 }
 
 
