@@ -6,7 +6,7 @@ import pytest
 from hardmax.errors import InputError
 from hardmax.text.texts import read_texts
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.train.corpus import pick_texts, prepare
+from hardmax.train.corpus import prepare
 from hardmax.train.recipe import Recipe
 
 TEXTS = ["not so good", "not so good", "so good", "so good", "never seen"]
@@ -54,7 +54,7 @@ def test_texts_that_share_nothing_are_told():
 
 
 def test_texts_are_picked_in_order():
-    picked = pick_texts(read_texts(["one", "", "three"]), np.array([2, 0]))
+    picked = read_texts(["one", "", "three"]).pick(np.array([2, 0]))
     assert picked.data.tobytes() == b"threeone"
     assert picked.offsets.tolist() == [0, 5, 8]
-    assert len(pick_texts(read_texts(["one"]), np.array([], dtype=np.int64))) == 0
+    assert len(read_texts(["one"]).pick(np.array([], dtype=np.int64))) == 0

@@ -14,7 +14,7 @@ from hardmax.estimators.labels import plain_names, read_targets
 from hardmax.estimators.recipes import recipe_of
 from hardmax.estimators.weights import read_weights
 from hardmax.text.leading import frequent_leaders
-from hardmax.text.texts import TextBytes, read_texts
+from hardmax.text.texts import read_texts
 
 if TYPE_CHECKING:
     from hardmax.text.explanation import Explanation
@@ -89,7 +89,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         if len(np.unique(numbers[learns])) < len(classes):
             raise InputError("`sample_weight` is 0 for every text of a class: leave the class out, or give it weight.")
         if not learns.all():
-            texts, numbers, weights = _pick(texts, learns), numbers[learns], weights[learns]
+            texts, numbers, weights = texts.pick(np.flatnonzero(learns)), numbers[learns], weights[learns]
         recipe = recipe_of(self.recipe, self.random_state, self._changes())
         model = fit(texts, numbers, recipe, weights=weights, progress=_report if self.verbose else None)
         self.classes_ = classes
@@ -127,13 +127,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
-
-
-def _pick(texts: TextBytes, which: np.ndarray) -> TextBytes:
-    """Some of the texts."""
-    rows = np.flatnonzero(which)
-    pieces = [texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in rows]
-    return TextBytes(np.concatenate(pieces), np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]))
 
 
 def _report(epoch: "Epoch") -> None:

@@ -28,6 +28,11 @@ class TextBytes:
         """The texts from `first` up to but not including `last`; nothing is copied but the offsets."""
         return TextBytes(self.data, self.offsets[first : last + 1])
 
+    def pick(self, rows: np.ndarray) -> "TextBytes":
+        """Some of the texts, in the order asked for."""
+        pieces = [np.empty(0, dtype=np.uint8), *(self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows)]
+        return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
+
 
 def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     """The bytes of texts that come as a list, a numpy array, a pandas or polars series, or an Arrow array.

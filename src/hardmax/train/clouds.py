@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,9 @@ class Clouds:
         return np.repeat(np.arange(len(self)), np.diff(self.offsets))
 
 
+Batch = TypeVar("Batch", Clouds, Encoded)
+
+
 def as_clouds(encoded: Encoded, counts: str = "presence", extra: int | None = None) -> Clouds:
     """All texts as clouds; with `counts` "presence", a word that is there counts once, however often it is said.
 
@@ -44,18 +48,12 @@ def as_clouds(encoded: Encoded, counts: str = "presence", extra: int | None = No
     return Clouds(np.insert(ids, ends, extra), np.insert(often, ends, 1.0), offsets + np.arange(len(offsets)))
 
 
-def pick(clouds: Clouds, rows: np.ndarray) -> Clouds:
-    """Some of the clouds, in the order asked for."""
-    sizes = np.diff(clouds.offsets)[rows]
+def pick(batch: Batch, rows: np.ndarray) -> Batch:
+    """Some of the clouds, or of the texts, in the order asked for."""
+    sizes = np.diff(batch.offsets)[rows]
     offsets = np.concatenate([[0], np.cumsum(sizes)])
-    places = np.repeat(clouds.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
-    return Clouds(clouds.ids[places], clouds.counts[places], offsets)
-
-
-def pick_rows(encoded: Encoded, rows: np.ndarray) -> Encoded:
-    """Some of the texts, in the order asked for."""
-    part = pick(Clouds(encoded.ids, encoded.counts, encoded.offsets), rows)
-    return Encoded(part.ids, part.counts, part.offsets)
+    places = np.repeat(batch.offsets[rows] - offsets[:-1], sizes) + np.arange(offsets[-1])
+    return replace(batch, ids=batch.ids[places], counts=batch.counts[places], offsets=offsets)
 
 
 def drop_words(clouds: Clouds, share: float, rng: np.random.Generator) -> Clouds:

@@ -11,7 +11,7 @@ from hardmax.text.texts import TextBytes
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.train.choosing import choose_tokens
-from hardmax.train.clouds import pick_rows
+from hardmax.train.clouds import pick
 from hardmax.train.recipe import Recipe
 from hardmax.train.thrift import enough_tokens
 
@@ -26,7 +26,7 @@ class Corpus:
 
 def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser: Tokeniser, recipe: Recipe) -> Corpus:
     """Choose the vocabulary on the texts that `learns` marks, and read all texts with it."""
-    from_these = pick_texts(texts, np.flatnonzero(learns))
+    from_these = texts.pick(np.flatnonzero(learns))
     candidates = build_vocabulary(
         from_these,
         labels[learns],
@@ -41,7 +41,7 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
             f"`texts` have no word that {recipe.fewest_texts} of them share: give more texts, or lower `fewest_texts`."
         )
     encoded = encode(texts, candidates, tokeniser)
-    seen = pick_rows(encoded, np.flatnonzero(learns))
+    seen = pick(encoded, np.flatnonzero(learns))
     keep = recipe.tokens
     if recipe.thrift:
         enough = enough_tokens(seen, labels[learns], len(candidates), strength=recipe.strength, thrift=recipe.thrift)
@@ -83,9 +83,3 @@ def _frequent(vocabulary: Vocabulary, fewest: int) -> np.ndarray:
     """Which tokens enough texts have. There are so many phrases of three words that one text more is asked of them."""
     spaces = np.array([surface.count(" ") for surface in vocabulary.surfaces])
     return vocabulary.documents >= fewest + (spaces > 1)
-
-
-def pick_texts(texts: TextBytes, rows: np.ndarray) -> TextBytes:
-    """Some of the texts."""
-    pieces = [np.empty(0, dtype=np.uint8), *(texts.data[texts.offsets[row] : texts.offsets[row + 1]] for row in rows)]
-    return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))

@@ -8,7 +8,6 @@ import numpy as np
 from hardmax.errors import InputError
 from hardmax.text.texts import TextBytes, read_texts
 from hardmax.train.clouds import Clouds
-from hardmax.train.corpus import pick_texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +32,7 @@ def read_examples(texts: Any, labels: Any, weights: Any) -> tuple[TextBytes, Any
         raise InputError(f"`weights` must be {len(found)} numbers, none negative and not all zero, one for each text.")
     read_labels(labels, len(found))
     rows = np.flatnonzero(given)
-    return pick_texts(found, rows), np.asarray(labels)[rows], (given[rows] / given[rows].mean()).astype(np.float32)
+    return found.pick(rows), np.asarray(labels)[rows], (given[rows] / given[rows].mean()).astype(np.float32)
 
 
 def read_labels(labels: Any, texts: int) -> tuple[list[Any], np.ndarray]:

@@ -17,7 +17,7 @@ from hardmax.text.calibration import fit_temperature
 from hardmax.text.encoding import Encoded
 from hardmax.text.model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.train.clouds import as_clouds, pick, pick_rows
+from hardmax.train.clouds import as_clouds, pick
 from hardmax.train.corpus import Corpus, prepare
 from hardmax.train.examples import Examples, hold_out, read_examples, read_labels
 from hardmax.train.layer import Hardmax, Softmax
@@ -51,7 +51,7 @@ def fit(
     held_out = hold_out(numbers, recipe.validation, recipe.seed)
     tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
-    taught = pick_rows(corpus.encoded, np.flatnonzero(~held_out))
+    taught = pick(corpus.encoded, np.flatnonzero(~held_out))
     says = first_says(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
     network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax(), says).to(device)
     examples = _examples(corpus, numbers, counts, ~held_out, recipe)

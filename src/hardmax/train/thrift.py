@@ -11,7 +11,7 @@ import numpy as np
 
 from hardmax.text.encoding import Encoded
 from hardmax.train.choosing import log_odds, weigh
-from hardmax.train.clouds import as_clouds, pick_rows
+from hardmax.train.clouds import as_clouds, pick
 
 _WORTHWHILE = 4  # times fewer: the layers have some use for tokens that a linear model can just do without
 _STEPS = 15  # of the descent: the order of the tokens is there long before their last digits
@@ -60,10 +60,10 @@ def _judge(
     encoded: Encoded, labels: np.ndarray, tokens: int, strength: float, teaches: np.ndarray, judges: np.ndarray
 ) -> _Courses:
     """The courses of the texts that judge, by a linear model of those that teach."""
-    says = _says(pick_rows(encoded, np.flatnonzero(teaches)), labels[teaches], labels.max() + 1, tokens, strength)
+    says = _says(pick(encoded, np.flatnonzero(teaches)), labels[teaches], labels.max() + 1, tokens, strength)
     known = np.zeros(tokens + 1, dtype=np.int64)  # the token of number `tokens` stands for none
     known[np.argsort(-np.abs(says).max(axis=0), kind="stable")] = np.arange(1, tokens + 1)
-    texts = as_clouds(pick_rows(encoded, np.flatnonzero(judges)), extra=tokens)
+    texts = as_clouds(pick(encoded, np.flatnonzero(judges)), extra=tokens)
     order = np.lexsort((known[texts.ids], texts.cloud_of_token))
     ids, text = texts.ids[order], np.flatnonzero(judges)[texts.cloud_of_token]
     winner, most = np.zeros(len(ids), dtype=np.int64), np.full(len(ids), -np.inf)
