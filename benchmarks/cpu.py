@@ -131,6 +131,22 @@ def layers(n: int, d: int, rounds: int = 5, with_keops: bool = False) -> list[Ti
     )
 
 
+def sphere(n: int, d: int) -> list[Timing]:
+    """One layer where nobody lies further out than anybody else."""
+    points = np.random.default_rng(6).standard_normal((n, d))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    check = check_winners(points)
+    peers = {"faiss": flat_pass(points.astype(np.float32)), "torch in blocks": blocked(points.astype(np.float32))}
+    return compare(
+        f"n {n:,}, d {d}, on a sphere: one layer",
+        "faiss",
+        {**peers, "hardmax": lambda: one_layer(points)},
+        rounds=3,
+        checks={**dict.fromkeys(peers, check), "hardmax": lambda run: check(winners_of(run))},
+        once=[*peers],
+    )
+
+
 def depth(n: int, d: int, rounds: int = 5) -> list[Timing]:
     points = np.random.default_rng(3).standard_normal((n, d))
 
@@ -157,6 +173,7 @@ WORKS = {
     "layers16": lambda: layers(100_000, 16),
     "layers64": lambda: layers(100_000, 64, rounds=3),
     "keops": lambda: layers(30_000, 16, with_keops=True) + layers(30_000, 64),
+    "sphere": lambda: sphere(100_000, 3),
     "depth": lambda: depth(1_000_000, 2) + depth(100_000, 3) + depth(100_000, 8),
     "depth16": lambda: depth(100_000, 16, rounds=3),
     "tiny": lambda: (
@@ -164,6 +181,7 @@ WORKS = {
         + beside_loop(2)
         + million(5000)
         + limits(3000, 3)
+        + sphere(5000, 3)
         + limits(3000, 8)
         + layers(3000, 16, with_keops=True)
         + depth(3000, 16)

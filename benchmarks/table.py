@@ -20,6 +20,7 @@ SHOWN = (
     "n 1,000,000, d 2: one layer",
     "n 100,000, d 3: the limit beside one flat pass",
     "n 100,000, d 8: the limit beside one flat pass",
+    "n 100,000, d 3, on a sphere: one layer",
     "n 30,000, d 16: one layer",
     "n 100,000, d 16: one layer",
     "n 100,000, d 64: one layer",

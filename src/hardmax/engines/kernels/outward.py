@@ -14,7 +14,8 @@ ROWS = 256  # a task for a thread
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _score(y, block, scores):
+def score_block(y, block, scores):
+    """The scores of a block's points along y."""
     first = y[0]
     for lane in range(WIDTH):
         scores[lane] = first * block[0, lane]
@@ -25,7 +26,8 @@ def _score(y, block, scores):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _largest(scores, count):
+def largest_score(scores, count):
+    """The largest of the first scores."""
     # Four chains side by side: one chain would wait for itself.
     a = b = c = d = -np.inf
     if count == WIDTH:
@@ -55,9 +57,9 @@ def find_best(directions, blocks, points, reach, base, lengths, slack, winners, 
             y = directions[i]
             top, next_best, place, decided = -np.inf, -np.inf, -1, False
             for b in range(len(blocks)):
-                _score(y, blocks[b], scores)
+                score_block(y, blocks[b], scores)
                 count = min(WIDTH, points - b * WIDTH)
-                if _largest(scores, count) > next_best:
+                if largest_score(scores, count) > next_best:
                     for lane in range(count):
                         score = scores[lane]
                         if score > top:
@@ -81,7 +83,7 @@ def count_close(directions, blocks, points, reach, base, lengths, floor, counts,
         scores = np.empty(WIDTH)
         close, below = 0, -np.inf
         for b in range(len(blocks)):
-            _score(directions[i], blocks[b], scores)
+            score_block(directions[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     close += 1
@@ -99,7 +101,7 @@ def list_close(directions, blocks, points, reach, base, lengths, floor, starts, 
         scores = np.empty(WIDTH)
         at = starts[i]
         for b in range(len(blocks)):
-            _score(directions[i], blocks[b], scores)
+            score_block(directions[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     places[at] = b * WIDTH + lane

@@ -1,4 +1,7 @@
-"""Search from the outside in: in few dimensions few points are ever looked at (see `kernels.outward`)."""
+"""Search from the outside in: in few dimensions few points are ever looked at (see `kernels.outward`).
+
+Where that does not help, because too many lie far out, points are looked for among balls.
+"""
 
 from dataclasses import dataclass
 
@@ -7,9 +10,14 @@ import numpy as np
 from hardmax.engines.bounds import norms_above
 from hardmax.engines.contest import Contest
 from hardmax.engines.kernels.outward import WIDTH, count_close, find_best, list_close
+from hardmax.engines.searches.balls import Balls, in_blocks
 
 # The outermost points are sorted first; the others only if some direction asks for them.
 _FIRST_SORTED = 4096
+# Up to so many dimensions, points are found sooner among balls than in shells, if not among the outermost.
+_BALLS_ARE_SOONER = 4
+# Directions that are tried first: if the outermost points settle few of them, all points are put into balls.
+_TRIED = 256
 # Far above the rounding in a bound on scores, far below what matters to the time.
 _ROUNDING = 2.0**-40
 
@@ -23,12 +31,16 @@ def outward(
     radii = norms_above(points - centre)
     looks = _Looks(directions, directions @ centre, norms_above(directions), slack)
     top = _Shells.outermost(points, radii, min(len(points), _FIRST_SORTED))
+    if len(points) > _FIRST_SORTED and top.settles_few(looks):
+        return Balls.around(points).hold(directions, slack)
     contest, left = top.hold(looks)
-    if len(left):
-        rest, none = _Shells.outermost(points, radii, len(points)).hold(looks.rows(left))
-        assert not len(none)
-        contest = contest.with_rows(left, rest)
-    return contest
+    if not len(left):
+        return contest
+    if points.shape[1] <= _BALLS_ARE_SOONER:
+        return contest.with_rows(left, Balls.around(points).hold(directions[left], slack[left]))
+    rest, none = _Shells.outermost(points, radii, len(points)).hold(looks.rows(left))
+    assert not len(none)
+    return contest.with_rows(left, rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,13 +73,14 @@ class _Shells:
             inner[order] = False
             beyond = float(radii[inner].max())
         order = order[np.argsort(-radii[order], kind="stable")]
-        blocks = -(-count // WIDTH)
-        padded = np.zeros((blocks * WIDTH, points.shape[1]))
-        padded[:count] = points[order]
-        layout = np.ascontiguousarray(padded.reshape(blocks, WIDTH, -1).transpose(0, 2, 1))
         size = float(np.abs(points).max())
         reach = np.append(radii[order[::WIDTH]], beyond) * (1 + _ROUNDING) + _ROUNDING * size
-        return cls(layout, order, reach)
+        return cls(in_blocks(points[order]), order, reach)
+
+    def settles_few(self, looks: _Looks) -> bool:
+        """Whether these points settle fewer than half of a sample of the directions."""
+        tried = np.arange(0, len(looks.directions), max(1, len(looks.directions) // _TRIED))
+        return 2 * len(self.hold(looks.rows(tried))[1]) > len(tried)
 
     def hold(self, looks: _Looks) -> tuple[Contest, np.ndarray]:
         """The contest among these points, and the directions for which points that are not among them might matter."""
