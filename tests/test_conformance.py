@@ -16,6 +16,7 @@ from hardmax.engines.choosing import ByContenders
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.search import SEARCHES
+from hardmax.engines.searches import outward
 from hardmax.engines.stretch import FloatStretch
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
 from hardmax.runs.simulation import run_points
@@ -122,6 +123,17 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
     cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
     ways = (run_certified, run_integers_among_contenders)
     runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in ways]
+    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+
+
+@settings(max_examples=300)
+@given(problems())
+def test_points_among_balls_are_chosen_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outward, "_FIRST_SORTED", 1)  # whoever asks for more than the outermost point asks the balls
+        ways = (run_certified, run_integers_among_contenders)
+        runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu("outward")) for run in ways]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
 

@@ -8,7 +8,7 @@ blocks are looked at.
 import numpy as np
 from numba import njit, prange
 
-from hardmax.engines.kernels.outward import ROWS, WIDTH, largest_score, score_block
+from hardmax.engines.kernels.outward import ROWS, WIDTH, best_with_block, score_block
 
 GROUP = 16  # blocks
 
@@ -113,15 +113,7 @@ def find_best_in_balls(
                     reach = inner[b - first]
                     if reach < top - slack[i] and (reach <= next_best or top - reach > smallest):
                         continue
-                    score_block(y, blocks[b], scores)
-                    count = min(WIDTH, points - b * WIDTH)
-                    if largest_score(scores, count) > next_best:
-                        for lane in range(count):
-                            score = scores[lane]
-                            if score > top:
-                                next_best, top, place = top, score, b * WIDTH + lane
-                            elif score > next_best:
-                                next_best = score
+                    top, next_best, place = best_with_block(y, blocks, b, points, scores, top, next_best, place)
             winners[i], best[i], second[i] = place, top, next_best
             if top - next_best < smallest:
                 smallest = top - next_best

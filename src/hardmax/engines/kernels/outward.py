@@ -26,8 +26,7 @@ def score_block(y, block, scores):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def largest_score(scores, count):
-    """The largest of the first scores."""
+def _largest_score(scores, count):
     # Four chains side by side: one chain would wait for itself.
     a = b = c = d = -np.inf
     if count == WIDTH:
@@ -40,6 +39,21 @@ def largest_score(scores, count):
         for lane in range(count):
             a = scores[lane] if scores[lane] > a else a
     return max(max(a, b), max(c, d))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def best_with_block(y, blocks, b, points, scores, top, next_best, place):
+    """The best score, the next lower one and the place of the best, with those of one more block."""
+    score_block(y, blocks[b], scores)
+    count = min(WIDTH, points - b * WIDTH)
+    if _largest_score(scores, count) > next_best:
+        for lane in range(count):
+            score = scores[lane]
+            if score > top:
+                next_best, top, place = top, score, b * WIDTH + lane
+            elif score > next_best:
+                next_best = score
+    return top, next_best, place
 
 
 @njit(parallel=True, cache=True, nogil=True)
@@ -57,15 +71,7 @@ def find_best(directions, blocks, points, reach, base, lengths, slack, winners, 
             y = directions[i]
             top, next_best, place, decided = -np.inf, -np.inf, -1, False
             for b in range(len(blocks)):
-                score_block(y, blocks[b], scores)
-                count = min(WIDTH, points - b * WIDTH)
-                if largest_score(scores, count) > next_best:
-                    for lane in range(count):
-                        score = scores[lane]
-                        if score > top:
-                            next_best, top, place = top, score, b * WIDTH + lane
-                        elif score > next_best:
-                            next_best = score
+                top, next_best, place = best_with_block(y, blocks, b, points, scores, top, next_best, place)
                 bound = base[i] + lengths[i] * reach[b + 1]
                 if bound < top - slack[i] and (bound <= next_best or top - bound > smallest):
                     decided = True
