@@ -116,7 +116,8 @@ class _Polygon:
             return cls(some)
         order = some[np.lexsort((points[some, 1], points[some, 0]))]
         corners = polygon(points, order)
-        return cls(np.roll(corners, -leaving_angles(points[corners]).argmin()))
+        # The last in order is the furthest along (1, 0) in truth; rounded angles could name another one.
+        return cls(np.roll(corners, -int(np.flatnonzero(corners == order[-1])[0])))
 
     def leaving_angles(self, points: np.ndarray) -> np.ndarray:
         """For each corner the angle from which on the next one is the furthest. They increase in truth; where rounding
