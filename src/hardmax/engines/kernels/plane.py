@@ -1,7 +1,8 @@
 """The plane: convex polygons with exact turns, and who on them lies furthest along a direction, by angle."""
 
 import numpy as np
-from numba import njit, prange
+
+from hardmax.compiling import njit, prange
 
 ROWS = 1024  # a task for a thread
 NOWHERE, BESIDE, INSIDE = 0, 1, 2
@@ -12,7 +13,7 @@ _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _add(a, b):
     """The sum and what rounding took from it (Knuth)."""
     total = a + b
@@ -20,7 +21,7 @@ def _add(a, b):
     return total, (a - (total - part)) + (b - part)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _multiply(a, b):
     """The product and what rounding took from it (Dekker)."""
     product = a * b
@@ -33,7 +34,7 @@ def _multiply(a, b):
     return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _exact_turn(ax, ay, bx, by, cx, cy):
     """The sign of a x b + b x c + c x a, from a sum of floats that loses nothing."""
     parts = np.zeros(12)
@@ -52,7 +53,7 @@ def _exact_turn(ax, ay, bx, by, cx, cy):
     return 0.0
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _turn(points, a, b, c):
     """Positive if a, b, c turn to the left, negative to the right, 0 if they are in line: decided exactly."""
     ax, ay, bx, by, cx, cy = points[a, 0], points[a, 1], points[b, 0], points[b, 1], points[c, 0], points[c, 1]
@@ -63,7 +64,7 @@ def _turn(points, a, b, c):
     return _exact_turn(ax, ay, bx, by, cx, cy)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def polygon(points, order):
     """The corners of the hull, counter-clockwise, none of them in line; `order` sorts points by x, then y."""
     corners = np.empty(2 * len(order) + 1, np.int64)
@@ -80,14 +81,14 @@ def polygon(points, order):
     return corners[: max(count, 1)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def diamond_angle(x, y):
     """Grows with the angle of (x, y), from 0 to 4, at the price of one division; 1 for (0, 0)."""
     along = x / max(abs(x) + abs(y), _SMALLEST)
     return 1.0 - along if y >= 0.0 else 3.0 + along
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort_into_bins(angles):
     """How many of some increasing angles lie in bins before each of many equal ones: where a search can start."""
     bins = 2048
@@ -99,7 +100,7 @@ def sort_into_bins(angles):
     return np.cumsum(before)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _count_up_to(angle, angles, before):
     """How many of the angles are at most this one.
 
@@ -116,7 +117,7 @@ def _count_up_to(angle, angles, before):
     return low
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def mark_inside(points, corners, outside):
     """Clear the mark of points that are surely inside a polygon. Seen from its middle, each lies before one edge."""
     count = len(corners)
@@ -147,7 +148,7 @@ def mark_inside(points, corners, outside):
                 outside[j] = edge[0] * points[j, 0] + edge[1] * points[j, 1] <= edge[2]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def leaving_angles(corners):
     """For each corner the angle from which on the next one is the furthest."""
     count = len(corners)
@@ -158,7 +159,7 @@ def leaving_angles(corners):
     return angles
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def find_winners(directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads):
     """For each direction the furthest point, and where those are who come within its slack, or may.
 
@@ -192,7 +193,7 @@ def find_winners(directions, slack, unsure, angles, before, scenes, furthest, in
         leads[task] = smallest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def corners_above(direction, outer, corner, floor):
     """How many corners in a row before this one, and how many after it, score at least `floor`."""
     x, y = direction
