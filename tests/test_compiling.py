@@ -192,6 +192,12 @@ def test_recompiling_forgets_what_was_kept(tree):
     assert tree.run(before="total(0); total.recompile()") == ([1111], 1, 1)
 
 
+def test_kernels_can_be_run_as_plain_python(tree):
+    tree.settings["NUMBA_DISABLE_JIT"] = "1"
+    alone = "from hardmax.kernels.helpers import called as c; print(json.dumps([c(1), 0, vars(c)])); raise SystemExit"
+    assert tree.run(before=alone) == (11, 0, {})
+
+
 def module_name(path: Path) -> str:
     parts = ("hardmax", *path.relative_to(PACKAGE).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

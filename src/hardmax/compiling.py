@@ -40,7 +40,7 @@ def njit(function: Callable[..., Any] | None = None, *, parallel: bool = False, 
 
     def make(function: Callable[..., Any]) -> Any:
         kernel: Any = numba.njit(nogil=True, parallel=parallel, inline=inline)(function)
-        if not numba.config.DISABLE_JIT:  # with NUMBA_DISABLE_JIT it is the plain function
+        if hasattr(kernel, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
             kernel._cache = _cache_of(function)
         return kernel
 
