@@ -1,7 +1,6 @@
 """What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
