@@ -3,36 +3,15 @@
 import numpy as np
 
 from hardmax.compiling import njit, prange
+from hardmax.engines.kernels.expansions import add_product, leading_part
 
 ROWS = 1024  # a task for a thread
 NOWHERE, BESIDE, INSIDE = 0, 1, 2
 _UNIT = 2.0**-53
 _SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
-_SPLIT = 2.0**27 + 1
 _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 _TINY, _ROOT_OF_TINY = 2.0**-1000, 2.0**-500  # more than underflow can take from a product; from a square's root
-
-
-@njit(inline="always")
-def _add(a, b):
-    """The sum and what rounding took from it (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-@njit(inline="always")
-def _multiply(a, b):
-    """The product and what rounding took from it (Dekker)."""
-    product = a * b
-    shifted = _SPLIT * a
-    a_high = shifted - (shifted - a)
-    a_low = a - a_high
-    shifted = _SPLIT * b
-    b_high = shifted - (shifted - b)
-    b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
 
 
 @njit
@@ -42,16 +21,8 @@ def _exact_turn(ax, ay, bx, by, cx, cy):
     lefts, rights = (ax, -ay, bx, -by, cx, -cy), (by, bx, cy, cx, ay, ax)
     count = 0
     for term in range(6):
-        for part in _multiply(lefts[term], rights[term]):
-            carried = part
-            for i in range(count):
-                carried, parts[i] = _add(carried, parts[i])
-            parts[count] = carried
-            count += 1
-    for i in range(11, -1, -1):
-        if parts[i] != 0.0:
-            return np.sign(parts[i])
-    return 0.0
+        count = add_product(lefts[term], rights[term], parts, count)
+    return np.sign(leading_part(parts, count))
 
 
 @njit(inline="always")

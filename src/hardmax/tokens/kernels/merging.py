@@ -13,7 +13,10 @@ _HALF_OF_BITS = np.uint64(32)
 def _key(bits, row):
     key = np.uint64(1469598103934665603)
     for axis in range(bits.shape[1]):
-        key = (key ^ np.uint64(bits[row, axis])) * np.uint64(1099511628211)
+        key ^= np.uint64(bits[row, axis])
+        # A product carries upwards only, and whole numbers differ in their highest bits alone: fold these down first.
+        key ^= key >> np.uint64(32)
+        key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
     return key
 
