@@ -9,7 +9,7 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arena import Arena
 from hardmax.engines.bands import are_spread, hold_in_bands
-from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors, norms_above
+from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors
 from hardmax.engines.contest import Contest
 from hardmax.engines.cpu import Cpu
 from hardmax.engines.floats import FloatMetric, float_metric
@@ -106,8 +106,7 @@ class _CloseEnough:
     metric: FloatMetric
 
     def decide(self, question: Question) -> Contest:
-        norms = norms_above(question.arena.places)
-        slack = self.relative * self.metric.norm * norms[question.rows] * norms.max()
+        slack = self.relative * self.metric.norm * question.arena.norms[question.rows] * question.arena.longest
         return question.hold(self.metric.directions(question.arena.places[question.rows]), slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
@@ -178,19 +177,22 @@ class _Proving:
 
     def _hold(self, question: Question) -> Contest:
         arena, rows = question.arena, question.rows
-        norms = norms_above(arena.places)
+        norms = arena.norms
         looks = self._metric.directions(arena.places[rows])
         if are_spread(norms):
             everybody = arena.reopened()
             own = everybody.places[question.pending], everybody.errors[question.pending]
             return hold_in_bands(question.cpu.hold, looks, own, everybody.places, everybody.errors, self._factors)
-        slack = self._factors.slack(norms[rows], arena.errors[rows], float(norms.max()), float(arena.errors.max()))
+        slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
         return question.hold(looks, slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
         self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
 
     def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        if choices.all_single and not self._can_meet:
+            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            return 1
         return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
 
     def alone(self, choices: Choices) -> np.ndarray:
