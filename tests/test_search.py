@@ -71,3 +71,31 @@ def test_on_small_clouds_too(name, seed):
     directions = rng.standard_normal((m, d)).round(int(rng.integers(0, 6)))
     slack = np.full(m, 10.0 ** -float(rng.integers(1, 14)))
     assert_same(SEARCHES[name](directions, points, slack), score_all(directions, points, slack))
+
+
+def along_an_edge(seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Points on an edge of a hull and a few units in the last place inside of it; directions across the edge, nearly.
+
+    The angles of what lies inside differ by less than rounding: the furthest of it is looked up wrongly now and then.
+    """
+    rng = np.random.default_rng(seed)
+    across = np.array([(3.0, 4.0), (5.0, 12.0), (8.0, 15.0), (20.0, 21.0), (1.0, 0.0), (-4.0, 3.0)][rng.integers(6)])
+    along, height = np.array([-across[1], across[0]]), float(rng.integers(1, 9))
+    base = across * height
+    edge = base + along * np.concatenate([[-1.0, 1.0], rng.integers(-7, 8, 2) / 8])[:, None]
+    inside = base + along * rng.uniform(-0.99, 0.99, (rng.integers(2, 12), 1))
+    inside -= across * rng.uniform(0, 8, (len(inside), 1)) * 2.0**-53 * height
+    far = -base * rng.uniform(0.5, 2) + along * rng.uniform(-1, 1, (4, 1))
+    directions = np.concatenate([[across], [across / 3], across + along * rng.uniform(-4, 4, (4, 1)) * 2.0**-53])
+    return directions, np.unique(np.concatenate([edge, inside, far]), axis=0)
+
+
+def test_in_the_plane_nobody_who_comes_close_is_missed_where_angles_differ_by_less_than_rounding():
+    for seed in range(4000):
+        directions, points = along_an_edge(seed)
+        lengths = np.linalg.norm(points, axis=1).max() * np.linalg.norm(directions, axis=1)
+        slack = 4 * 2.0**-53 * lengths
+        found, wished = (SEARCHES[name](directions, points, slack) for name in ("plane", "all"))
+        close = dict(zip(found.contested.tolist(), found.contenders, strict=True))
+        for row, several in zip(wished.contested.tolist(), wished.contenders, strict=True):
+            assert set(several.tolist()) <= set(close.get(row, np.empty(0)).tolist()), (seed, row)
