@@ -58,10 +58,10 @@ def test_after_many_layers_everybody_is_asked_again():
     looks, slack = np.ones((1, 2)), np.array([1e-14])
     ends = np.array([[1.0, 0.0], [-1.0, 0.0]])
     among = {"keep": Fraction(1, 2), "multiplicities": np.ones(3), "places": ends, "members": np.array([0, 1])}
-    late = Arena(layer=0, lead=1.0, **among)
+    late = Arena(layer=0, lead=1.0, errors=np.zeros(2), worst=0.0, **among)
     for _ in range(60):
         assert late.suffices(looks, slack) == (late.lead * np.sqrt(2) > 1e-14)
-        late = late.after_layer(Choices.of_single(np.array([0, 1, 0])))
+        late = late.after_layers(Choices.of_single(np.array([0, 1, 0])), 1)
     assert not late.suffices(looks, slack)
 
 

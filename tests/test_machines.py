@@ -21,7 +21,9 @@ def test_a_search_can_be_forced_and_changes_nothing(search):
 def test_a_run_tells_which_search_decided_each_layer():
     assert hm.simulate(CLOUD, HALF, layers=0).decided_by == {0: "rounded"}
     assert hm.simulate(CLOUD[:, :2], HALF, layers=0).decided_by == {0: "plane"}
-    assert hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], HALF, layers=0).decided_by == {0: "integers"}
+    assert hm.simulate([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], HALF, layers=0).decided_by == {
+        0: "all and integers"
+    }
 
 
 @pytest.mark.parametrize("d", [2, 3, 12])
