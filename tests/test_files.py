@@ -52,6 +52,8 @@ dyadic = st.builds(lambda m, e: str(Decimal(m) / 2**e), st.integers(-(2**30), 2*
 powers = st.builds("{}{}e{}".format, signs, digits, st.integers(-30, 30))
 quotients = st.builds("{}{}/{}".format, signs, digits, st.integers(1, 10**6))
 padded = st.builds("{} ".format, plain)
+# All that Python takes for space around a number; no cell of a file holds the newline, but a text in JSON may.
+SPACES = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\u00a0"
 
 
 WAYS_TO_WRITE = {"plain": plain, "dyadic": dyadic, "powers": powers, "quotients": quotients, "padded": padded}
@@ -68,13 +70,19 @@ def test_a_text_is_the_number_it_says(way: str, data: st.DataObject):
     assert numbers.dtype == (np.float64 if representable else object)
 
 
+@pytest.mark.parametrize("space", SPACES)
+def test_space_around_a_number_is_no_part_of_it(space: str):
+    assert read_numbers([f"0.5{space}", f"{space}0.25", f"3.{space}"], place=str).tolist() == [0.5, 0.25, 3.0]
+
+
 def test_large_whole_numbers_are_floats_only_if_floats_hold_them():
     assert read_numbers([str(2**62), str(-(2**60)), "0"], place=str).tolist() == [2.0**62, -(2.0**60), 0.0]
     assert read_numbers([str(2**62 + 1), "0.5"], place=str).tolist() == [2**62 + 1, Fraction(1, 2)]
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "1.2.3", ".-5", "1.+5", "1 2", "0x10", "1/0", "1/2/3", "1.5/2", "--1", "five"]
+    "text",
+    ["", ".", "1.2.3", ".-5", "1.+5", "1 2", "1\n2", ".\x0c5", "0x10", "1/0", "1/2/3", "1.5/2", "--1", "five"],
 )
 def test_what_says_no_number_is_refused(text: str):
     with pytest.raises(InputError, match=r"cell 1 is .*: expected a number"):
