@@ -131,4 +131,6 @@ def _shown(cell: Any) -> str:
 
 
 def _hint(cell: Any) -> str:
-    return " Write decimals with a point." if isinstance(cell, str) and "," in cell else ""
+    # A cell with half a pair of quotes was cut in two at a comma.
+    is_cut = isinstance(cell, str) and ("," in cell or cell.count('"') == 1)
+    return " Write decimals with a point." if is_cut else ""
