@@ -97,6 +97,7 @@ def test_a_list_of_tensors_of_different_kinds_has_no_kind_of_its_own():
     assert TensorKind.of([double, double]) == TensorKind(torch.float64, torch.device("cpu"))
     assert TensorKind.of([half, double]) is None
     assert TensorKind.of([double, double.numpy()]) is None
+    assert TensorKind.of([double, double.tolist()]) is None
     assert TensorKind.of([]) is None
     runs = hm.simulate([half, double], ONE, layers=0)
     assert [cloud.tolist() for cloud in runs.at(0)] == [half.tolist(), double.tolist()]
@@ -112,7 +113,7 @@ def test_gradients_stay_behind():
 
 
 def test_a_view_with_its_sign_turned_is_read():
-    assert read_table(torch.tensor([[1 + 2j]]).conj().imag, "`tokens`").tolist() == [[-2.0]]
+    assert read_table(torch.tensor([[1 + 2j]], dtype=torch.complex128).conj().imag, "`tokens`").tolist() == [[-2.0]]
 
 
 @pytest.mark.parametrize(

@@ -143,14 +143,19 @@ def _floats_of_array(array: np.ndarray, name: str) -> np.ndarray | None:
         return None
     if kind not in "biuf":
         raise InputError(f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first.")
-    with np.errstate(over="ignore"):
-        floats = array.astype(np.float64, copy=False)
+    if kind == "f" and size > 8:
+        return _floats_of_longer(array)
+    floats = array.astype(np.float64, copy=False)
     if kind in "iu" and size == 8 and not _is_sure(floats):
         # Python compares whole numbers with floats as they are; numpy would round them first.
         return floats if floats.ravel().tolist() == array.ravel().tolist() else None
-    if kind == "f" and size > 8 and not (floats == array).all() and np.isfinite(array).all():
-        return None
     return floats
+
+
+def _floats_of_longer(array: np.ndarray) -> np.ndarray | None:
+    with np.errstate(over="ignore"):
+        floats = array.astype(np.float64)
+    return floats if (floats == array).all() or not np.isfinite(array).all() else None
 
 
 def _floats_of_entries(entries: list[Any]) -> np.ndarray | None:
