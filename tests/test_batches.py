@@ -69,6 +69,9 @@ def test_minus_zero_is_zero():
 
 def test_numbers_as_they_are_written():
     assert hm.as_written([[1.4, 0.1]]).tolist() == [[Fraction(7, 5), Fraction(1, 10)]]
+    for dtype in (np.float32, np.float16, np.longdouble):
+        assert hm.as_written(np.array(["1.4", "0.1"], dtype=dtype)).tolist() == [Fraction(7, 5), Fraction(1, 10)]
+    assert hm.as_written([[2**60 + 1, "0.1"]]).tolist() == [[2**60 + 1, Fraction(1, 10)]]
 
 
 LAYOUTS = {

@@ -17,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax.errors import InputError
-from hardmax.tokens.batches import Ragged
+from hardmax.tokens.batches import Ragged, read_batch
 from hardmax.tokens.decimals import read_numbers
 from hardmax.tokens.files import read_cloud, read_metric, write_whole
+from hardmax.tokens.points import merge
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
 
@@ -254,8 +255,29 @@ def test_stored_floats_are_not_taken_for_decimals(tmp_path: Path):
     assert read(tmp_path, "points.npy", npy(np.array([[0.1]]))).tolist() == [[0.1]]
 
 
-def test_integers_beyond_float64_stay_what_they_are(tmp_path: Path):
-    assert read(tmp_path, "points.npy", npy(np.array([[2**53 + 1, 1]]))).tolist() == [[2**53 + 1, 1]]
+@pytest.mark.parametrize(
+    ("dtype", "large"),
+    [("i8", 2**53 + 1), ("i8", 2**63 - 1), ("i8", -(2**63) + 1), ("u8", 2**64 - 1), (">u8", 2**63 + 1)],
+)
+def test_integers_beyond_float64_stay_what_they_are(tmp_path: Path, dtype: str, large: int):
+    array = np.array([[large, 1]], dtype=dtype)
+    assert read(tmp_path, "points.npy", npy(array)).tolist() == [[large, 1]]
+    assert read(tmp_path, "points.npy", npy(array[None])).tolist() == [[[large, 1]]]
+    assert read(tmp_path, "points.npz", npz(tokens=array, offsets=np.array([0, 1]))).tokens.tolist() == [[large, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("points.csv", f"{2**53 + 1},0.5\n{2**53},0.5\n"),
+        ("points.json", f"[[{2**53 + 1}, 0.5], [{2**53}, 0.5]]"),
+        ("points.json", f'{{"tokens": [[{2**53 + 1}, 0.5], [{2**53}, 0.5]], "offsets": [0, 2]}}'),
+        ("points.npy", npy(np.array([[2**53 + 1], [2**53]]))),
+    ],
+)
+def test_tokens_that_differ_beyond_the_53rd_bit_are_two(tmp_path: Path, name: str, content: str | bytes):
+    clouds, _ = read_batch(read(tmp_path, name, content))
+    assert merge(clouds[0]).count == 2
 
 
 def test_an_array_of_three_axes_is_a_batch(tmp_path: Path):

@@ -46,7 +46,8 @@ class Form:
 class Ragged:
     """Many clouds in one table: cloud b is `tokens[offsets[b]:offsets[b + 1]]`.
 
-    `multiplicities[t]` says how often token t counts (once, if None): what merging repeated tokens gives.
+    `multiplicities[t]` says how often token t counts (once, if None): what merging repeated tokens gives. Those of
+    a cloud may add up to 2^53.
 
     >>> Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])[1].tolist()
     [[2.0], [3.0]]
