@@ -209,8 +209,10 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
         ([[1.0, 2.0], np.array(2.0)], "token 1 has a single number"),
         ([[[1.0]]], r"shape \(1, 1, 1\)"),
         (["12", "34"], r"shape \(2,\)"),
+        (pd.Series([1.0, 2.0]), r"shape \(2,\)"),
         ({"x": [1.0]}, r"shape \(\)"),
         (pd.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
+        (pd.DataFrame({"dtype": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
         (pl.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
         (pa.table({"x": [2**53 + 1], "y": [0.5]}), "Table.*2\\^53. Pass an array"),
         (pl.DataFrame({"x": [2**53 + 1, None]}), "must be finite"),
@@ -220,6 +222,12 @@ def test_what_is_no_table_is_refused(given: Any, message: str):
     with pytest.raises(hm.InputError, match=message) as refusal:
         read_table(given, "`tokens`")
     assert "\n" not in str(refusal.value)
+
+
+def test_rows_may_be_series_of_different_kinds():
+    for series in (pd.Series, pl.Series):
+        rows = [series([2**53 + 1, 2]), series([1e300, 0.1])]
+        assert read_numbers(read_table(rows, "`tokens`")) == truths([[2**53 + 1, 2], [1e300, 0.1]])
 
 
 def test_data_frames_of_one_kind_may_hold_large_numbers():

@@ -120,9 +120,7 @@ def _array_of_container(values: Any, name: str) -> np.ndarray:
     except Exception:  # each library has its own names for what it cannot do
         raise InputError(f"{name} cannot be read as an array: it is {short(type(values))}.") from None
     # A data frame of whole numbers and floats has rounded the whole numbers by now.
-    kinds = {str(kind) for kind in getattr(values, "dtypes", [getattr(values, "dtype", None)])}
-    told = len(kinds) == 1 and "None" not in kinds
-    if array.dtype.kind == "f" and not told and (np.abs(array) >= FIRST_UNSURE_INTEGER).any():
+    if array.dtype.kind == "f" and not _is_of_one_kind(values) and (np.abs(array) >= FIRST_UNSURE_INTEGER).any():
         raise InputError(
             f"{name}: {type(values).__name__} makes floats of columns of different kinds, which leaves out whole "
             "numbers beyond 2^53. Pass an array or a list of rows."
@@ -130,11 +128,20 @@ def _array_of_container(values: Any, name: str) -> np.ndarray:
     return array
 
 
+def _is_of_one_kind(container: Any) -> bool:
+    columns = getattr(container, "dtypes", None)
+    if hasattr(columns, "__iter__"):
+        return len(set(map(str, columns))) == 1
+    return hasattr(container, "dtype")
+
+
 # ---------------------------------------------------------------- the same numbers as float64, or None
 
 
 def _floats_of_array(array: np.ndarray, name: str) -> np.ndarray | None:
     """The numbers of an array as float64; None if it does not hold them all, or if some have to be read first."""
+    if array.dtype == np.float64:
+        return array
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind == "O":
         floats = _floats_of_entries(array.ravel().tolist())
