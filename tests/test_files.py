@@ -5,7 +5,6 @@ import io
 import json
 import os
 import stat
-import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -18,9 +17,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax.errors import InputError
-from hardmax.tokens.batches import Ragged
+from hardmax.tokens.batches import Ragged, read_batch
 from hardmax.tokens.decimals import read_numbers
 from hardmax.tokens.files import read_cloud, read_metric, write_whole
+from hardmax.tokens.points import merge
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
 
@@ -52,6 +52,8 @@ dyadic = st.builds(lambda m, e: str(Decimal(m) / 2**e), st.integers(-(2**30), 2*
 powers = st.builds("{}{}e{}".format, signs, digits, st.integers(-30, 30))
 quotients = st.builds("{}{}/{}".format, signs, digits, st.integers(1, 10**6))
 padded = st.builds("{} ".format, plain)
+# All that Python takes for space around a number; no cell of a file holds the newline, but a text in JSON may.
+SPACES = " \t\n\r\x0b\x0c\x1c\x1d\x1e\x1f\u00a0"
 
 
 WAYS_TO_WRITE = {"plain": plain, "dyadic": dyadic, "powers": powers, "quotients": quotients, "padded": padded}
@@ -68,13 +70,19 @@ def test_a_text_is_the_number_it_says(way: str, data: st.DataObject):
     assert numbers.dtype == (np.float64 if representable else object)
 
 
+@pytest.mark.parametrize("space", SPACES)
+def test_space_around_a_number_is_no_part_of_it(space: str):
+    assert read_numbers([f"0.5{space}", f"{space}0.25", f"3.{space}"], place=str).tolist() == [0.5, 0.25, 3.0]
+
+
 def test_large_whole_numbers_are_floats_only_if_floats_hold_them():
     assert read_numbers([str(2**62), str(-(2**60)), "0"], place=str).tolist() == [2.0**62, -(2.0**60), 0.0]
     assert read_numbers([str(2**62 + 1), "0.5"], place=str).tolist() == [2**62 + 1, Fraction(1, 2)]
 
 
 @pytest.mark.parametrize(
-    "text", ["", ".", "1.2.3", ".-5", "1.+5", "1 2", "0x10", "1/0", "1/2/3", "1.5/2", "--1", "five"]
+    "text",
+    ["", ".", "1.2.3", ".-5", "1.+5", "1 2", "1\n2", ".\x0c5", "0x10", "1/0", "1/2/3", "1.5/2", "--1", "five"],
 )
 def test_what_says_no_number_is_refused(text: str):
     with pytest.raises(InputError, match=r"cell 1 is .*: expected a number"):
@@ -88,11 +96,10 @@ def test_what_is_not_finite_is_refused(text: str):
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e999999999", "1e-400", "1e-999999999"])
-def test_what_float64_would_lose_altogether_is_refused_at_once(text: str):
-    start = time.perf_counter()
+def test_what_float64_would_lose_altogether_is_refused(text: str):
+    # Before it is written out: 1e999999999 has more digits than memory.
     with pytest.raises(InputError, match="between 1e-300 and 1e300"):
         read_numbers(["1.5", text], place=str)
-    assert time.perf_counter() - start < 1
 
 
 # ---------------------------------------------------------------- text in columns
@@ -126,6 +133,25 @@ def test_the_suffixes_of_text_are_all_one(tmp_path: Path, name: str):
     assert read(tmp_path, name, "1\t2\n").tolist() == [[1.0, 2.0]]
 
 
+@pytest.mark.parametrize(
+    ("text", "naming"),
+    [
+        ('"1,5","2,5"\n"3,5","4,5"\n', r"column 1 .*'\"1': expected a number. Write decimals with a point"),
+        ('x;y\n"1,234";2\n', r"line 2, column 1 .*'\"1,234\"': expected a number. Write decimals with a point"),
+        ('1"5,2\n', "column 1 .*: expected a number"),
+        ('"1 5" 2\n3 4 5\n', "column 1 .*: expected a number"),
+        ('"1"5,2\n', "column 1 .*: expected a number"),
+    ],
+)
+def test_quotes_hold_one_number_or_are_refused(tmp_path: Path, text: str, naming: str):
+    with pytest.raises(InputError, match=naming):
+        read(tmp_path, "points.csv", text)
+
+
+def test_names_of_columns_may_hold_commas(tmp_path: Path):
+    assert read(tmp_path, "points.csv", '"x, left","y ""1"""\n" 1 ","2"\n').tolist() == [[1.0, 2.0]]
+
+
 def test_decimals_that_no_float_holds_become_fractions(tmp_path: Path):
     cloud = read(tmp_path, "points.csv", "0.1,7/5\n0.5,2\n")
     assert cloud.tolist() == [[Fraction(1, 10), Fraction(7, 5)], [Fraction(1, 2), Fraction(2)]]
@@ -154,14 +180,14 @@ def test_line_numbers_count_blank_lines_and_comments(tmp_path: Path):
         read(tmp_path, "points.csv", "# a\n\nx,y\n1,2\n\n3,two\n")
 
 
-def test_a_hundred_thousand_rows_take_less_than_five_seconds(tmp_path: Path):
+def test_plain_decimals_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # One by one a file of a hundred thousand rows takes ten times as long.
+    monkeypatch.setattr("hardmax.tokens.decimals._each_number", pytest.fail)
     generator = np.random.default_rng(0)
-    text = "\n".join(f"{x:.6f},{y:.6f}" for x, y in generator.standard_normal((100_000, 2)))
-    start = time.perf_counter()
-    cloud = read(tmp_path, "points.csv", text)
-    assert cloud.shape == (100_000, 2)
-    # About 0.5 s where nothing else runs; a Fraction through its own text parser would take ten times that.
-    assert time.perf_counter() - start < 5
+    text = "\n".join(f"{x:.6f},{y:.6f}" for x, y in generator.standard_normal((1000, 2)))
+    assert read(tmp_path, "points.csv", text).tolist() == [
+        list(map(Fraction, line.split(","))) for line in text.split()
+    ]
 
 
 # ---------------------------------------------------------------- JSON
@@ -229,8 +255,29 @@ def test_stored_floats_are_not_taken_for_decimals(tmp_path: Path):
     assert read(tmp_path, "points.npy", npy(np.array([[0.1]]))).tolist() == [[0.1]]
 
 
-def test_integers_beyond_float64_stay_what_they_are(tmp_path: Path):
-    assert read(tmp_path, "points.npy", npy(np.array([[2**53 + 1, 1]]))).tolist() == [[2**53 + 1, 1]]
+@pytest.mark.parametrize(
+    ("dtype", "large"),
+    [("i8", 2**53 + 1), ("i8", 2**63 - 1), ("i8", -(2**63) + 1), ("u8", 2**64 - 1), (">u8", 2**63 + 1)],
+)
+def test_integers_beyond_float64_stay_what_they_are(tmp_path: Path, dtype: str, large: int):
+    array = np.array([[large, 1]], dtype=dtype)
+    assert read(tmp_path, "points.npy", npy(array)).tolist() == [[large, 1]]
+    assert read(tmp_path, "points.npy", npy(array[None])).tolist() == [[[large, 1]]]
+    assert read(tmp_path, "points.npz", npz(tokens=array, offsets=np.array([0, 1]))).tokens.tolist() == [[large, 1]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("points.csv", f"{2**53 + 1},0.5\n{2**53},0.5\n"),
+        ("points.json", f"[[{2**53 + 1}, 0.5], [{2**53}, 0.5]]"),
+        ("points.json", f'{{"tokens": [[{2**53 + 1}, 0.5], [{2**53}, 0.5]], "offsets": [0, 2]}}'),
+        ("points.npy", npy(np.array([[2**53 + 1], [2**53]]))),
+    ],
+)
+def test_tokens_that_differ_beyond_the_53rd_bit_are_two(tmp_path: Path, name: str, content: str | bytes):
+    clouds, _ = read_batch(read(tmp_path, name, content))
+    assert merge(clouds[0]).count == 2
 
 
 def test_an_array_of_three_axes_is_a_batch(tmp_path: Path):

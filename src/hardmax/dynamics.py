@@ -20,7 +20,7 @@ from hardmax.errors import InputError
 from hardmax.metrics import check_positive_definite, check_square, check_symmetric
 from hardmax.tokens.batches import Cloud, read_batch, read_table, restore
 from hardmax.tokens.points import Points, merge
-from hardmax.tokens.rationals import IntegerCloud, Number, exact_number
+from hardmax.tokens.rationals import IntegerCloud, Number, exact_number, written
 
 
 @dataclass(frozen=True, init=False)
@@ -38,8 +38,7 @@ class Dynamics:
     metric: tuple[tuple[Fraction, ...], ...] | None
 
     def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
-        written = repr(float(alpha)) if isinstance(alpha, float | np.floating) else alpha
-        step = exact_number(written, "`alpha`")
+        step = exact_number(written(alpha), "`alpha`")
         if step <= 0:
             raise InputError(f"`alpha` must be positive, not {alpha}. Try 0.5 or '1/2'.")
         object.__setattr__(self, "alpha", step)

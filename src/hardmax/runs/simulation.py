@@ -17,7 +17,7 @@ from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memo
 from hardmax.runs.stops import AfterLayers, Stop
 from hardmax.runs.trajectories import Batch, ListedTrajectories, walk_together
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.batches import Cloud, read_batch
+from hardmax.tokens.batches import Packed, read_batch
 from hardmax.tokens.points import Points, merge
 
 Progress = Callable[[int, int], None]
@@ -52,42 +52,38 @@ def simulate(
     stop = _one_stop(layers, stop)
     machine = machine_for(tokens, engine)
     clouds, form = read_batch(tokens)
-    for cloud in clouds:
-        dynamics.check_dimension(cloud.tokens.shape[1])
-    machine.check(clouds[0].tokens.shape[1])
+    dimension = clouds[0].tokens.shape[1]
+    dynamics.check_dimension(dimension)
+    machine.check(dimension)
     engines = engines_for(arithmetic, machine)
+    together = clouds if isinstance(clouds, Packed) else None
     if not stop.when_settled:
-        total = sum(len(cloud.tokens) for cloud in clouds)
-        check_memory(len(record.layers(stop.last_layer)), total, clouds[0].tokens.shape[1], memory_limit)
+        total = sum(len(cloud.tokens) for cloud in clouds) if together is None else len(together.tokens)
+        check_memory(len(record.layers(stop.last_layer)), total, dimension, memory_limit)
 
     def run_cloud(number: int) -> Trajectory:
         with machine.limited():
             run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
         return replace(run, tensor_kind=form.tensors)
 
-    tables, counts = [cloud.tokens for cloud in clouds], _multiplicities(clouds)
-    if arithmetic == "certified" and not form.is_single and _suits_kernel(tables, stop, machine):
-        offsets = np.cumsum([0, *map(len, tables)])
-        batch = Batch(np.concatenate(tables), offsets, counts, dynamics, stop, record, machine)
+    if arithmetic == "certified" and together is not None and _suits_kernel(together, stop, machine):
+        counts = together.multiplicities
+        batch = Batch(together.tokens, together.offsets, counts, dynamics, stop, record, machine)
         return walk_together(batch, form, run_cloud, progress)
     runs = []
     for number in range(len(clouds)):
         runs.append(run_cloud(number))
         if progress is not None:
             progress(len(runs), len(clouds))
-    return runs[0] if form.is_single else ListedTrajectories(runs, form, counts)
+    if form.is_single:
+        return runs[0]
+    return ListedTrajectories(runs, form, None if together is None else together.multiplicities)
 
 
-def _multiplicities(clouds: list[Cloud]) -> np.ndarray | None:
-    """Those of all tokens, if they were given."""
-    given = [cloud.multiplicities for cloud in clouds if cloud.multiplicities is not None]
-    return np.concatenate(given) if given else None
-
-
-def _suits_kernel(tables: list[np.ndarray], stop: Stop, machine: Machine) -> bool:
+def _suits_kernel(clouds: Packed, stop: Stop, machine: Machine) -> bool:
     """Whether one kernel can walk the clouds: floats, in clouds small enough for one thread each, not too deep."""
-    floats = stop.last_layer <= DEEPEST_KERNEL and all(table.dtype != object for table in tables)
-    return floats and takes_batch(machine, np.cumsum([0, *map(len, tables)]), tables[0].shape[1])
+    floats = stop.last_layer <= DEEPEST_KERNEL and clouds.tokens.dtype != object
+    return floats and takes_batch(machine, clouds.offsets, clouds.tokens.shape[1])
 
 
 def _one_stop(layers: int | None, stop: Stop | None) -> Stop:

@@ -1,22 +1,24 @@
 """One cloud or many: the forms in which tokens come, and give-back of results in the same form.
 
 A cloud is a table `(n, d)`. A batch is a list of clouds, an array `(B, n, d)`, or `Ragged`: all tokens in one table
-with offsets. Checks are made here, at the door; nothing behind it checks again.
+with offsets. Checks are made here, at the door, of all clouds at once where they fit into one table; nothing behind it
+checks again.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import short, to_fractions
-from hardmax.tokens.tensors import TensorKind, is_tensor, to_numpy
+from hardmax.tokens.rationals import plain, short
+from hardmax.tokens.tables import as_array, exact_table, first_not_finite, not_finite, read_table
+from hardmax.tokens.tensors import TensorKind
 
-LARGEST_EXACT_INTEGER = 2**53
-LARGEST_FLOAT = int(np.finfo(np.float64).max)
+# Means are taken in floats as well, which count no further one by one.
+LARGEST_COUNT = 2**53
 
 
 class Layout(Enum):
@@ -44,7 +46,8 @@ class Form:
 class Ragged:
     """Many clouds in one table: cloud b is `tokens[offsets[b]:offsets[b + 1]]`.
 
-    `multiplicities[t]` says how often token t counts (once, if None): what merging repeated tokens gives.
+    `multiplicities[t]` says how often token t counts (once, if None): what merging repeated tokens gives. Those of
+    a cloud may add up to 2^53.
 
     >>> Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])[1].tolist()
     [[2.0], [3.0]]
@@ -61,19 +64,20 @@ class Ragged:
             raise InputError(
                 f"`offsets` must run from 0 to the number of tokens ({len(tokens)}), not {short(offsets.tolist())}."
             )
-        if (np.diff(offsets) <= 0).any():
-            empty = int(np.argmax(np.diff(offsets) <= 0))
+        stops = offsets[1:] <= offsets[:-1]
+        if stops.any():
+            empty = int(np.argmax(stops))
             raise InputError(f"`offsets` must increase: cloud {empty} would be empty. Leave empty clouds out.")
         object.__setattr__(self, "tokens", tokens)
         object.__setattr__(self, "offsets", offsets)
-        counts = None if multiplicities is None else _read_multiplicities(multiplicities, len(tokens))
+        counts = None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
         object.__setattr__(self, "multiplicities", counts)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, cloud: int) -> np.ndarray:
-        return self.tokens[self.offsets[cloud] : self.offsets[cloud + 1]]
+        return self.tokens[_slice_of(self.offsets, cloud)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,27 +88,76 @@ class Cloud:
     multiplicities: np.ndarray | None = None
 
 
-def read_batch(tokens: Any) -> tuple[list[Cloud], Form]:
+@dataclass(frozen=True, eq=False)
+class Packed(Sequence[Cloud]):
+    """Clouds in one table: cloud b is `tokens[offsets[b]:offsets[b + 1]]`, made when asked for.
+
+    The table is a copy: a run answers from it when the caller's array may long be another.
+    """
+
+    tokens: np.ndarray
+    offsets: np.ndarray
+    multiplicities: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, index: int) -> Cloud: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Cloud]: ...
+    def __getitem__(self, index: int | slice) -> Cloud | list[Cloud]:
+        if isinstance(index, slice):
+            return [self[b] for b in range(len(self))[index]]
+        there = _slice_of(self.offsets, index)
+        return Cloud(self.tokens[there], None if self.multiplicities is None else self.multiplicities[there])
+
+
+def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
     """The clouds in `tokens`, checked, and the form they came in."""
     if isinstance(tokens, Ragged):
-        return _ragged_clouds(tokens), Form(Layout.RAGGED)
+        return Packed(tokens.tokens.copy(), tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED)
     kind = TensorKind.of(tokens)
-    if not isinstance(tokens, list | tuple):
-        tokens = to_numpy(tokens) if is_tensor(tokens) else np.asarray(tokens)
-        if tokens.ndim == 3:
-            clouds = [Cloud(read_table(cloud, f"`tokens` (cloud {b})")) for b, cloud in enumerate(tokens)]
-            return clouds, Form(Layout.STACK, kind)
-        return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD, kind)
-    if _depth(tokens) < 3:
-        return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD)
-    clouds = [Cloud(read_table(cloud, f"`tokens` (cloud {b})")) for b, cloud in enumerate(tokens)]
-    for b, cloud in enumerate(clouds):
-        if cloud.tokens.shape[1] != clouds[0].tokens.shape[1]:
+    if isinstance(tokens, list | tuple):
+        if _depth(tokens) < 3:
+            return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD)
+        return _listed_clouds(tokens), Form(Layout.LIST, kind)
+    array = as_array(tokens, "`tokens`")
+    if array.ndim != 3:
+        return [Cloud(read_table(array, "`tokens`"))], Form(Layout.CLOUD, kind)
+    if len(array) == 0:
+        raise InputError("`tokens` is empty: a batch needs at least one cloud.")
+    # Objects and texts are read one by one anyway, and what is wrong with them is told with the cloud.
+    stacked = array.dtype.kind not in "OU" and array.size
+    return _stacked_clouds(array) if stacked else _listed_clouds(list(array)), Form(Layout.STACK, kind)
+
+
+def _stacked_clouds(array: np.ndarray) -> Packed:
+    clouds, n, d = array.shape
+    table = exact_table(array.reshape(clouds * n, d), "`tokens`")
+    return _packed(np.array(table, order="C"), np.arange(0, clouds * n + 1, n))
+
+
+def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
+    tables = [exact_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
+    dimension = tables[0].shape[1]
+    for b, table in enumerate(tables):
+        if table.shape[1] != dimension:
             raise InputError(
-                f"`tokens`: all clouds of a batch must have one dimension; cloud 0 has {clouds[0].tokens.shape[1]}, "
-                f"cloud {b} has {cloud.tokens.shape[1]}."
+                f"`tokens`: all clouds of a batch must have one dimension; cloud 0 has {dimension}, "
+                f"cloud {b} has {table.shape[1]}."
             )
-    return clouds, Form(Layout.LIST, kind)
+    if any(table.dtype == object for table in tables):
+        return [Cloud(read_table(table, f"`tokens` (cloud {b})")) for b, table in enumerate(tables)]
+    return _packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
+
+
+def _packed(table: np.ndarray, offsets: np.ndarray) -> Packed:
+    row = first_not_finite(table)
+    if row is not None:
+        cloud = int(np.searchsorted(offsets, row, side="right")) - 1
+        raise not_finite(f"`tokens` (cloud {cloud})", row - int(offsets[cloud]), table[row])
+    return Packed(table, offsets)
 
 
 def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
@@ -120,78 +173,39 @@ def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
             return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]))
 
 
-def read_table(values: Any, name: str) -> np.ndarray:
-    """A float64 table `(n, d)`, or one of Fractions where the entries are rationals, integers beyond 2^53 or texts."""
-    values = to_numpy(values) if is_tensor(values) else values
-    table = values if isinstance(values, np.ndarray) else _rows_to_array(values, name)
-    if table.ndim != 2:
-        hint = "For tokens on a line pass shape (n, 1)." if table.ndim == 1 else ""
-        raise InputError(f"{name} must be a table of shape (n, d), not of shape {table.shape}. {hint}".rstrip())
-    if table.shape[0] == 0:
-        raise InputError(f"{name} is empty: a cloud needs at least one token.")
-    if table.shape[1] == 0:
-        raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
-    if table.dtype.kind in "iu" and np.abs(table.astype(object)).max() > LARGEST_EXACT_INTEGER:
-        return to_fractions(table, name)
-    if table.dtype.kind in "biuf" and table.dtype.itemsize <= 8:
-        return _finite_floats(table, name)
-    if table.dtype.kind in "OUS":
-        return _shown_as_floats(to_fractions(table, name), name)
-    raise InputError(f"{name} must hold real numbers, not {table.dtype}. Convert it to float64 first.")
-
-
-def _finite_floats(table: np.ndarray, name: str) -> np.ndarray:
-    floats = np.ascontiguousarray(table, dtype=np.float64)
-    if not np.isfinite(floats).all():
-        token = int(np.argmin(np.isfinite(floats).all(axis=1)))
-        raise InputError(f"{name} must be finite: token {token} is {short(floats[token].tolist())}. Remove or mend it.")
-    return floats
-
-
-def _shown_as_floats(table: np.ndarray, name: str) -> np.ndarray:
-    """Rationals are exact at any size, but people are shown floats, which end at 1.8e308."""
-    for token, row in enumerate(table):
-        if any(abs(value) > LARGEST_FLOAT for value in row):
-            raise InputError(f"{name}: token {token} lies beyond 1.8e308, the largest float. Scale the cloud.")
-    return table
-
-
-def _rows_to_array(values: Any, name: str) -> np.ndarray:
-    if not isinstance(values, list | tuple):
-        return np.asarray(values)
-    lengths = [len(row) if isinstance(row, list | tuple | np.ndarray) else None for row in values]
-    if lengths and lengths[0] is not None:
-        for token, length in enumerate(lengths):
-            if length != lengths[0]:
-                came = "a single number" if length is None else f"{length} coordinates"
-                raise InputError(f"{name}: token {token} has {came}, the tokens before it have {lengths[0]}.")
-    if not values:
-        raise InputError(f"{name} is empty: a cloud needs at least one token.")
-    numbers = np.asarray(values, dtype=object)
-    if numbers.ndim != 2:
-        return numbers
-    plain = all(isinstance(value, float | int | np.floating | np.integer) for value in numbers.flat)
-    return np.asarray(values) if plain else numbers
-
-
-def _ragged_clouds(ragged: Ragged) -> list[Cloud]:
-    bounds = list(zip(ragged.offsets[:-1].tolist(), ragged.offsets[1:].tolist(), strict=True))
-    counts = ragged.multiplicities
-    return [Cloud(ragged.tokens[a:b], None if counts is None else counts[a:b]) for a, b in bounds]
-
-
-def _read_multiplicities(values: Any, tokens: int) -> np.ndarray:
-    counts = _whole_numbers(values, "`multiplicities`")
+def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
+    counts, tokens = _whole_numbers(values, "`multiplicities`"), int(offsets[-1])
     if counts.shape != (tokens,) or (counts < 1).any():
         raise InputError(f"`multiplicities` must be {tokens} whole numbers from 1 up, not {short(counts.tolist())}.")
+    if int(counts.max()) * tokens > LARGEST_COUNT:
+        for cloud, total in enumerate(np.add.reduceat(counts.astype(object), offsets[:-1])):
+            if total > LARGEST_COUNT:
+                raise InputError(
+                    f"`multiplicities` of cloud {cloud} add up to {total}: floats count to 2^53. Divide them by a "
+                    "common factor, which changes nothing."
+                )
     return counts
 
 
 def _whole_numbers(values: Any, name: str) -> np.ndarray:
-    array = np.asarray(values)
-    if array.dtype.kind not in "iu":
+    """An int64 array of numbers that came as whole numbers, which True and 2.0 did not."""
+    if isinstance(values, list | tuple):
+        entries = list(map(plain, values))
+        are_whole = set(map(type, entries)) <= {int}
+        array = np.array(entries if are_whole else [], dtype=object)
+    else:
+        array = as_array(values, name)
+        are_whole = array.dtype.kind in "iu"
+    if not are_whole:
         raise InputError(f"{name} must be whole numbers, not {short(values)}.")
+    if array.size and max(int(array.max()), -int(array.min())) >= 2**63:
+        raise InputError(f"{name} must be whole numbers below 2^63, not {short(values)}.")
     return array.astype(np.int64)
+
+
+def _slice_of(offsets: np.ndarray, cloud: int) -> slice:
+    cloud = range(len(offsets) - 1)[cloud]  # counts from the end, and ends, as every sequence does
+    return slice(int(offsets[cloud]), int(offsets[cloud + 1]))
 
 
 def _depth(values: Any) -> int:

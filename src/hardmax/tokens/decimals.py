@@ -20,6 +20,7 @@ from hardmax.tokens.rationals import short
 Place: TypeAlias = Callable[[int], str]  # names the cell of that index in an error
 
 LONGEST_PLAIN = 19  # characters: sign, point and digits whose integer int64 can hold
+_PLAIN_MARKS = b"+-.0123456789\n"  # the newline stands between cells
 LARGEST_ODD_PART = 2**53  # of a float64 that is a whole number
 
 
@@ -53,7 +54,10 @@ def _plain_decimals(cells: Sequence[Any]) -> tuple[np.ndarray, np.ndarray] | Non
     if set(map(type, cells)) != {str}:
         return None
     joined = "\n".join(cells)
-    if not joined.isascii() or any(mark in joined for mark in (" ", "\t", "_", ".-", ".+")):
+    # Spaces of any kind would be counted as decimal places, and `int` would read over them.
+    if not joined.isascii() or joined.encode().translate(None, _PLAIN_MARKS) or ".-" in joined or ".+" in joined:
+        return None
+    if joined.count("\n") != len(cells) - 1:
         return None
     points = np.fromiter(map(str.find, cells, repeat(".")), np.int64, len(cells))
     lengths = np.fromiter(map(len, cells), np.int64, len(cells))
@@ -127,4 +131,6 @@ def _shown(cell: Any) -> str:
 
 
 def _hint(cell: Any) -> str:
-    return " Write decimals with a point." if isinstance(cell, str) and "," in cell else ""
+    # A cell with half a pair of quotes was cut in two at a comma.
+    is_cut = isinstance(cell, str) and ("," in cell or cell.count('"') == 1)
+    return " Write decimals with a point." if is_cut else ""

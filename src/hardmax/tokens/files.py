@@ -36,6 +36,8 @@ FORMATS = {
 }
 WISH, JSON_WISH = "expected a file of tokens, or `-` for standard input", "expected [[0, 1], [1, 0]]"
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
+# A cell in quotes. Without them "1,5" would be two cells and 1"5 would be 15: such quotes stay, and no number has any.
+_QUOTED = re.compile(r'(?<![^\s,;])"[ \t]*([^\s",;]*)[ \t]*"(?![^\s,;])')
 
 
 def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[Table] | Ragged:
@@ -133,7 +135,9 @@ def _no_garbage_search() -> Iterator[None]:
 
 
 def _read_csv(data: bytes, name: str) -> Table:
-    text = _decode(data, name).replace("\r\n", "\n").replace("\r", "\n").replace('"', "")
+    text = _decode(data, name).replace("\r\n", "\n").replace("\r", "\n")
+    if '"' in text:
+        text = _QUOTED.sub(r"\1", text)
     lines = text.split("\n")
     if "#" in text:
         lines = [line.partition("#")[0] for line in lines]

@@ -27,10 +27,9 @@ def exact_number(value: Any, name: str) -> Fraction:
     >>> exact_number("1.4", "`alpha`"), exact_number(0.5, "`alpha`")
     (Fraction(7, 5), Fraction(1, 2))
     """
+    value = plain(value)
     if isinstance(value, Fraction):
         return value
-    if isinstance(value, np.generic):
-        value = value.item()
     try:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else value
         if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > LARGEST_EXPONENT:
@@ -42,6 +41,30 @@ def exact_number(value: Any, name: str) -> Fraction:
         if isinstance(error, InputError):
             raise
     raise InputError(f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {short(value)}.")
+
+
+def plain(value: Any) -> Any:
+    """The number or text of Python that a numpy scalar is; anything else as it came, to be taken or refused as that.
+
+    >>> plain(np.uint64(2**64 - 1)), plain(np.float16(0.5)), plain("1/3")
+    (18446744073709551615, 0.5, '1/3')
+    """
+    # Dates and times have an `item` too, which may be a number.
+    if not isinstance(value, np.generic) or value.dtype.kind not in "biufU":
+        return value
+    number: Any = value.item()
+    if isinstance(number, np.floating):  # a longdouble, finer than any float of Python
+        return Fraction(*number.as_integer_ratio()) if np.isfinite(number) else float(number)
+    return number
+
+
+def written(value: Any) -> Any:
+    """The shortest decimal, as a text, that reads as this float in its own precision; anything else as it came.
+
+    >>> written(0.1), written(np.float32(0.1)), written(3)
+    ('0.1', '0.1', 3)
+    """
+    return str(value) if isinstance(value, float | np.floating) else value
 
 
 def short(value: Any, width: int = 40) -> str:
@@ -68,7 +91,7 @@ def as_written(values: Any) -> np.ndarray:
     >>> as_written([[1.4, 0.2]])
     array([[Fraction(7, 5), Fraction(1, 5)]], dtype=object)
     """
-    return to_fractions(values, "`values`", lambda value: repr(value) if isinstance(value, float) else value)
+    return to_fractions(values, "`values`", written)
 
 
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
@@ -76,11 +99,8 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
     source = np.asarray(values, dtype=object) if not isinstance(values, np.ndarray) else values
     result = np.empty(source.shape, dtype=object)
     for index in np.ndindex(source.shape):
-        value = source[index]
-        if isinstance(value, np.generic):
-            value = value.item()
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {index}"
-        result[index] = exact_number(reading(value), f"{name} ({where})")
+        result[index] = exact_number(reading(source[index]), f"{name} ({where})")
     return result
 
 

@@ -1,4 +1,4 @@
-"""Torch tensors at the door: recognised without importing torch, taken in as float64, and given back as they came."""
+"""Torch tensors at the door: recognised without importing torch, taken in as they are, and given back as they came."""
 
 # pyright: reportMissingImports=false
 from __future__ import annotations
@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     import torch
@@ -21,10 +23,17 @@ def is_tensor(given: Any) -> bool:
     return type(given).__module__.split(".")[0] == "torch" and hasattr(given, "data_ptr")
 
 
-def to_numpy(tensor: torch.Tensor) -> np.ndarray:
-    """The numbers of a tensor. Half precision, bfloat16 and float32 all fit into float64; gradients stay behind."""
-    tensor = tensor.detach().cpu()
-    return (tensor.double() if tensor.dtype.is_floating_point else tensor).numpy()
+def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
+    """The numbers of a tensor, none of them rounded; `name` is for errors. Gradients stay behind.
+
+    Half precision, bfloat16 and float32 all fit into float64. Whole numbers need not: they stay whole.
+    """
+    try:
+        dense = tensor.detach().cpu().resolve_neg()
+        return (dense.double() if dense.dtype.is_floating_point else dense).numpy()
+    except (TypeError, RuntimeError):  # sparse, quantised, conjugate, or without any numbers (meta)
+        came = f"{tensor.dtype}, {tensor.layout}, on {tensor.device}"
+        raise InputError(f"{name} must be a dense tensor of real numbers, not {came}. Convert it first.") from None
 
 
 @dataclass(frozen=True)
@@ -36,13 +45,16 @@ class TensorKind:
 
     @classmethod
     def of(cls, given: Any) -> TensorKind | None:
-        """That of a tensor, or of the first in a list of them; None for what is no tensor."""
-        first: Any = given[0] if isinstance(given, list | tuple) and len(given) else given
-        return cls(first.dtype, first.device) if is_tensor(first) else None
+        """That of a tensor, or of all in a list of them; None for what is no tensor, and where kinds are mixed."""
+        tensors = given if isinstance(given, list | tuple) else [given]
+        if not tensors or not all(map(is_tensor, tensors)):
+            return None
+        kinds = {cls(tensor.dtype, tensor.device) for tensor in tensors}
+        return kinds.pop() if len(kinds) == 1 else None
 
     def tensor(self, numbers: np.ndarray) -> torch.Tensor:
         """The numbers as a tensor of this kind. Tokens that move do not stay whole numbers: those become float64."""
         import torch
 
         dtype = self.dtype if self.dtype.is_floating_point else torch.float64
-        return torch.from_numpy(np.array(numbers, order="C")).to(device=self.device, dtype=dtype)
+        return torch.from_numpy(np.array(numbers, dtype=np.float64, order="C")).to(device=self.device, dtype=dtype)
