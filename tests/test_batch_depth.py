@@ -1,5 +1,7 @@
 """Batches at any depth: each cloud is walked until it settles, and what comes after costs the same at any layer."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -66,7 +68,7 @@ def test_no_more_powers_are_made_than_there_are_layers_at_which_a_cloud_may_sett
     slow = hm.simulate(clouds(), SLOW, stop=hm.Settled())
     slow.at(DEEP)
     settled = max(layer for layer in slow.settled_at if layer is not None)
-    assert 64 < settled
+    assert settled > 64
     assert sum(count for _, count in made) < 20 * settled
 
 
@@ -88,7 +90,7 @@ def test_shares_are_those_of_the_layers_that_are_left(walked, further, alpha):
 def test_depths_grow_and_end_with_the_layer_asked_for(layers):
     tried = list(depths(layers))
     assert tried[-1] == layers
-    assert all(16 * one >= other > one for one, other in zip(tried, tried[1:], strict=False))
+    assert all(16 * one >= other > one for one, other in pairwise(tried))
 
 
 @pytest.mark.parametrize("then", list(Then))

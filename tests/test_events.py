@@ -58,9 +58,7 @@ def first_by_looking(a0: int, a1: int, a2: int, keep: Fraction, far: int) -> int
 
 @settings(max_examples=300)
 @given(keeps, st.integers(1, 400), st.integers(1, 400), st.integers(0, 3), st.integers(-1, 1))
-def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_it_by_a_hair_does_not(
-    keep, hit, other, scale, off
-):
+def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_does_not(keep, hit, other, scale, off):
     # The lead is (t - keep^hit)(t + keep^other) up to a negative factor: 0 at the layer `hit`, negative before.
     p, q = (keep**hit).as_integer_ratio()
     r, s = (keep**other).as_integer_ratio()

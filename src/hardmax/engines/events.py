@@ -118,7 +118,7 @@ class Curve:
 
     def first_reached(self, by: int | None = None) -> int:
         """The first m >= 1 at which the value is not negative, or `by`; it must be bound to come, and to stay."""
-        # Twice the bits of 1/alpha: as many as the errors of that many layers eat, and as many as tell two layers apart.
+        # Twice the bits of 1/alpha: the errors of that many layers eat as many, and as many tell two layers apart.
         bits = _BITS + 2 * self.keep.denominator.bit_length()
         # t at the layers 1, 2, 4, … up to one where it is reached; then on from the one before, in ever smaller steps.
         ladder, layer = [Enclosed.of(self.keep, bits)], 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardmax.errors import InputError
 from hardmax.limits.kinds import FaceProjection, Kind, Vertex
+from hardmax.runs.exact_places import exact_targets, known_exactly
 
 if TYPE_CHECKING:
     from hardmax.limits.result import Limit
@@ -73,7 +74,10 @@ def _described(lim: "Limit", kind: Kind, label: int) -> dict[str, Any]:
     if isinstance(kind, Vertex):
         return {"vertex": int(of_token[kind.leader])}
     token = lim.clusters.labels.tolist().index(label)
-    point = [str(value) for value in lim.exact_points[token]]
+    stretch = lim.run.stretches[-1]
+    assert known_exactly(stretch), "floats prove no limit but a leader's place"
+    (limit,) = exact_targets(stretch, [int(of_token[token])])
+    point = [str(value) for value in limit]
     if isinstance(kind, FaceProjection):
         vertices = [int(of_token[leader]) for leader in kind.vertices]
         return {"face": vertices, "weights": [str(weight) for weight in kind.weights], "point": point}

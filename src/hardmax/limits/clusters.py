@@ -1,18 +1,22 @@
 """Tokens with equal limits, and the kind of the limit that they share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
+from operator import itemgetter
 from typing import overload
 
 import numpy as np
 
 from hardmax.engines.choosing import by_all_scores
-from hardmax.engines.stretch import ExactStretch, FloatStretch
+from hardmax.engines.stretch import ExactStretch
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric
+from hardmax.runs.exact_places import exact_positions, exact_targets, known_exactly
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.rationals import IntegerCloud
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +57,8 @@ class KindOfToken(Sequence[Kind]):
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal targets once it has settled, by equal places before."""
-    stretch = run.stretches[-1]
-    if run.settled_at is None:
-        where = np.arange(run.points.count)
-    elif isinstance(stretch, FloatStretch):
-        where = stretch.choices.indices
-    else:
-        seen: dict[tuple[int, ...], int] = {}
-        where = np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(stretch.targets.numerators)])
-    # `where` names each limit by a point; clusters are numbered by the first token that ends there.
+    where = np.arange(run.points.count) if run.settled_at is None else _ends(run)
+    # `where` names each limit by a number; clusters are counted by the first token that ends there.
     _, first, labels = np.unique(where[run.points.of_token], return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -69,6 +66,21 @@ def find_clusters(run: Trajectory) -> Clusters:
     examples = run.points.of_token[first[order]]
     ends = run.at(run.layers) if run.settled_at is None else run.ends()
     return Clusters(rank[labels], ends[first[order]], tuple(_kinds(run, examples.tolist())))
+
+
+def _ends(run: Trajectory) -> np.ndarray:
+    """A number for each point, the same for points with equal limits."""
+    stretch = run.stretches[-1]
+    if not known_exactly(stretch):
+        # Proved floats name one leader for each, and leaders do not share a place.
+        return stretch.choices.indices
+    # Points with the same attended set have the same target; so do some with different sets.
+    seen: dict[tuple[int, ...], int] = {}
+    sets = np.array([seen.setdefault(tuple(several), len(seen)) for several in stretch.choices.lists()])
+    _, examples = np.unique(sets, return_index=True)
+    places: dict[tuple[Fraction, ...], int] = {}
+    targets = exact_targets(stretch, examples.tolist())
+    return np.array([places.setdefault(tuple(target), len(places)) for target in targets])[sets]
 
 
 def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
@@ -81,32 +93,39 @@ def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
 
     if run.settled_at is None:
         return [Elsewhere()] * len(examples)
-    if isinstance(stretch, FloatStretch):
-        return [Vertex(token(int(stretch.choices.indices[point]))) for point in examples]
-    return _exact_kinds(run, stretch, examples, token)
+    if known_exactly(stretch):
+        return _exact_kinds(run, stretch, examples, token)
+    return [Vertex(token(int(stretch.choices.indices[point]))) for point in examples]
 
 
-def _exact_kinds(run: Trajectory, stretch: ExactStretch, examples: list[int], token) -> list[Kind]:
+def _exact_kinds(
+    run: Trajectory, stretch: ExactStretch, examples: list[int], token: Callable[[int], int]
+) -> list[Kind]:
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
-    place = {tuple(stretch.positions.numerators[leader]): leader for leader in reversed(leaders)}
-    distinct = sorted(place.values())
+    places = exact_positions(stretch, stretch.layer, leaders) if leaders else np.empty((0, run.d), dtype=object)
+    # Of leaders that have met the first one counts.
+    leader_at = {tuple(place): leader for leader, place in reversed(list(zip(leaders, places, strict=True)))}
     has_norm = run.dynamics.metric is None or is_metric(run.dynamics.metric)
     kinds: list[Kind] = []
-    for point in examples:
-        target = stretch.targets.numerators[point]
-        if tuple(target) in place:
-            kinds.append(Vertex(token(place[tuple(target)])))
-            continue
-        if not distinct or not has_norm:
-            kinds.append(Elsewhere())
-            continue
-        # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
-        directions, leading = stretch.targets.rows([point]), stretch.positions.rows(distinct)
-        (furthest,) = by_all_scores(directions, leading, run.dynamics).lists
-        face = [distinct[i] for i in furthest]
-        nearest, weights = project_exact(stretch.positions.rows(face).fractions(), run.dynamics.metric)
-        if list(nearest) == directions.fractions()[0].tolist():
-            kinds.append(FaceProjection(tuple(map(token, face)), tuple(weights)))
+    for target in exact_targets(stretch, examples):
+        if tuple(target) in leader_at:
+            kinds.append(Vertex(token(leader_at[tuple(target)])))
+        elif leader_at and has_norm:
+            kinds.append(_on_face(target, sorted(leader_at.items(), key=itemgetter(1)), run, token))
         else:
             kinds.append(Elsewhere())
     return kinds
+
+
+def _on_face(
+    limit: np.ndarray, leading: list[tuple[tuple[Fraction, ...], int]], run: Trajectory, token: Callable[[int], int]
+) -> Kind:
+    """The face that a limit is the projection of 0 on, if it is that of one."""
+    places = np.array([place for place, _ in leading], dtype=object)
+    # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
+    looks = IntegerCloud.of_fractions(limit[None])
+    (furthest,) = by_all_scores(looks, IntegerCloud.of_fractions(places), run.dynamics).lists
+    nearest, weights = project_exact(places[furthest], run.dynamics.metric)
+    if nearest != tuple(limit):
+        return Elsewhere()
+    return FaceProjection(tuple(token(leading[i][1]) for i in furthest), tuple(weights))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.engines.stretch import ExactStretch
+from hardmax.runs.exact_places import exact_positions, known_exactly
 from hardmax.runs.trajectory import Trajectory
 
 LONGEST_PERIOD = 64
@@ -41,9 +41,10 @@ def find_cycle(run: Trajectory) -> Cycle | None:
 
 def _came_back(run: Trajectory, period: int) -> bool:
     now, before = run.stretches[-1], run.stretches[-1 - period]
-    if not (isinstance(now, ExactStretch) and isinstance(before, ExactStretch)):
+    if not (known_exactly(now) and known_exactly(before)):
         return False
-    return now.positions.reduced() == before.positions.reduced()
+    everybody = range(run.points.count)
+    return bool((exact_positions(now, now.layer, everybody) == exact_positions(before, before.layer, everybody)).all())
 
 
 def _chase(run: Trajectory) -> tuple[int, ...]:

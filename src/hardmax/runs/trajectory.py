@@ -1,5 +1,6 @@
 """What a run tells: tokens at any layer, leaders and since when, who attends to whom, and what decided it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,9 +10,10 @@ import numpy as np
 
 from hardmax.attended_sets import AttendedSets
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import rounding_error
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
+from hardmax.runs.exact_places import exact_positions, known_exactly
+from hardmax.runs.lengths import longest_above, rounding_of
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
 from hardmax.tokens.tensors import TensorKind
@@ -100,12 +102,17 @@ class Trajectory:
             raise InputError("`tensor_at` needs tokens that came as a torch tensor; `at` gives them as an array.")
         return self.tensor_kind.tensor(self.at(layer))
 
-    def exact_at(self, layer: int) -> np.ndarray:
-        """The tokens at any layer as Fractions, shape (n, d), where integers decided."""
+    def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
+        """The tokens at any layer as Fractions, shape (n, d), where integers decided; or some of them, in order.
+
+        Layers so deep that the fractions would have more than a million digits are refused, unless nobody moves.
+        """
         stretch = self._stretch(layer)
-        if not isinstance(stretch, ExactStretch):
+        if not known_exactly(stretch):
             raise InputError(f"`exact_at` needs a run in integers, not {self.arithmetic!r}: use arithmetic='exact'.")
-        return stretch.integers_at(layer).fractions()[self.points.of_token]
+        if tokens is None:
+            return exact_positions(stretch, layer, range(self.points.count))[self.points.of_token]
+        return exact_positions(stretch, layer, self.points.of_token[tokens].tolist())
 
     def attended(self, layer: int) -> AttendedSets:
         """Who attends to whom at a layer."""
@@ -149,7 +156,7 @@ class Trajectory:
         if isinstance(last, FloatStretch):
             return last.error
         # The hull shrinks: no token is ever longer than the longest at the start.
-        return rounding_error(float(np.linalg.norm(self.points.floats, axis=1).max()))
+        return rounding_of(longest_above(self.points.floats), self.d)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
