@@ -81,8 +81,8 @@ class TheoremReport:
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     """Check Theorem 1.1 and our own facts on the cloud of a run or a limit.
 
-    Walks the cloud again in integers, to where the run settled, or 500 layers if it did not. Where it has not settled by
-    then, statements about all layers are `undecided`: nobody has seen them hold, or fail.
+    Walks the cloud again in integers, to where the run settled, or 500 layers if it did not. Where it has not settled
+    by then, statements about all layers are `undecided`: nobody has seen them hold, or fail.
 
     >>> from hardmax import Dynamics, clouds, limit
     >>> report = check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
