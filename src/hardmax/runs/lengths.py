@@ -37,9 +37,11 @@ def above(length: float) -> float:
     return float(np.nextafter(length * (1 + _ROUNDING), np.inf))
 
 
-def rounding_of(longest: float, dimension: int) -> float:
-    """How far the nearest floats can be from points no longer than `longest`, at any scale."""
-    return above(2.0**-53 * longest) + math.sqrt(dimension) * _SMALLEST
+def rounding_of(table: np.ndarray) -> float:
+    """How far the nearest floats can be from points of which none is longer than the longest row (n, d)."""
+    unit = unit_of(table)
+    relative = 2.0**-53 * longest_above(np.ldexp(table, -unit))
+    return above(float(np.ldexp(relative, unit))) + math.sqrt(table.shape[1]) * _SMALLEST
 
 
 def root(square: Fraction) -> float:

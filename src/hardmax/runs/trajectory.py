@@ -13,7 +13,7 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
 from hardmax.runs.exact_places import exact_positions, known_exactly
-from hardmax.runs.lengths import longest_above, rounding_of
+from hardmax.runs.lengths import rounding_of
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
 from hardmax.tokens.tensors import TensorKind
@@ -156,7 +156,7 @@ class Trajectory:
         if isinstance(last, FloatStretch):
             return last.error
         # The hull shrinks: no token is ever longer than the longest at the start.
-        return rounding_of(longest_above(self.points.floats), self.d)
+        return rounding_of(self.points.floats)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
