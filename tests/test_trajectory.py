@@ -1,6 +1,9 @@
 """What a run tells, whatever was recorded of it."""
 
+from fractions import Fraction
+
 import numpy as np
+import oracle
 import pytest
 
 import hardmax as hm
@@ -168,6 +171,40 @@ def test_bad_options_get_one_clear_line(options, message):
 def test_a_request_too_large_to_record_fits_when_only_the_last_layer_is_kept():
     run = hm.simulate(hm.clouds.gaussian(4, 2), HALF, layers=10**9, record=hm.LastOnly())
     assert run.tokens.shape == (1, 4, 2)
+
+
+SQUARE = [["1", "1"], ["1", "-1"], ["-1", "-1"], ["-1", "1"], ["1/2", "0"]]
+
+
+def test_exact_tokens_follow_the_definition_and_some_of_them_can_be_asked_for():
+    run = hm.simulate(SQUARE, hm.Dynamics("1/3"), layers=4)
+    tokens = [[Fraction(x) for x in row] for row in SQUARE]
+    for layer in (0, 1, 4, 30):
+        *_, (truth, _) = oracle.walk(tokens, Fraction(1, 3), None, layer)
+        assert run.exact_at(layer).tolist() == truth
+        assert run.exact_at(layer, tokens=[4, 0]).tolist() == [truth[4], truth[0]]
+
+
+@pytest.mark.parametrize("layer", [10**9, 10**30, 10**300])
+def test_exact_tokens_too_long_to_be_written_are_refused_in_one_line(layer):
+    run = hm.simulate(SQUARE, HALF, layers=3)
+    with pytest.raises(hm.InputError, match=r"more than 1,000,000 digits\. Ask for layers up to 2,095,903") as caught:
+        run.exact_at(layer)
+    assert "\n" not in str(caught.value)
+    assert run.at(layer)[4].tolist() == [1, 0]
+
+
+def test_exact_tokens_that_stand_still_can_be_had_at_any_layer():
+    run = hm.simulate(SQUARE[:4], HALF, layers=3, arithmetic="exact")
+    assert run.exact_at(10**30).tolist() == run.exact_at(0).tolist()
+    moving = hm.simulate(SQUARE, HALF, layers=3)
+    assert moving.exact_at(10**30, tokens=[0, 3]).tolist() == moving.exact_at(0, tokens=[0, 3]).tolist()
+
+
+def test_a_walk_in_integers_that_would_become_too_long_is_refused_in_one_line():
+    overtaken = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
+    with pytest.raises(hm.InputError, match="Layer 1,252,764 has no exact tokens"):
+        hm.simulate(overtaken, hm.Dynamics("1e-6"), layers=10**7, record=hm.LastOnly(), arithmetic="exact")
 
 
 @pytest.mark.parametrize("layer", [-1, 1.5, "3", True])

@@ -143,7 +143,7 @@ def test_check_in_json_has_the_same_statements(hardmax: Command):
     outcome = hardmax("limit", "-", *TURN, "--at-most", 20, "--check", "--json", stdin=ROUND)
     checks = json.loads(outcome.out)["check"]
     assert outcome.code == 0
-    assert {check["verdict"] for check in checks} == {"holds", "does not apply"}
+    assert {check["verdict"] for check in checks} == {"holds", "undecided", "does not apply"}
     assert all(check["source"] and check["claim"] for check in checks)
 
 
@@ -159,7 +159,7 @@ def test_a_statement_that_fails_is_exit_code_1(hardmax: Command, monkeypatch: py
 
 def test_checks_of_many_clouds_are_counted(hardmax: Command):
     out = hardmax("limit", "-", *HALF, "--check", stdin=BATCH).out
-    assert "cloud\thold\tfail\tdo not apply\n0\t11\t0\t0\n1\t11\t0\t0\n" in out
+    assert "cloud\thold\tfail\tundecided\tdo not apply\n0\t11\t0\t0\t0\n1\t11\t0\t0\t0\n" in out
 
 
 # ---------------------------------------------------------------- files

@@ -11,7 +11,8 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, clouds, problems
 
 import hardmax as hm
-from hardmax.limits.theorem import FAILS, HOLDS, SILENT
+from hardmax.limits import theorem
+from hardmax.limits.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF = hm.Dynamics("1/2")
 
@@ -135,16 +136,95 @@ def test_no_statement_fails_on_a_known_cloud(known: Known):
 def test_a_statement_that_is_false_is_told(monkeypatch):
     # A run that claims a leader which is none: the check works on the cloud and not on the claim.
     lim = hm.limit(hm.clouds.emerging_leader(), HALF)
-    from hardmax.limits import theorem
-
-    exact = theorem._exact_limit(lim.run.points, lim.run.dynamics)
+    exact = theorem._exact_limit(lim.run, theorem.PATIENCE)
     exact.run.leader_since[3] = 0
-    monkeypatch.setattr(theorem, "_exact_limit", lambda points, dynamics: exact)
+    monkeypatch.setattr(theorem, "_exact_limit", lambda run, at_most: exact)
     report = hm.check_theorem(lim)
     assert not report
     failed = {statement.claim for statement in report if statement.verdict == FAILS}
     assert "once a leader, always a leader" in failed
     assert any(statement.verdict == HOLDS for statement in report)
+
+
+SLOW = hm.Dynamics("1/1000")
+FOR_ALL_LAYERS = {
+    "each leader is a vertex of K, the hull of the leaders",
+    "each leader sits on its vertex after finitely many layers",
+    "every token converges to one of finitely many points",
+    "these points lie on the boundary of K",
+    "a limit that is no vertex is the projection of 0 onto a face",
+    "from the settled layer on, no attended set changes",
+}
+
+
+def test_a_cloud_that_settles_late_is_walked_to_where_it_settles():
+    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW)
+    assert lim.settled_at > theorem.PATIENCE
+    report = hm.check_theorem(lim)
+    assert {statement.verdict for statement in report} == {HOLDS}
+    assert not report.undecided
+
+
+@pytest.mark.parametrize("walked", ["run", "limit"])
+def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked):
+    cloud = hm.clouds.gaussian(8, 2, seed=8)
+    result = hm.simulate(cloud, SLOW, layers=3) if walked == "run" else hm.limit(cloud, SLOW, at_most=20)
+    report = hm.check_theorem(result)
+    assert report
+    assert report.undecided
+    assert {one.claim for one in report if one.verdict == UNDECIDED} == FOR_ALL_LAYERS
+    assert {one.verdict for one in report} == {HOLDS, UNDECIDED}
+    assert all(
+        one.margin is None and "not settled within 500 layers" in one.detail
+        for one in report
+        if one.verdict == UNDECIDED
+    )
+
+
+def test_what_is_seen_to_fail_fails_even_if_the_cloud_has_not_settled(monkeypatch):
+    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW, at_most=20)
+    exact = theorem._exact_limit(lim.run, 20)
+    exact.run.leader_since[:] = 0  # as if everybody led
+    monkeypatch.setattr(theorem, "_exact_limit", lambda run, at_most: exact)
+    failed = {one.claim for one in hm.check_theorem(lim) if one.verdict == FAILS}
+    assert {"each leader is a vertex of K, the hull of the leaders", "once a leader, always a leader"} <= failed
+
+
+def test_layers_too_many_to_keep_are_not_walked(monkeypatch):
+    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW)
+    bits = lim.run.points.integers.denominator.bit_length() + lim.settled_at * (1001).bit_length()
+    monkeypatch.setattr(theorem, "MOST_BITS", lim.settled_at * 8 * 2 * bits)
+    assert theorem._patience(lim.run) == theorem.PATIENCE
+    monkeypatch.setattr(theorem, "MOST_BITS", lim.settled_at * 8 * 2 * bits + 1)
+    assert theorem._patience(lim.run) == lim.settled_at
+
+
+@pytest.mark.parametrize("gap", ["1e-17", "1e-100"])
+def test_leaders_closer_than_rounding_are_told_apart(gap):
+    # Tokens of one length on both sides of a direction: each is furthest its own way, by very little.
+    step = Fraction(gap)
+    cosine, sine = (1 - step**2) / (1 + step**2), 2 * step / (1 + step**2)
+    cloud = [(cosine, sine), (cosine, -sine), (Fraction(-1), Fraction(0)), (cosine / 2, Fraction(0))]
+    turned = [[3 * x - 4 * y, 4 * x + 3 * y] for x, y in cloud]
+    lim = hm.limit(turned, hm.Dynamics("1/2"))
+    assert lim.distinct_leaders.tolist() == [0, 1, 2]
+    assert len(np.unique(lim.points[:3], axis=0)) < 3
+    report = hm.check_theorem(lim)
+    assert {one.verdict for one in report} == {HOLDS}
+    assert "3 leaders" in report.statements[0].detail
+
+
+@pytest.mark.parametrize("small", ["1e-160", "1e-300"])
+def test_tokens_of_all_sizes_can_be_checked(small):
+    for cloud in ([[small], ["1"]], [[small, "0"], ["1", "1"], ["-1e300", "2"]]):
+        report = hm.check_theorem(hm.limit(cloud, hm.Dynamics(1)))
+        assert {one.verdict for one in report} == {HOLDS}
+        assert all(one.margin is not None for one in report)
+
+
+def test_a_margin_too_large_for_a_float_is_the_largest_one():
+    assert theorem._quotient(10**400, 1) == np.finfo(np.float64).max
+    assert theorem._quotient(3, 2) == 1.5
 
 
 def test_a_cloud_too_large_for_integers_is_refused():

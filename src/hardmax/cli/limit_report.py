@@ -61,8 +61,9 @@ def show_checks(reports: "Sequence[TheoremReport]") -> None:
     rows = []
     for number, report in enumerate(reports):
         counts = Counter(statement.verdict for statement in report)
-        rows.append([str(number), *(str(counts[verdict]) for verdict in ("holds", "fails", "does not apply"))])
-    header = ["cloud", "hold", "fail", "do not apply"]
+        verdicts = ("holds", "fails", "undecided", "does not apply")
+        rows.append([str(number), *(str(counts[verdict]) for verdict in verdicts)])
+    header = ["cloud", "hold", "fail", "undecided", "do not apply"]
     print_table(header, rows, right=header)
 
 

@@ -1,8 +1,9 @@
 """Many clouds in one call of a kernel: where their tokens are at a layer, who leads, and what floats cannot decide."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cache
 
 import numpy as np
 
@@ -10,12 +11,14 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import kernel_factors
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floats import float_metric
-from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
-from hardmax.engines.stretch import power
+from hardmax.engines.kernels.small_clouds import UNDECIDED, WALKED, walk_clouds
+from hardmax.engines.powers import float_powers
 from hardmax.tokens.kernels.merging import table_size
 
 # Clouds between two words about progress.
 _AT_ONCE = 4096
+# Most clouds settle sooner. What comes after costs the same at any layer, once they have.
+_FIRST_DEPTH = 64
 
 
 class Then(Enum):
@@ -25,11 +28,29 @@ class Then(Enum):
     STAY = auto()
     ARRIVE = auto()  # at their limits
 
-    def shares(self, dynamics: Dynamics, layers: int) -> np.ndarray:
-        """How much of its way a token keeps over 0, 1, … layers."""
+    def shares(self, dynamics: Dynamics, layers: int, walked: int | None = None) -> np.ndarray:
+        """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`.
+
+        The clouds are walked no further than to layer `walked` (to `layers`, if None): there is a share for each layer
+        at which one of them may settle, and for no other.
+        """
+        walked = layers if walked is None else walked
         if self is Then.GO_ON:
-            return np.array([float(power(dynamics.keep, m)) for m in range(layers + 1)])
-        return np.full(layers + 1, 1.0 if self is Then.STAY else 0.0)
+            return float_powers(dynamics.keep, layers - walked, walked + 1)
+        return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
+
+
+def depths(layers: int) -> Iterator[int]:
+    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at last all `layers`.
+
+    >>> list(depths(5000)), list(depths(7))
+    ([64, 1024, 5000], [7])
+    """
+    depth = _FIRST_DEPTH
+    while depth < layers:
+        yield depth
+        depth *= 16
+    yield layers
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,25 +88,29 @@ def walk_batch(
     )
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     longest = int(np.diff(offsets).max())
+    shares = cache(lambda depth: then.shares(dynamics, layers, depth))
     for first in range(0, clouds, _AT_ONCE):
         last = min(first + _AT_ONCE, clouds)
-        with cpu.limited():
-            walk_clouds(
-                tokens,
-                tokens.view(np.int64),
-                offsets[first : last + 1],
-                matrix,
-                float(dynamics.keep),
-                then.shares(dynamics, layers),
-                layers,
-                factors,
-                longest,
-                table_size(longest),
-                outcome.tokens,
-                outcome.settled[first:last],
-                outcome.leader_since,
-                outcome.errors[first:last],
-            )
+        for depth in depths(layers):
+            with cpu.limited():
+                walk_clouds(
+                    tokens,
+                    tokens.view(np.int64),
+                    offsets[first : last + 1],
+                    matrix,
+                    float(dynamics.keep),
+                    shares(depth),
+                    depth,
+                    factors,
+                    longest,
+                    table_size(longest),
+                    outcome.tokens,
+                    outcome.settled[first:last],
+                    outcome.leader_since,
+                    outcome.errors[first:last],
+                )
+            if not (outcome.settled[first:last] == WALKED).any():
+                break
         if progress is not None:
             progress(last, clouds)
     return outcome

@@ -19,15 +19,20 @@ points none of which lies further along A z_i than z_c; and these numbers cancel
       a0 = <A w_i, w_j - w_c>,   a1 = <A u_i, w_j - w_c> + <A w_i, u_j - u_c>,   a2 = <A u_i, u_j - u_c>.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.choosing import Chooser, turned
 from hardmax.engines.integers import products
+from hardmax.engines.powers import Enclosed, enclosed_power
 from hardmax.tokens.rationals import IntegerCloud
 
 Rows = list[list[int]]
+
+# Of an enclosure that is tried first, beyond those that it cannot do without.
+_BITS = 128
 
 
 def layers_unchanged(
@@ -85,34 +90,76 @@ def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
     >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
     (1, None)
     """
-
-    def reached(m: int) -> bool:
-        t = keep**m
-        p, q = t.numerator, t.denominator
-        return a0 * q * q + a1 * p * q + a2 * p * p >= 0
-
+    curve = Curve(a0, a1, a2, keep)
     if a0 > 0 or (a0 == 0 and a1 > 0):
         # Negative at 1, positive near 0: it changes sign once, and stays.
-        return _first(reached)
+        return curve.first_reached()
     if a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2:
         return None
     # Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
-    past_hump = _first(lambda m: -2 * a2 * (keep**m).numerator <= a1 * (keep**m).denominator)
+    past_hump = Curve(a1, 2 * a2, 0, keep).first_reached()
     before = past_hump - 1
-    return _first_between(reached, 0, before) if before and reached(before) else past_hump
+    return curve.first_reached(by=before) if before and curve.reached(before) else past_hump
 
 
-def _first(holds: Callable[[int], bool]) -> int:
-    """The first m >= 1 at which a condition holds that is bound to come true, and then stays true."""
-    high = 1
-    while not holds(high):
-        high *= 2
-    return _first_between(holds, high // 2, high)
+@dataclass(frozen=True)
+class Curve:
+    """The values a0 + a1 t + a2 t^2 at t = keep^m, m = 0, 1, …: where they are not negative, decided exactly.
+
+    Exact powers have m times as many digits as `keep`, so a sign is read off an enclosure of t wherever that decides.
+    Where it does not, more digits are taken, at last all of them. They are seldom many: with keep = p/q in lowest terms
+    a value is 0 only if q^m divides the last coefficient that is not 0.
+    """
+
+    a0: int
+    a1: int
+    a2: int
+    keep: Fraction
+
+    def first_reached(self, by: int | None = None) -> int:
+        """The first m >= 1 at which the value is not negative, or `by`; it must be bound to come, and to stay."""
+        # Twice the bits of 1/alpha: the errors of that many layers eat as many, and as many tell two layers apart.
+        bits = _BITS + 2 * self.keep.denominator.bit_length()
+        # t at the layers 1, 2, 4, … up to one where it is reached; then on from the one before, in ever smaller steps.
+        ladder, layer = [Enclosed.of(self.keep, bits)], 1
+        while not self._reached(layer, ladder[-1], by):
+            ladder.append(ladder[-1].times(ladder[-1], bits))
+            layer *= 2
+        if layer == 1:
+            return 1
+        layer, here = layer // 2, ladder[-2]
+        for rung in reversed(range(len(ladder) - 2)):
+            there = here.times(ladder[rung], bits)
+            if not self._reached(layer + 2**rung, there, by):
+                layer, here = layer + 2**rung, there
+        return layer + 1
+
+    def reached(self, layer: int) -> bool:
+        """Whether the value at a layer from 1 up is not negative."""
+        bits = _BITS
+        while layer * self.keep.denominator.bit_length() > bits:
+            known = self._sign_known(enclosed_power(self.keep, layer, bits))
+            if known is not None:
+                return known
+            bits *= 2
+        p, q = self.keep.numerator**layer, self.keep.denominator**layer
+        return self.a0 * q * q + self.a1 * p * q + self.a2 * p * p >= 0
+
+    def _reached(self, layer: int, t: Enclosed, by: int | None) -> bool:
+        if by is not None and layer >= by:
+            return True
+        known = self._sign_known(t)
+        return self.reached(layer) if known is None else known
+
+    def _sign_known(self, t: Enclosed) -> bool | None:
+        """Whether the value is not negative, or None where the enclosure of t leaves that open."""
+        constant = self.a0 << 2 * t.shift
+        least = constant + (_smallest(self.a1, t.low, t.high) << t.shift) + _smallest(self.a2, t.low**2, t.high**2)
+        if least >= 0:
+            return True
+        most = constant - (_smallest(-self.a1, t.low, t.high) << t.shift) - _smallest(-self.a2, t.low**2, t.high**2)
+        return False if most < 0 else None
 
 
-def _first_between(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The first m in (low, high] at which a condition holds, given that it holds from some m up to `high`."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if holds(middle) else (middle, high)
-    return high
+def _smallest(factor: int, low: int, high: int) -> int:
+    return factor * (low if factor >= 0 else high)

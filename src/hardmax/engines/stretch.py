@@ -11,7 +11,6 @@ single layer, the layers up to the next event, and all layers for ever once the 
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import Protocol
@@ -22,13 +21,10 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import SUMMED
 from hardmax.engines.frame import Frame
+from hardmax.engines.powers import check_length, power
 from hardmax.engines.truth import Exactly, Vector
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
-
-# Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
-NEGLIGIBLE = Decimal("1e-700")
-_DIGITS = Context(prec=60, Emin=-(10**15), Emax=10**15)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -126,6 +122,10 @@ class ExactStretch(Stretch):
         return self._at(power(self.keep, layer - self.layer)).floats()
 
     def integers_at(self, layer: int) -> IntegerCloud:
+        """The points at a layer, exactly; refused where their numbers would be too long, unless nobody moves."""
+        if self.positions == self.targets:
+            return self.positions.reduced()
+        check_length(self.keep, layer)
         return self._at(self.keep ** (layer - self.layer)).reduced()
 
     def _at(self, shrink: Fraction) -> IntegerCloud:
@@ -168,18 +168,6 @@ class Engine(Protocol):
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch] | Iterator[ExactStretch]:
         """The stretches from layer 0 on; ends after one that lasts for ever."""
         ...
-
-
-def power(keep: Fraction, layers: int) -> Fraction:
-    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs the same.
-
-    >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
-    (Fraction(4, 9), Fraction(0, 1))
-    """
-    if layers * keep.denominator.bit_length() < 4096:
-        return keep**layers
-    short = _DIGITS.power(_DIGITS.divide(Decimal(keep.numerator), Decimal(keep.denominator)), Decimal(layers))
-    return Fraction(short) if short > NEGLIGIBLE else Fraction(0)
 
 
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:

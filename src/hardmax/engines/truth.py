@@ -17,6 +17,7 @@ import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
+from hardmax.engines.powers import check_length
 from hardmax.tokens.points import Points
 
 Vector = tuple[Fraction, ...]
@@ -72,6 +73,10 @@ class Truth:
         self._followed[new] = choices.firsts(np.flatnonzero(following))
         self._since[new] = self.last
         self._records.append(_Record(rows, choices))
+
+    def layer_of(self, record: int) -> int:
+        """The first layer of a stretch."""
+        return self._layers[record]
 
     @property
     def last(self) -> int:
@@ -204,9 +209,13 @@ class Now:
         return [self.truth.target(point, self.record) for point in points]
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
+        """Refused where numbers would be too long, unless nobody moves."""
+        here, there = self.positions(points), self.targets(points)
+        if layers == 0 or here == there:
+            return here
+        check_length(self.keep, self.truth.layer_of(self.record) + layers)
         share = self.keep**layers
-        pairs = zip(self.targets(points), self.positions(points), strict=True)
-        return [_between(there, here, share) for there, here in pairs]
+        return [_between(*pair, share) for pair in zip(there, here, strict=True)]
 
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:

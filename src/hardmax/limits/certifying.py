@@ -73,7 +73,8 @@ def _described(lim: "Limit", kind: Kind, label: int) -> dict[str, Any]:
     if isinstance(kind, Vertex):
         return {"vertex": int(of_token[kind.leader])}
     token = lim.clusters.labels.tolist().index(label)
-    point = [str(value) for value in lim.exact_points[token]]
+    (limit,) = lim.run.exactly(lim.run.stretches[-1]).targets([int(of_token[token])])
+    point = [str(value) for value in limit]
     if isinstance(kind, FaceProjection):
         vertices = [int(of_token[leader]) for leader in kind.vertices]
         return {"face": vertices, "weights": [str(weight) for weight in kind.weights], "point": point}

@@ -1,17 +1,20 @@
 """Tokens with equal limits, and the kind of the limit that they share."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import itemgetter
 from typing import overload
 
 import numpy as np
 
-from hardmax.engines.truth import dot, fractions_table
+from hardmax.engines.choosing import by_all_scores
+from hardmax.engines.truth import Vector, fractions_table
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.rationals import IntegerCloud
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,14 +55,8 @@ class KindOfToken(Sequence[Kind]):
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal targets once it has settled, by equal places before."""
-    stretch = run.stretches[-1]
-    if run.settled_at is None:
-        where = np.arange(run.points.count)
-    elif stretch.choices.all_single:
-        where = stretch.choices.indices
-    else:
-        where = _equal_targets(run)
-    # `where` names each limit by a point; clusters are numbered by the first token that ends there.
+    where = np.arange(run.points.count) if run.settled_at is None else _ends(run)
+    # `where` names each limit by a number; clusters are counted by the first token that ends there.
     _, first, labels = np.unique(where[run.points.of_token], return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
@@ -67,6 +64,24 @@ def find_clusters(run: Trajectory) -> Clusters:
     examples = run.points.of_token[first[order]]
     ends = run.at(run.layers) if run.settled_at is None else run.ends()
     return Clusters(rank[labels], ends[first[order]], tuple(_kinds(run, examples.tolist())))
+
+
+def _ends(run: Trajectory) -> np.ndarray:
+    """A number for each point, the same for points with equal limits: that of a point which ends there.
+
+    Whoever follows a leader ends where it is; the others are compared exactly, among themselves and with the leaders.
+    """
+    stretch = run.stretches[-1]
+    choices = stretch.choices
+    where = choices.indices[choices.offsets[:-1]].copy()
+    others = np.flatnonzero(~choices.follows_leader).tolist()
+    if not others:
+        return where
+    exactly, leaders = run.exactly(stretch), np.flatnonzero(choices.alone).tolist()
+    first_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
+    for point, target in zip(others, exactly.targets(others), strict=True):
+        where[point] = first_at.setdefault(target, point)
+    return where
 
 
 def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
@@ -84,45 +99,30 @@ def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
     return _exact_kinds(run, examples, token)
 
 
-def _equal_targets(run: Trajectory) -> np.ndarray:
-    """For each point one that has the same limit. Whoever follows a leader ends there; the others are compared
-    exactly, among themselves and with the leaders."""
-    stretch = run.stretches[-1]
-    where = stretch.choices.indices[stretch.choices.offsets[:-1]].copy()
-    others = np.flatnonzero(~stretch.choices.follows_leader)
-    exactly = run.exactly(stretch)
-    leaders = np.flatnonzero(stretch.alone).tolist()
-    seen = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
-    for point, target in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
-        where[point] = seen.setdefault(target, point)
-    # With a metric that is not positive definite leaders can have met: they end together.
-    met = dict(zip(leaders, (seen[place] for place in exactly.positions(leaders)), strict=True))
-    return np.array([met.get(point, point) for point in where.tolist()])
-
-
-def _exact_kinds(run: Trajectory, examples: list[int], token) -> list[Kind]:
+def _exact_kinds(run: Trajectory, examples: list[int], token: Callable[[int], int]) -> list[Kind]:
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     exactly = run.exactly(run.stretches[-1])
-    place = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
-    distinct = sorted(place.values())
-    metric = run.dynamics.metric
-    has_norm = metric is None or is_metric(metric)
+    # Of leaders that have met the first one counts.
+    leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
+    has_norm = run.dynamics.metric is None or is_metric(run.dynamics.metric)
     kinds: list[Kind] = []
     for target in exactly.targets(examples):
-        if target in place:
-            kinds.append(Vertex(token(place[target])))
-            continue
-        if not distinct or not has_norm:
-            kinds.append(Elsewhere())
-            continue
-        # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
-        look = target if metric is None else [dot(row, target) for row in metric]
-        places = exactly.positions(distinct)
-        heights = [dot(look, corner) for corner in places]
-        face = [leader for leader, height in zip(distinct, heights, strict=True) if height == max(heights)]
-        nearest, weights = project_exact(fractions_table(exactly.positions(face)), metric)
-        if tuple(nearest) == target:
-            kinds.append(FaceProjection(tuple(map(token, face)), tuple(weights)))
+        if target in leader_at:
+            kinds.append(Vertex(token(leader_at[target])))
+        elif leader_at and has_norm:
+            kinds.append(_on_face(target, sorted(leader_at.items(), key=itemgetter(1)), run, token))
         else:
             kinds.append(Elsewhere())
     return kinds
+
+
+def _on_face(limit: Vector, leading: list[tuple[Vector, int]], run: Trajectory, token: Callable[[int], int]) -> Kind:
+    """The face that a limit is the projection of 0 on, if it is that of one."""
+    places = np.array([place for place, _ in leading], dtype=object)
+    # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
+    looks = IntegerCloud.of_fractions(fractions_table([limit]))
+    (furthest,) = by_all_scores(looks, IntegerCloud.of_fractions(places), run.dynamics).lists
+    nearest, weights = project_exact(places[furthest], run.dynamics.metric)
+    if nearest != limit:
+        return Elsewhere()
+    return FaceProjection(tuple(token(leading[i][1]) for i in furthest), tuple(weights))

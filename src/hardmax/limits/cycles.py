@@ -4,9 +4,11 @@ With a symmetric positive definite metric there are none: a token attends to tok
 """
 
 from dataclasses import dataclass
+from itertools import takewhile
 
 import numpy as np
 
+from hardmax.engines.stretch import Stretch
 from hardmax.runs.trajectory import Trajectory
 
 LONGEST_PERIOD = 64
@@ -26,16 +28,31 @@ class Cycle:
 
 
 def find_cycle(run: Trajectory) -> Cycle | None:
-    """The shortest period with which the attended sets repeat at the end of a run that kept all its layers."""
-    signs = [(stretch.choices.indices.tobytes(), stretch.choices.offsets.tobytes()) for stretch in run.stretches]
-    for period in range(1, min(LONGEST_PERIOD, len(signs) // 3) + 1):
-        repeated = 0
-        while repeated + period < len(signs) and signs[-1 - repeated] == signs[-1 - repeated - period]:
-            repeated += 1
+    """The shortest period with which the attended sets repeat at the end of a run that kept all its layers.
+
+    It must be seen three times, and be no longer than LONGEST_PERIOD stretches.
+    """
+    for period in range(1, min(LONGEST_PERIOD, len(run.stretches) // 3) + 1):
+        repeated = _repeated(run, period)
         if repeated >= 2 * period:
-            first = run.stretches[len(signs) - repeated - period]
-            return Cycle(period, first.layer, _came_back(run, period), _chase(run))
+            first, last = run.stretches[-repeated - period], run.stretches[-1]
+            layers = last.layer - run.stretches[-1 - period].layer
+            return Cycle(layers, first.layer, _came_back(run, period), _chase(run))
     return None
+
+
+def _repeated(run: Trajectory, period: int) -> int:
+    """How many stretches at the end have the sets of the one a period before, and follow it after as many layers."""
+    later, before = run.stretches[period:], run.stretches[:-period]
+    apart = later[-1].layer - before[-1].layer
+
+    def same(pair: tuple[Stretch, Stretch]) -> bool:
+        now, then = (stretch.choices for stretch in pair)
+        if pair[0].layer - pair[1].layer != apart:
+            return False
+        return np.array_equal(now.offsets, then.offsets) and np.array_equal(now.indices, then.indices)
+
+    return sum(1 for _ in takewhile(same, zip(reversed(later), reversed(before), strict=True)))
 
 
 def _came_back(run: Trajectory, period: int) -> bool:

@@ -1,23 +1,23 @@
 """What is known of infinitely many layers."""
 
-import math
 from dataclasses import dataclass
-from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.engines.stretch import ExactStretch, power
+from hardmax.engines.powers import power
 from hardmax.engines.truth import fractions_table
 from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
+from hardmax.limits.distances import furthest_square, shrinkings, spread_above
 from hardmax.metrics import is_metric
+from hardmax.runs.lengths import above, root
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.rationals import exact_number
+from hardmax.tokens.rationals import exact_number, whole_number
 from hardmax.wording import counted
 
 if TYPE_CHECKING:
@@ -107,15 +107,24 @@ class Limit:
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
         """The first token of each place where a leader sits: the vertices of the polytope, in order."""
-        _, first = np.unique(self.run.at(self.run.layers)[self.leaders], axis=0, return_index=True)
-        return self.leaders[np.sort(first)]
+        stretch, leaders = self.run.stretches[-1], self.leaders
+        points, first = np.unique(self.run.points.of_token[leaders], return_index=True)
+        if not len(leaders) or stretch.choices.alone[points].all():
+            # Whoever leads alone has outrun all other points, so their places differ.
+            return leaders[first]
+        # Distinct points may meet, if the metric is not positive definite; floats would merge near ones, too.
+        seen: dict[tuple[Fraction, ...], int] = {}
+        for token, place in zip(leaders[first], self.run.exactly(stretch).positions(points.tolist()), strict=True):
+            seen.setdefault(place, token)
+        return np.array(list(seen.values()))
 
     @cached_property
     def bound(self) -> float:
         """No limit is further than this from `points`. If the run did not settle: all stay in the hull that is left."""
         if self.settled_at is not None:
             return self.run.error
-        return 2 * float(np.linalg.norm(self.points - self.points.mean(axis=0), axis=1).max()) + self.run.error
+        # The true tokens are within the error of `points`, and a hull is no wider than its points are apart.
+        return above(2 * spread_above(self.points) + 3 * self.run.error)
 
     @cached_property
     def cycle(self) -> Cycle | None:
@@ -131,21 +140,19 @@ class Limit:
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer: g^(layer - settled_at) times that at
         settling, from there on."""
-        settled = self._settled()
-        if layer < settled:
-            return float(np.linalg.norm(self.run.at(layer) - self.points, axis=1).max())
-        return math.sqrt(self._square_at_settling) * float(power(self.run.dynamics.keep, layer - settled))
+        layer = whole_number(layer, "`layer`", at_least=0)
+        return root(self._square_at(layer))
 
     def layers_to(self, eps: Any) -> int:
-        """The layer from which on every token is within `eps` of its limit."""
-        written = repr(eps) if isinstance(eps, float) else eps
+        """The layer from which on every token is within `eps` of its limit. A float is the decimal it is written as."""
+        written = repr(float(eps)) if isinstance(eps, float | np.floating) else eps
         near = exact_number(written, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {eps}: only a leader ever reaches its limit.")
-        layer = self._settled()
-        if self._square_at_settling > near**2:
-            return layer + _shrinkings(self._square_at_settling, near**2, self.run.dynamics.keep)
-        while layer > 0 and self.distance_to_limit(layer - 1) <= near:
+        layer, goal = self._settled(), near**2
+        if self._square_at_settling > goal:
+            return layer + shrinkings(self._square_at_settling, goal, self.run.dynamics.keep)
+        while layer > 0 and self._square_at(layer - 1) <= goal:
             layer -= 1
         return layer
 
@@ -189,23 +196,11 @@ class Limit:
 
     @cached_property
     def _square_at_settling(self) -> Fraction:
-        stretch = self.run.stretches[-1]
-        if isinstance(stretch, ExactStretch):
-            rows = zip(stretch.positions.numerators, stretch.targets.numerators, strict=True)
-            squares = (sum((z - w) ** 2 for z, w in zip(*row, strict=True)) for row in rows)
-            return Fraction(max(squares), stretch.positions.denominator**2)
-        return Fraction(float(((stretch.positions - stretch.targets) ** 2).sum(axis=1).max()))
+        return furthest_square(self.run, self._settled())
 
-
-def _shrinkings(square: Fraction, goal: Fraction, keep: Fraction) -> int:
-    """The least m with keep^(2 m) square <= goal."""
-    digits = Context(prec=50, Emin=-(10**15), Emax=10**15)
-
-    def log(value: Fraction) -> Decimal:
-        return digits.subtract(digits.ln(Decimal(value.numerator)), digits.ln(Decimal(value.denominator)))
-
-    m = math.ceil(digits.divide(log(goal / square), 2 * log(keep)))
-    # Rounding may have pushed an exact hit one up; numbers short enough are compared exactly.
-    if m * keep.denominator.bit_length() < 10**6 and keep ** (2 * (m - 1)) * square <= goal:
-        return m - 1
-    return m
+    def _square_at(self, layer: int) -> Fraction:
+        """The square of the largest distance of a token from its limit at a layer."""
+        settled = self._settled()
+        if layer < settled:
+            return furthest_square(self.run, layer)
+        return self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2

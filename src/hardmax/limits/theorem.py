@@ -5,6 +5,7 @@ again at every layer that is looked at.
 """
 
 import math
+import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,13 +13,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from hardmax.dynamics import Dynamics
 from hardmax.engines.choosing import Chosen, by_all_scores, turned
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.integers import products
 from hardmax.engines.stretch import ExactStretch
 from hardmax.errors import InputError
-from hardmax.limits.finding import PATIENCE_WITHOUT_THEOREM
 from hardmax.limits.kinds import FaceProjection, Vertex
 from hardmax.limits.result import Limit
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every
@@ -28,7 +27,9 @@ from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import IntegerCloud
 
 MOST_TOKENS = 2000
-HOLDS, FAILS, SILENT = "holds", "fails", "does not apply"
+HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
+# Layers that are walked to see a cloud settle. Where a run has seen it settle later, that many, if memory holds them.
+PATIENCE, MOST_BITS = 500, 2**34
 # Beyond the layer of settling nothing new can happen; a few layers show that it does not.
 AFTERWARDS = (1, 2, 5, 20)
 
@@ -48,7 +49,7 @@ class Statement:
 
 @dataclass(frozen=True)
 class TheoremReport:
-    """All statements, in order. Truthy if none of them fails."""
+    """All statements, in order. Truthy if none of them fails; `undecided` says whether some are left open."""
 
     statements: tuple[Statement, ...]
 
@@ -60,6 +61,11 @@ class TheoremReport:
 
     def __bool__(self) -> bool:
         return all(statement.verdict != FAILS for statement in self)
+
+    @property
+    def undecided(self) -> bool:
+        """Whether a statement is neither seen to hold nor to fail: the cloud has not settled in the layers walked."""
+        return any(statement.verdict == UNDECIDED for statement in self)
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
@@ -74,6 +80,9 @@ class TheoremReport:
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     """Check Theorem 1.1 and our own facts on the cloud of a run or a limit.
 
+    Walks the cloud again in integers, to where the run settled, or 500 layers if it did not. Where it has not settled
+    by then, statements about all layers are `undecided`: nobody has seen them hold, or fail.
+
     >>> from hardmax import Dynamics, clouds, limit
     >>> report = check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
     >>> bool(report), {statement.verdict for statement in report}
@@ -84,13 +93,21 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         raise InputError(
             f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}."
         )
-    evidence = Evidence(_exact_limit(run.points, run.dynamics))
+    evidence = Evidence(_exact_limit(run, _patience(run)))
     return TheoremReport(tuple(check(evidence) for check in CHECKS))
 
 
-def _exact_limit(points, dynamics: Dynamics) -> Limit:
-    stop = Settled(PATIENCE_WITHOUT_THEOREM)
-    return Limit(run_points(points, dynamics, (ExactEngine(by_all_scores),), stop, Every(1), DEFAULT_MEMORY_LIMIT))
+def _patience(run: Trajectory) -> int:
+    """How many layers to walk: to where the run settled, unless integers of all its layers are too much to keep."""
+    layers = run.settled_at or 0
+    longest = run.points.integers.denominator.bit_length() + layers * run.dynamics.keep.denominator.bit_length()
+    return max(PATIENCE, layers) if layers * run.points.count * run.d * longest < MOST_BITS else PATIENCE
+
+
+def _exact_limit(run: Trajectory, at_most: int) -> Limit:
+    """The limit of the cloud of a run, found again in integers."""
+    engines, stop = (ExactEngine(by_all_scores),), Settled(at_most)
+    return Limit(run_points(run.points, run.dynamics, engines, stop, Every(1), DEFAULT_MEMORY_LIMIT))
 
 
 class Evidence:
@@ -101,11 +118,23 @@ class Evidence:
         self.run = lim.run
         self.dynamics = lim.run.dynamics
 
+    @property
+    def settled(self) -> bool:
+        return self.run.settled_at is not None
+
+    @property
+    def not_settled(self) -> str:
+        return f"not settled within {self.run.layers:,} layers"
+
+    def so_far(self, holds: bool) -> bool | None:
+        """What is known for all layers of something seen at these: if it holds, only once nothing changes any more."""
+        return None if holds and not self.settled else holds
+
     @cached_property
     def layers(self) -> list[int]:
         """The layers up to settling, each of them, and a few beyond."""
         last = self.run.layers
-        beyond = [last + more for more in AFTERWARDS] if self.run.settled_at is not None else []
+        beyond = [last + more for more in AFTERWARDS] if self.settled else []
         return [*range(last + 1), *beyond]
 
     @cached_property
@@ -145,18 +174,20 @@ class Evidence:
 
 
 Check = Callable[[Evidence], Statement]
+Seen = tuple[bool | None, float | None, str]  # whether it holds (None: nobody knows), by how much, what was seen
 CHECKS: list[Check] = []
 
 
-def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[[Callable[[Evidence], tuple]], Check]:
-    """Register a check that answers (holds, margin, detail); asked only where its assumptions hold."""
+def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[[Callable[[Evidence], Seen]], Check]:
+    """Register a check; asked only where its assumptions hold."""
 
-    def register(check: Callable[[Evidence], tuple[bool, float | None, str]]) -> Check:
+    def register(check: Callable[[Evidence], Seen]) -> Check:
         def answer(evidence: Evidence) -> Statement:
             if needs_theorem and not evidence.lim.theorem_applies:
                 return Statement(source, claim, SILENT, None, evidence.lim.theorem_reason)
             holds, margin, detail = check(evidence)
-            return Statement(source, claim, HOLDS if holds else FAILS, margin if holds else None, detail)
+            verdict = UNDECIDED if holds is None else HOLDS if holds else FAILS
+            return Statement(source, claim, verdict, margin if holds else None, detail)
 
         CHECKS.append(answer)
         return answer
@@ -165,37 +196,41 @@ def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[
 
 
 @_statement("Theorem 1.1", "leaders exist")
-def _leaders_exist(evidence: Evidence) -> tuple[bool, float | None, str]:
-    first = int(evidence.run.leader_layers.min(initial=0))
-    return bool(evidence.leaders), evidence.lead(since=first), f"{len(evidence.leaders)} leaders"
+def _leaders_exist(evidence: Evidence) -> Seen:
+    return bool(evidence.leaders), evidence.lead(), f"{len(evidence.leaders)} leaders"
 
 
 @_statement("Theorem 1.1", "each leader is a vertex of K, the hull of the leaders")
-def _leaders_are_vertices(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _leaders_are_vertices(evidence: Evidence) -> Seen:
     leading = evidence.clouds[-1].rows(evidence.leaders)
     chosen = by_all_scores(leading, leading, evidence.dynamics)
     alone = all(several == [i] for i, several in enumerate(chosen.lists))
-    return alone, chosen.margin, f"each is furthest its own way, by {chosen.margin:.2g} at least"
+    detail = f"each is furthest its own way, by {chosen.margin:.2g} at least"
+    return evidence.so_far(alone), chosen.margin, detail if evidence.settled else f"{evidence.not_settled}; {detail}"
 
 
 @_statement("Theorem 1.1", "each leader sits on its vertex after finitely many layers")
-def _leaders_arrive(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _leaders_arrive(evidence: Evidence) -> Seen:
     latest = int(evidence.run.leader_layers.max(initial=0))
-    return _at_rest_since(evidence), 0.0, f"the last from layer {latest} on"
+    detail = f"the last from layer {latest} on"
+    at_rest = evidence.so_far(_at_rest_since(evidence))
+    return at_rest, 0.0, detail if evidence.settled else f"{evidence.not_settled}; so far {detail}"
 
 
 @_statement("Theorem 1.1", "every token converges to one of finitely many points")
-def _tokens_converge(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _tokens_converge(evidence: Evidence) -> Seen:
     settled = evidence.run.settled_at
-    lead = evidence.lead(since=settled or 0)
-    return settled is not None, lead, f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
+    if settled is None:
+        return None, None, evidence.not_settled
+    return True, evidence.lead(since=settled), f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
 
 
 @_statement("Theorem 1.1", "these points lie on the boundary of K")
-def _limits_on_boundary(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _limits_on_boundary(evidence: Evidence) -> Seen:
+    if not evidence.settled:
+        return None, None, evidence.not_settled
     examples = [evidence.lim.clusters.labels.tolist().index(label) for label in range(len(evidence.lim.clusters))]
-    stretch = evidence.run.stretches[-1]
-    assert isinstance(stretch, ExactStretch)
+    stretch = evidence.stretch(evidence.run.layers)
     limits = stretch.targets.rows(evidence.run.points.of_token[examples].tolist()).numerators
     leading = stretch.positions.rows(evidence.leaders).numerators
     looks = turned(limits, evidence.dynamics)
@@ -207,7 +242,9 @@ def _limits_on_boundary(evidence: Evidence) -> tuple[bool, float | None, str]:
 
 
 @_statement("Theorem 1.1", "a limit that is no vertex is the projection of 0 onto a face")
-def _limits_are_projections(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _limits_are_projections(evidence: Evidence) -> Seen:
+    if not evidence.settled:
+        return None, None, evidence.not_settled
     kinds = evidence.lim.clusters.kinds
     vertices = sum(isinstance(kind, Vertex) for kind in kinds)
     faces = sum(isinstance(kind, FaceProjection) for kind in kinds)
@@ -215,7 +252,7 @@ def _limits_are_projections(evidence: Evidence) -> tuple[bool, float | None, str
 
 
 @_statement("fact 1", "only points of the hull's boundary win", needs_theorem=False)
-def _boundary_wins(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _boundary_wins(evidence: Evidence) -> Seen:
     wins = 0
     for layer, sets in zip(evidence.layers, evidence.sets, strict=True):
         # Whoever is furthest along a direction has the whole hull on one side. The run must have named just those.
@@ -227,7 +264,7 @@ def _boundary_wins(evidence: Evidence) -> tuple[bool, float | None, str]:
 
 
 @_statement("fact 2", "the hull shrinks", needs_theorem=False)
-def _hull_shrinks(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _hull_shrinks(evidence: Evidence) -> Seen:
     looked, least = 0, math.inf
     for before, after in pairwise(evidence.clouds):
         looks = turned(before.numerators, evidence.dynamics)
@@ -242,12 +279,12 @@ def _hull_shrinks(evidence: Evidence) -> tuple[bool, float | None, str]:
 
 
 @_statement("fact 3", "once a leader, always a leader", needs_theorem=False)
-def _leaders_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _leaders_stay(evidence: Evidence) -> Seen:
     return _at_rest_since(evidence), 0.0, f"{len(evidence.leaders)} leaders, {len(evidence.layers)} layers"
 
 
 @_statement("fact 4", "norms grow, strictly unless a token is its own target")
-def _norms_grow(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _norms_grow(evidence: Evidence) -> Seen:
     least = math.inf
     for before, after in pairwise(evidence.clouds):
         short, long = evidence.norms(before), evidence.norms(after)
@@ -256,15 +293,15 @@ def _norms_grow(evidence: Evidence) -> tuple[bool, float | None, str]:
             if grown < 0 or (grown == 0) != _same_place(before, after, i):
                 return False, None, f"point {i} moved without growing"
             if grown:
-                least = min(least, grown / was)
+                least = min(least, _quotient(grown, was))
     return True, least, f"over {len(evidence.layers) - 1} steps, those who move"
 
 
 @_statement("facts 5, 6", "from the settled layer on, no attended set changes", needs_theorem=False)
-def _sets_stay(evidence: Evidence) -> tuple[bool, float | None, str]:
+def _sets_stay(evidence: Evidence) -> Seen:
     settled = evidence.run.settled_at
     if settled is None:
-        return True, None, "not settled: nothing is claimed"
+        return None, None, evidence.not_settled
     later = [sets for layer, sets in zip(evidence.layers, evidence.sets, strict=True) if layer >= settled]
     beyond = ", ".join(str(settled + more) for more in AFTERWARDS)
     return all(sets == later[0] for sets in later), evidence.lead(since=settled), f"seen at layers {beyond}"
@@ -283,6 +320,14 @@ def _at_rest_since(evidence: Evidence) -> bool:
             if not _same_place(evidence.clouds[layers[0]], cloud, point):
                 return False
     return True
+
+
+def _quotient(above: int, below: int) -> float:
+    """above / below, for positive integers; the largest float where that is beyond it."""
+    try:
+        return above / below
+    except OverflowError:
+        return sys.float_info.max
 
 
 def _same_place(before: IntegerCloud, after: IntegerCloud, point: int) -> bool:

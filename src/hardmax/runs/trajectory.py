@@ -1,5 +1,6 @@
 """What a run tells: tokens at any layer, leaders and since when, who attends to whom, and what decided it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -9,10 +10,10 @@ import numpy as np
 
 from hardmax.attended_sets import AttendedSets
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import rounding_error
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.engines.truth import Exactly, fractions_table
 from hardmax.errors import InputError
+from hardmax.runs.lengths import rounding_of
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
 from hardmax.tokens.tensors import TensorKind
@@ -103,11 +104,15 @@ class Trajectory:
             raise InputError("`tensor_at` needs tokens that came as a torch tensor; `at` gives them as an array.")
         return self.tensor_kind.tensor(self.at(layer))
 
-    def exact_at(self, layer: int) -> np.ndarray:
-        """The tokens at any layer as Fractions, shape (n, d), where every choice is proved."""
+    def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
+        """The tokens at any layer as Fractions, shape (n, d), where every choice is proved; or some of them, in order.
+
+        Layers so deep that the fractions would have more than a million digits are refused, unless nobody moves.
+        """
         stretch = self._stretch(layer)
-        exactly = self.exactly(stretch)
-        return fractions_table(exactly.later(range(self.points.count), layer - stretch.layer))[self.points.of_token]
+        points = range(self.points.count) if tokens is None else self.points.of_token[tokens].tolist()
+        places = fractions_table(self.exactly(stretch).later(points, layer - stretch.layer))
+        return places[self.points.of_token] if tokens is None else places
 
     def exactly(self, stretch: FloatStretch | ExactStretch) -> Exactly:
         """The exact positions of a stretch; of one that came without them, from a file, say, by walking again."""
@@ -157,7 +162,7 @@ class Trajectory:
         if isinstance(last, FloatStretch):
             return last.error
         # The hull shrinks: no token is ever longer than the longest at the start.
-        return rounding_error(float(np.linalg.norm(self.points.floats, axis=1).max()))
+        return rounding_of(self.points.floats)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""

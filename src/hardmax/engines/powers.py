@@ -1,0 +1,106 @@
+"""Powers g^m of the share that a token keeps, at any m: enclosed between two rationals, or to 50 digits.
+
+An exact power has as many digits as m times the denominator of g, and m may be astronomical where alpha is small. So
+powers are kept between two numbers over a power of two, which are rounded apart at every step.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from hardmax.errors import InputError
+
+# Of an exact coordinate. A layer adds those of 1 + alpha, so that small steps walked for long need more than memory.
+MOST_DIGITS = 1_000_000
+# Shorter powers are computed as they are.
+SHORT = 4096
+# 57 digits, beyond those that m costs.
+_BITS = 190
+# Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
+_NEGLIGIBLE = 2400
+
+
+class Enclosed(NamedTuple):
+    """A positive number between low / 2^shift and high / 2^shift."""
+
+    low: int
+    high: int
+    shift: int
+
+    @classmethod
+    def of(cls, number: Fraction, bits: int) -> "Enclosed":
+        """A rational between 0 and 1, to so many bits."""
+        shift = bits + number.denominator.bit_length() - number.numerator.bit_length()
+        scaled = number.numerator << shift
+        return cls(scaled // number.denominator, -(-scaled // number.denominator), shift)
+
+    def times(self, other: "Enclosed", bits: int) -> "Enclosed":
+        """The product, to so many bits."""
+        low, high, shift = self.low * other.low, self.high * other.high, self.shift + other.shift
+        spare = max(high.bit_length() - bits, 0)
+        return Enclosed(low >> spare, -(-high >> spare), shift - spare)
+
+
+def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
+    """keep^layers (layers >= 1), its ends less than 2^-bits of it apart.
+
+    >>> third = enclosed_power(Fraction(1, 3), 1, 20)
+    >>> third.low < 2**third.shift / 3 < third.high
+    True
+    """
+    # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in squares: 2 m steps in all.
+    bits += layers.bit_length() + 4
+    base = Enclosed.of(keep, bits)
+    power = base
+    for bit in bin(layers)[3:]:
+        power = power.times(power, bits)
+        if bit == "1":
+            power = power.times(base, bits)
+    return power
+
+
+def power(keep: Fraction, layers: int) -> Fraction:
+    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs the same.
+
+    >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
+    (Fraction(4, 9), Fraction(0, 1))
+    """
+    if layers * keep.denominator.bit_length() < SHORT:
+        return keep**layers
+    found = enclosed_power(keep, layers, _BITS)
+    if found.high.bit_length() - found.shift < -_NEGLIGIBLE:
+        return Fraction(0)
+    return Fraction(found.low, 1 << found.shift)
+
+
+def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
+    """The powers g^first, g^(first + 1), … as floats, bit for bit those of `power`, for less than it costs each.
+
+    >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
+    ([0.0, 0.0], [1.0, 0.5, 0.25])
+    """
+    powers = np.zeros(count)
+    here = enclosed_power(keep, first, _BITS) if first else Enclosed(1, 1, 0)
+    bits = _BITS + count.bit_length()
+    base = Enclosed.of(keep, bits)
+    for row in range(count):
+        if here.high.bit_length() - here.shift < -_NEGLIGIBLE:
+            break
+        # Widened by more than `power` can be off: where both ends are one float, that is its float too.
+        low, unit = here.low - (here.low >> _BITS // 2), 1 << here.shift
+        same = low / unit == here.high / unit
+        powers[row] = here.high / unit if same else float(power(keep, first + row))
+        here = here.times(base, bits)
+    return powers
+
+
+def check_length(keep: Fraction, layer: int) -> None:
+    """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of them."""
+    last = int(MOST_DIGITS / math.log10(keep.denominator))
+    if layer > last:
+        raise InputError(
+            f"Layer {layer:,} has no exact tokens that could be worked with: their fractions would have more than "
+            f"{MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
+        )

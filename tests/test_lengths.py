@@ -1,0 +1,66 @@
+"""Lengths at any scale, against exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardmax.runs.lengths import above, lengths, longest_above, root, rounding_of
+
+numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
+tables = st.integers(1, 4).flatmap(
+    lambda d: st.lists(st.lists(numbers, min_size=d, max_size=d), min_size=1, max_size=4).map(np.array)
+)
+
+
+def square(row: np.ndarray) -> Fraction:
+    return sum((Fraction(float(x)) ** 2 for x in row), Fraction(0))
+
+
+@settings(max_examples=300)
+@given(tables)
+def test_lengths_are_roots_of_sums_of_squares_at_any_scale(table):
+    largest = max(map(square, table))
+    for length, row in zip(lengths(table), table, strict=True):
+        # Rows much shorter than the longest may lose what does not show beside it.
+        slack = Fraction(1, 10**14) * largest + Fraction(2.0**-1074) ** 2
+        assert abs(Fraction(float(length)) ** 2 - square(row)) <= slack * 4
+    assert largest <= Fraction(longest_above(table)) ** 2
+    assert Fraction(longest_above(table)) ** 2 <= largest * (1 + Fraction(1, 10**5)) + Fraction(2.0**-1070) ** 2
+
+
+@settings(max_examples=300)
+@given(st.fractions(min_value=0), st.integers(-2200, 2200))
+def test_a_root_is_rounded_once(value, exponent):
+    exact = value * Fraction(2) ** exponent
+    found = root(exact)
+    largest = Fraction(np.finfo(np.float64).max)
+    if found >= largest:
+        assert exact > (largest * (1 - Fraction(1, 2**53))) ** 2
+        return
+    below, beyond = (Fraction(float(np.nextafter(found, side))) for side in (0.0, np.inf))
+    assert ((below + Fraction(found)) / 2) ** 2 <= exact <= ((Fraction(found) + beyond) / 2) ** 2
+
+
+def test_a_root_halfway_between_two_floats_goes_to_the_even_one_and_a_hair_more_to_the_other():
+    middle = Fraction(2**53 + 1, 2**53)
+    assert root(middle**2) == 1.0
+    assert root(middle**2 + Fraction(1, 10**60)) == 1.0 + 2.0**-52
+    assert root(middle**2 - Fraction(1, 10**60)) == 1.0
+
+
+@settings(max_examples=300)
+@given(st.lists(st.fractions(), min_size=1, max_size=4), st.integers(-1074, 1000))
+def test_nearest_floats_are_no_further_away_than_rounding(row, exponent):
+    exact = [value * Fraction(2) ** exponent for value in row]
+    if max(map(abs, exact)) < Fraction(10) ** 300:
+        floats = np.array([[float(value) for value in exact]])
+        off = sum(((Fraction(float(x)) - value) ** 2 for x, value in zip(floats[0], exact, strict=True)), Fraction(0))
+        assert off <= Fraction(rounding_of(floats)) ** 2
+        assert Fraction(rounding_of(floats)) <= Fraction(longest_above(floats)) / 2**52 + 4 * Fraction(2.0**-1074)
+
+
+def test_above_is_above():
+    for length in (0.0, 5e-324, 1e-300, 1.0, 1e300):
+        assert above(length) > length
