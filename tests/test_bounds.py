@@ -132,7 +132,7 @@ def test_a_mean_is_off_by_no_more_than_its_bound_and_long_ones_hardly_at_all():
             points, Choices.of_lists([list(range(count))] + [[j] for j in range(1, count)]), counts
         )[:1]
         true = sum(int(m) * Fraction(x) for m, x in zip(counts, points[:, 0].tolist(), strict=True)) / int(counts.sum())
-        allowed = mean_error(1.0) if count <= bounds.SUMMED else 4 * 2.0**-53
+        allowed = mean_error(1.0, count) if count <= bounds.SUMMED else 4 * 2.0**-53
         assert abs(Fraction(float(mean[0])) - true) <= Fraction(allowed)
 
 

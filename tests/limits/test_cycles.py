@@ -44,7 +44,14 @@ def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int
             )
         )
         layer += length
-    return SimpleNamespace(stretches=tuple(stretches), points=SimpleNamespace(of_token=np.arange(2), count=2))
+    return made_up_run(tuple(stretches), SimpleNamespace(of_token=np.arange(2), count=2))
+
+
+def made_up_run(stretches: tuple, points: Any, certified: bool = True) -> Any:
+    """What a cycle is looked for in."""
+    return SimpleNamespace(
+        stretches=stretches, points=points, certified=certified, exactly=lambda stretch: stretch.exactly
+    )
 
 
 def cycle_of(run: Any) -> Cycle:
@@ -122,7 +129,7 @@ def test_floats_do_not_tell_whether_tokens_came_back():
         )
         for s in run.stretches
     ]
-    assert not cycle_of(SimpleNamespace(stretches=tuple(floats), points=run.points)).exact
+    assert not cycle_of(made_up_run(tuple(floats), run.points, certified=False)).exact
 
 
 def test_those_who_follow_one_another_are_named_and_nobody_where_there_are_none():
@@ -136,7 +143,7 @@ def test_a_chase_names_the_first_token_of_each_point_and_none_that_only_run_afte
     chasing = Choices.of_lists([[1], [2], [1]])
     stretches = tuple(replace(stretch, choices=chasing) for stretch in run.stretches)
     points = SimpleNamespace(of_token=np.array([0, 0, 1, 2, 1]), count=2)
-    assert cycle_of(SimpleNamespace(stretches=stretches, points=points)).chase == (2, 3)
+    assert cycle_of(made_up_run(stretches, points)).chase == (2, 3)
 
 
 @settings(max_examples=400)

@@ -45,7 +45,7 @@ def test_no_token_is_further_from_the_truth_than_the_error_says(name, scale, ari
     assert off <= Fraction(run.error) ** 2
     # Nor is the error a worthless number: some units in the last place of the longest token.
     longest = max(squares(path[0], [[Fraction(0)] * 2] * len(cloud)))
-    allowed = Fraction(2 if run.arithmetic == "exact" else 100, 2**53)
+    allowed = Fraction(2 if arithmetic == "exact" else 100, 2**53)
     assert (Fraction(run.error) - 2 * SMALLEST) ** 2 <= allowed**2 * longest
 
 

@@ -107,7 +107,9 @@ class Arena:
 
     def step_error(self, choices: Choices) -> float:
         """How much the closed form of these choices adds to the error of any point."""
-        return step_error(self.longest) + (0.0 if choices.all_single else mean_error(self.longest))
+        return step_error(self.longest) + (
+            0.0 if choices.all_single else mean_error(self.longest, int(choices.sizes.max()))
+        )
 
     def _errors_later(self, own: Choices) -> np.ndarray:
         """The larger error of a point and its target, and what the step adds (see `bounds`)."""

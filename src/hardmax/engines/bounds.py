@@ -21,8 +21,8 @@ too, by u of itself: SAFETY covers that.
 2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|, |w|). The exact map is a convex
 combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
 stays where it is: x = w gives w. The mean of k points carries a rounding for each product with a multiplicity, for the
-k - 1 sums and for the division, so that of SUMMED points is off by (SUMMED + 1) u rho; longer sums are made without
-error (`stretch.mean_positions`).
+k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of more than SUMMED points are made without
+error (`stretch.mean_positions`), which leaves three roundings.
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
 here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
@@ -83,9 +83,9 @@ def step_error(largest: float) -> float:
     return STEP * UNIT * SAFETY * largest + UNDERFLOW
 
 
-def mean_error(largest: float) -> float:
-    """How far the computed mean of several points can be from the mean of their floats."""
-    return (SUMMED + 1) * UNIT * SAFETY * largest + UNDERFLOW
+def mean_error(largest: float, several: int) -> float:
+    """How far the computed mean of so many points, or fewer, can be from the mean of their floats."""
+    return (min(max(several, 3), SUMMED) + 1) * UNIT * SAFETY * largest + UNDERFLOW
 
 
 def rounding_error(largest: float) -> float:

@@ -141,7 +141,7 @@ class Scene:
 
     @property
     def _error_of_ends(self) -> float:
-        return self.arena.worst + mean_error(self._reach)
+        return self.arena.worst + mean_error(self._reach, int(self.choices.sizes.max()))
 
 
 def _minus(a: Vector, b: Vector) -> Vector:
