@@ -62,11 +62,12 @@ def affine_rank(points: Any) -> int:
     return _exact_rank(table) if table.dtype == object else affine_frame(table).rank
 
 
-def affine_frame(points: Any, at_most: int | None = None) -> Frame:
+def affine_frame(points: Any, at_most: int | None = None, within: float | None = None) -> Frame:
     """A frame of the smallest flat that holds the points, up to rounding. The first point is its origin.
 
     Points that span the whole space keep their own axes, and so coordinates that are not rounded again. With `at_most`
-    the frame has no more axes than that: those along which the points spread most.
+    the frame has no more axes than that: those along which the points spread most. What is no further than `within`
+    times the largest coordinate from a flat is in it (if None: a few times `resolution(points)`).
 
     >>> affine_frame([[1, 1], [2, 1], [2, 3]]).axes.tolist()
     [[1.0, 0.0], [0.0, 1.0]]
@@ -77,7 +78,7 @@ def affine_frame(points: Any, at_most: int | None = None) -> Frame:
     # Rows of left * values are the points in principal axes; what the last axes hold is the distance from the flat.
     left, values, axes = np.linalg.svd(differences - differences.mean(axis=0), full_matrices=False)
     tails = np.sqrt(np.cumsum(((left * values) ** 2)[:, ::-1], axis=1)).max(axis=0)[::-1]
-    rank = int(np.count_nonzero(tails > THINNEST * resolution(table)))
+    rank = int(np.count_nonzero(tails > (THINNEST * resolution(table) if within is None else within)))
     rank = rank if at_most is None else min(rank, at_most)
     full = rank == table.shape[1]
     return Frame(np.ldexp(origin, exponent), np.eye(rank) if full else axes[:rank])

@@ -9,7 +9,7 @@ import numpy as np
 from hardmax.errors import InputError
 from hardmax.metrics import positive_definite
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import short, to_fractions
+from hardmax.tokens.rationals import exact_number, short, to_fractions
 
 Rectangle: TypeAlias = Sequence[float]
 FractionRows: TypeAlias = list[list[Fraction]]
@@ -93,6 +93,14 @@ def read_exact_metric(metric: Any, dimension: int) -> FractionRows:
     if not positive_definite(rows):
         raise InputError(_indefinite(table.astype(np.float64)))
     return rows
+
+
+def read_tolerance(tolerance: Any) -> Fraction:
+    """A distance, which may be 0."""
+    distance = exact_number(tolerance, "`tolerance`")
+    if distance < 0:
+        raise InputError(f"`tolerance` must be a distance from 0 up, not {short(tolerance)}.")
+    return distance
 
 
 def read_rectangle(rectangle: Any) -> tuple[float, float, float, float]:

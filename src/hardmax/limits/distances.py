@@ -6,8 +6,8 @@ import numpy as np
 
 from hardmax.engines.events import layers_negative
 from hardmax.engines.truth import fractions_table
-from hardmax.runs.lengths import above, lengths, longest_above, unit_of
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.lengths import above, lengths, longest_above, unit_of
 
 
 def furthest_square(run: Trajectory, layer: int) -> Fraction:

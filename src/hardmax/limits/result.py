@@ -15,8 +15,8 @@ from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
 from hardmax.limits.distances import furthest_square, shrinkings, spread_above
 from hardmax.metrics import is_metric
-from hardmax.runs.lengths import above, root
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.lengths import above, root
 from hardmax.tokens.rationals import exact_number, whole_number
 from hardmax.wording import counted
 

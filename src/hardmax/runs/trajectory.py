@@ -13,7 +13,7 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.engines.truth import Exactly, fractions_table
 from hardmax.errors import InputError
-from hardmax.runs.lengths import rounding_of
+from hardmax.tokens.lengths import rounding_of
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
 from hardmax.tokens.tensors import TensorKind
