@@ -42,6 +42,18 @@ def test_tokens_with_offsets_give_tokens_with_offsets():
     assert len(runs) == 2
 
 
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_tokens_that_came_counted_stay_counted(arithmetic):
+    # Two vertices tie for the inner token, and one of them counts twice.
+    square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+    ragged = hm.Ragged(square, [0, 5], [2, 1, 1, 1, 1])
+    runs = hm.simulate(ragged, DYNAMICS, layers=2, arithmetic=arithmetic)
+    twice = hm.step(hm.step(ragged, DYNAMICS), DYNAMICS)
+    assert np.allclose(twice.tokens, runs.at(2).tokens, rtol=1e-15)
+    for after in (twice, runs.at(1), hm.limit(ragged, DYNAMICS, arithmetic=arithmetic).points):
+        assert after.multiplicities.tolist() == [2, 1, 1, 1, 1]
+
+
 def test_the_run_of_a_cloud_does_not_depend_on_its_batch():
     rng = np.random.default_rng(0)
     batch = [rng.standard_normal((int(n), 3)) for n in rng.integers(1, 40, size=20)]

@@ -7,7 +7,6 @@ import pytest
 
 import hardmax as hm
 
-
 TENTHS = [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1), np.float16(0.1)]
 
 
