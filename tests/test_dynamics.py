@@ -7,10 +7,10 @@ import pytest
 
 import hardmax as hm
 
-FLOATS = (np.float64, np.float32, np.float16)
+TENTHS = [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1), np.float16(0.1)]
 
 
-@pytest.mark.parametrize("alpha", [0.1, "0.1", "1/10", Fraction(1, 10), *(kind(0.1) for kind in FLOATS)])
+@pytest.mark.parametrize("alpha", TENTHS)
 def test_alpha_is_the_decimal_it_is_written_as(alpha):
     assert hm.Dynamics(alpha).alpha == Fraction(1, 10)
     assert hm.Dynamics(alpha).keep == Fraction(10, 11)

@@ -18,7 +18,7 @@ import numpy as np
 from hardmax.attended_sets import AttendedSets, Choices
 from hardmax.errors import InputError
 from hardmax.metrics import check_positive_definite, check_square, check_symmetric
-from hardmax.tokens.batches import Cloud, read_batch, read_table, restore
+from hardmax.tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax.tokens.points import Points, merge
 from hardmax.tokens.rationals import IntegerCloud, Number, exact_number, written
 
@@ -92,7 +92,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
         points = _checked_points(cloud, dynamics)
         after = _moved_points(points, _attended_points(points.integers, dynamics), dynamics.alpha)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
-    return restore(form, moved)
+    return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
 
 
 def _checked_points(cloud: Cloud, dynamics: Dynamics) -> Points:

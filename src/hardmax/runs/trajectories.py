@@ -113,10 +113,10 @@ class ListedTrajectories(Trajectories):
         return self._runs[index]
 
     def at(self, layer: int) -> Any:
-        return restore(self.form, [run.at(layer) for run in self])
+        return restore(self.form, [run.at(layer) for run in self], self.multiplicities)
 
     def ends(self) -> Any:
-        return restore(self.form, [run.ends() for run in self])
+        return restore(self.form, [run.ends() for run in self], self.multiplicities)
 
     @property
     def leaders(self) -> list[np.ndarray]:
@@ -210,7 +210,7 @@ class BatchTrajectories(Trajectories):
         clouds = np.split(outcome.tokens, self.batch.offsets[1:-1])
         for cloud, tokens in exact.items():
             clouds[cloud] = tokens
-        return restore(self.form, clouds)
+        return restore(self.form, clouds, self.multiplicities)
 
     @property
     def leaders(self) -> list[np.ndarray]:

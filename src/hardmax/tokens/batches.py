@@ -160,8 +160,8 @@ def _packed(table: np.ndarray, offsets: np.ndarray) -> Packed:
     return Packed(table, offsets)
 
 
-def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
-    """Tables, one for each cloud, in the form in which the tokens came."""
+def restore(form: Form, clouds: Sequence[np.ndarray], multiplicities: np.ndarray | None) -> Any:
+    """Tables, one for each cloud, in the form in which the tokens came; tokens that came counted stay counted."""
     match form.layout:
         case Layout.CLOUD:
             return clouds[0]
@@ -170,7 +170,7 @@ def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
         case Layout.STACK:
             return np.stack(clouds)
         case Layout.RAGGED:
-            return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]))
+            return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities)
 
 
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ numpy rounds where kinds of numbers meet: beside a float the whole number 2^53 +
 one. So a list is looked at entry by entry, and an array by its kind.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
@@ -130,7 +130,7 @@ def _array_of_container(values: Any, name: str) -> np.ndarray:
 
 def _is_of_one_kind(container: Any) -> bool:
     columns = getattr(container, "dtypes", None)
-    if hasattr(columns, "__iter__"):
+    if isinstance(columns, Iterable):
         return len(set(map(str, columns))) == 1
     return hasattr(container, "dtype")
 
