@@ -1,7 +1,6 @@
 """Which weights a training keeps: with patience those of its best epoch at the full step, else its last."""
 
 # pyright: reportMissingImports=false
-# ruff: noqa: E402
 from dataclasses import replace
 
 import numpy as np
