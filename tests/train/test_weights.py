@@ -1,7 +1,6 @@
 """How much each text counts."""
 
 # pyright: reportMissingImports=false
-# ruff: noqa: E402
 from dataclasses import replace
 
 import numpy as np
