@@ -1,5 +1,6 @@
 """Mutations as data: lines of the source that tests must miss when they are gone. Each area has a list in TOML."""
 
+import ast
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -40,7 +41,12 @@ class Mutation:
         for test in self.tests:
             if not (tree / test.split("::")[0]).exists():
                 raise Unusable(f"there is no test `{test}`")
-        return text.replace(self.old, self.new)
+        broken = text.replace(self.old, self.new)
+        try:
+            ast.parse(broken)
+        except SyntaxError as error:
+            raise Unusable(f"the new text is no Python: {error}") from None
+        return broken
 
     def touches_a_kernel(self, tree: Path) -> bool:
         """Whether compiled code may be made from the file, so that none may be left over from before."""

@@ -51,9 +51,7 @@ def main() -> int:
     if not chosen:
         return _refuse(f"no mutation has `{options.only}` in its name or file: see --list")
     if options.list:
-        for mutation in chosen:
-            print(f"{mutation.title}\n    {mutation.file}: {mutation.why}")
-        return 0
+        return _list(chosen, options.tree)
     with tempfile.TemporaryDirectory(prefix="mutations-") as folder:
         trees = [Tree(options.tree, Path(folder) / str(number)) for number in range(options.jobs)]
         progress = Progress(len(chosen), quiet=options.json)
@@ -68,12 +66,25 @@ def main() -> int:
 def _read_options() -> Any:
     parser = argparse.ArgumentParser(description="Break the source, one line at a time; do the tests notice?")
     parser.add_argument("--only", default="", metavar="PATTERN", help="those whose title or file has this (a regex)")
-    parser.add_argument("--list", action="store_true", help="say what there is, and try nothing")
+    parser.add_argument("--list", action="store_true", help="say what there is and whether it applies; try nothing")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="so many at once (1)")
     parser.add_argument("--json", action="store_true", help="the results as JSON, and nothing else")
     parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for one mutation (300)")
     parser.add_argument("--tree", type=Path, default=Path(__file__).parents[1], help="what to break a copy of (this)")
     return parser.parse_args()
+
+
+def _list(chosen: list[Mutation], tree: Path) -> int:
+    stale = 0
+    for mutation in chosen:
+        print(f"{mutation.title}\n    {mutation.file}: {mutation.why}")
+        try:
+            mutation.mutated(tree)
+        except Unusable as error:
+            print(f"    no longer applies: {error}")
+            stale += 1
+    print(f"\n{len(chosen)} mutations, {stale} of which no longer apply.")
+    return 1 if stale else 0
 
 
 def _test_unbroken(tree: Tree, chosen: list[Mutation], seconds: float, progress: Progress) -> Trial:
@@ -109,7 +120,9 @@ def _try_all(
                 progress.ended(started[future], future.result())
                 yield started[future], future.result()
         finally:
-            pool.shutdown(cancel_futures=True)
+            pool.shutdown(wait=False, cancel_futures=True)
+            for tree in trees:
+                tree.stop()
 
 
 def _report(results: list[tuple[Mutation, Trial]], as_json: bool) -> None:

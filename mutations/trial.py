@@ -48,14 +48,20 @@ class Tree:
 
     def __init__(self, source: Path, folder: Path) -> None:
         self.path, self._warm = folder / "tree", folder / "kernels"
+        self._running: subprocess.Popen[str] | None = None
         shutil.copytree(source, self.path, ignore=_LEFT_OUT)
 
     def test(self, tests: Sequence[str], seconds: float, kernels: Path | None = None) -> Trial:
         """Run tests up to the first that fails; compiled kernels are taken from `kernels`, and left there."""
         command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", "-p", "unshrunk", *tests]
         began = time.monotonic()
-        told, code = _run(command, self.path, self._environment(kernels or self._warm), seconds)
+        told, code = self._run(command, self._environment(kernels or self._warm), seconds)
         return Trial(*_judge(code, told), time.monotonic() - began)
+
+    def stop(self) -> None:
+        """End the tests that run here, and all that they have started."""
+        if self._running and self._running.poll() is None:
+            os.killpg(self._running.pid, signal.SIGKILL)
 
     def try_out(self, mutation: Mutation, seconds: float) -> Trial:
         """Break the copy, test it, mend it."""
@@ -67,6 +73,25 @@ class Tree:
                     return self.test(mutation.tests, seconds, Path(fresh))
         except Unusable as error:
             return Trial(Outcome.ERROR, f"no longer applies: {error}", 0.0)
+
+    def _run(self, command: list[str], environment: dict[str, str], seconds: float) -> tuple[str, int | None]:
+        """What a command wrote and its exit code; None if it took too long."""
+        with subprocess.Popen(
+            command,
+            cwd=self.path,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        ) as self._running:
+            try:
+                told, _ = self._running.communicate(timeout=seconds)
+            except subprocess.TimeoutExpired:
+                return f"still running after {seconds:.0f} s", None
+            finally:
+                self.stop()
+            return told, self._running.returncode
 
     @contextmanager
     def _broken(self, mutation: Mutation) -> Iterator[None]:
@@ -86,27 +111,6 @@ class Tree:
             "PYTHONDONTWRITEBYTECODE": "1",  # Python takes two changes of one length within a second for the same
             "NUMBA_CACHE_DIR": str(kernels),
         }
-
-
-def _run(command: list[str], folder: Path, environment: dict[str, str], seconds: float) -> tuple[str, int | None]:
-    """What a command wrote and its exit code, None if it took too long; then its children are ended with it."""
-    with subprocess.Popen(
-        command,
-        cwd=folder,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    ) as started:
-        try:
-            told, _ = started.communicate(timeout=seconds)
-        except BaseException as error:
-            os.killpg(started.pid, signal.SIGKILL)
-            if not isinstance(error, subprocess.TimeoutExpired):
-                raise
-            return f"still running after {seconds:.0f} s", None
-        return told, started.returncode
 
 
 def _judge(code: int | None, told: str) -> tuple[Outcome, str]:
