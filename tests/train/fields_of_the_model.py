@@ -110,11 +110,12 @@ def no_more_are_kept_and_those_with_the_largest_say():
 
 
 @CHECKS.of("thrift")
-def tokens_that_tell_no_more_texts_apart_are_left_out_unless_thrift_is_nought():
+def so_many_more_texts_must_twice_the_tokens_tell_apart_or_are_left_out():
     others = ["film", "plot", "cast", "scene", "story", "script", "music"]
-    texts = [f"{word} {other}" for other in others * 6 for word in ("good", "bad")]
-    for thrift, found in ((3.0, {"good", "bad"}), (0.0, {"good", "bad", *others})):
-        assert known(replace(FROZEN, thrift=thrift), texts, [1, 0] * 42) == found
+    texts, labels = [f"{word} {other}" for other in others * 6 for word in ("good", "bad")], [1, 0] * 42
+    assert known(replace(FROZEN, thrift=0.0), texts, labels) == {"good", "bad", *others}
+    assert known(replace(FROZEN, thrift=3.0), texts, labels) == {"good", "bad"}
+    assert known(replace(FROZEN, thrift=30.0), texts, labels) < {"good", "bad"}  # the other half is guessed
 
 
 @CHECKS.of("least_odds")
