@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types layers unit bench clean
+.PHONY: demo test lint types layers unit mutate bench clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -21,6 +21,9 @@ layers: .venv/ready
 
 unit: .venv/ready
 	$(BIN)/pytest --numprocesses auto
+
+mutate: .venv/ready
+	$(BIN)/python mutations/run.py
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py

@@ -64,6 +64,25 @@ def test_smoothing_decides_who_is_clear_enough():
     assert set(few) < set(many)
 
 
+@pytest.mark.parametrize("strength", [0.01, 0.3, 10.0])
+def test_the_linear_model_is_a_logistic_regression_with_a_penalty_over_strength(strength):
+    texts, labels = corpus(60, tokens=40, loud=6)
+    odds, signs = log_odds(texts, labels == 1, 40), np.where(labels == 1, 1.0, -1.0)
+    features = np.zeros((60, 40))
+    features[np.repeat(np.arange(60), np.diff(texts.offsets)), texts.ids] = odds[texts.ids]
+    features *= 3.0 / np.linalg.norm(features, axis=1, keepdims=True)
+
+    def objective(point):
+        margins = signs * (features @ point[:-1] + point[-1])
+        pull = -signs / (1 + np.exp(margins))
+        loss = np.logaddexp(0, -margins).sum() + (point[:-1] ** 2).sum() / (2 * strength)
+        return float(loss), np.append(features.T @ pull + point[:-1] / strength, pull.sum())
+
+    theirs = minimize(objective, np.zeros(41), jac=True, options={"gtol": 1e-8}).x[:-1] * odds
+    ours = weigh(texts, labels == 1, odds, strength, steps=200)
+    np.testing.assert_allclose(ours, theirs, atol=1e-3 * np.abs(theirs).max())
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_the_descent_finds_the_minimum_that_scipy_finds(seed):
     rng = np.random.default_rng(seed)

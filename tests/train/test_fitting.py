@@ -153,3 +153,22 @@ def test_bad_input_is_told_in_one_line(texts, labels, word):
 def test_bad_weights_are_told(weights):
     with pytest.raises(InputError, match="`weights`"):
         fit(["a b", "a c"], [0, 1], RECIPE, weights=weights)
+
+
+TEXTS, LABELS, WEIGHTS = ["bad film", "good film"] * 4, [0, 1] * 4, [1.0] * 8
+OTHERS = {
+    "another text": (["good film", *TEXTS[1:]], LABELS, WEIGHTS),
+    "a word said once more": (["bad bad film", *TEXTS[1:]], LABELS, WEIGHTS),
+    "a text that begins where another ended": (["bad", "film good film", *TEXTS[2:]], LABELS, WEIGHTS),
+    "another label": (TEXTS, [1, *LABELS[1:]], WEIGHTS),
+    "another weight": (TEXTS, LABELS, [2.0, *WEIGHTS[1:]]),
+}
+
+
+@pytest.mark.parametrize(("texts", "labels", "weights"), OTHERS.values(), ids=OTHERS)
+def test_a_checkpoint_of_other_data_is_refused(tmp_path, texts, labels, weights):
+    recipe = replace(RECIPE, epochs=1, thrift=0.0)
+    fit(TEXTS, LABELS, recipe, weights=WEIGHTS, folder=tmp_path)
+    fit(TEXTS, LABELS, recipe, weights=WEIGHTS, folder=tmp_path)
+    with pytest.raises(InputError, match="other texts"):
+        fit(texts, labels, recipe, weights=weights, folder=tmp_path)

@@ -1,0 +1,176 @@
+"""Checks of the fields that make the model and its vocabulary."""
+
+# pyright: reportMissingImports=false
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from field_checks import FROZEN, SAID, SMALL, Checks, known, mixed_reviews, reviews, starts
+from watching import watch
+
+from hardmax.text.encoding import encode
+from hardmax.train import Recipe, fit
+from hardmax.train.clouds import Clouds
+from hardmax.train.layer import Hardmax
+from hardmax.train.network import make_network
+from hardmax.train.thrift import enough_tokens
+
+CHECKS = Checks()
+
+
+def on_a_line(recipe: Recipe) -> float:
+    """The logit of a text with the words 2 and 1 on the line, the decoder being 1 and the bias 0."""
+    network = make_network(2, 2, replace(recipe, dimension=1, decoder=1.0), Hardmax(), np.array([[2.0, 1.0]]))
+    with torch.no_grad():
+        return network(Clouds(np.array([0, 1]), np.ones(2), np.array([0, 2])), network.alpha).logits.item()
+
+
+@CHECKS.of("dimension")
+def words_and_the_line_that_decides_have_as_many_numbers():
+    model = fit(*reviews(), replace(FROZEN, dimension=3))
+    assert model.embeddings.shape[1] == model.decoder.shape[1] == 3
+
+
+@CHECKS.of("layers")
+def a_follower_halves_its_way_in_every_layer():
+    assert [on_a_line(replace(SMALL, layers=k)) for k in (0, 1, 3)] == [1.5, 1.75, (2 + 1.875) / 2]
+
+
+@CHECKS.of("layers")
+def the_model_has_as_many_layers_as_the_network():
+    assert fit(*reviews(), replace(FROZEN, layers=3)).layers == 3
+
+
+@CHECKS.of("alpha")
+def a_follower_keeps_one_part_in_one_plus_alpha():
+    assert [on_a_line(replace(SMALL, layers=1, alpha=alpha)) for alpha in (1.0, 3.0)] == [1.75, 1.875]
+
+
+@CHECKS.of("alpha")
+def training_walks_and_the_model_walks_with_the_alpha_that_is_given():
+    assert {alpha for _, alpha in watch(replace(SMALL, alpha=0.5)).seen} == {0.5}
+    assert fit(*reviews(), replace(FROZEN, alpha=0.5)).alpha == "1/2"
+
+
+@CHECKS.of("extra")
+def one_token_more_is_in_every_text_and_is_learned():
+    learns = replace(FROZEN, rate=0.1, epochs=2)
+    assert fit(*reviews(), learns).extra is None
+    model = fit(*reviews(), replace(learns, extra=True))
+    assert len(model.embeddings) == len(SAID)
+    assert model.extra is not None
+    assert model.extra.tolist() != [0.0, 1.0]  # where it started
+    found = model.analyse(["loud both"])
+    assert len(found.ids) == 3
+
+
+@CHECKS.of("counts")
+def what_is_said_twice_counts_twice_or_once():
+    texts, labels = ["loud loud dull", "loud dull dull"] * 20, [1, 0] * 20
+    learns = replace(FROZEN, rate=0.1, epochs=8)
+    for counts, right in (("all", 1.0), ("presence", 0.5)):
+        model = fit(texts, labels, replace(learns, counts=counts))
+        assert model.counts == counts
+        assert (model.predict(texts) == np.array(labels)).mean() == right
+        assert model.metrics["training"][-1]["accuracy"] == pytest.approx(right, abs=0.2)
+
+
+# the vocabulary
+
+
+@CHECKS.of("longest_phrase")
+def phrases_have_no_more_words_than_that():
+    for longest in (1, 2, 3):
+        found = known(replace(FROZEN, longest_phrase=longest), ["one two three four five", "six"] * 4, [0, 1] * 4)
+        assert max(surface.count(" ") + 1 for surface in found) == longest
+
+
+@CHECKS.of("words")
+def candidates_are_the_words_that_most_texts_have():
+    assert known(replace(FROZEN, words=2)) == {"both", "calm"}
+
+
+@CHECKS.of("phrases")
+def candidates_are_the_phrases_that_tell_the_classes_apart_best():
+    texts = ["not good at all", "very good at all"] * 4
+    found = known(replace(FROZEN, longest_phrase=2, phrases=2), texts, [0, 1] * 4)
+    assert {surface for surface in found if " " in surface} == {"not good", "very good"}
+
+
+@CHECKS.of("fewest_texts")
+def what_fewer_texts_say_is_no_candidate():
+    for fewest, least in ((1, set()), (2, {"rare"}), (13, {"rare", "loud", "dull"})):
+        assert known(replace(FROZEN, fewest_texts=fewest)) == set(SAID) - least
+
+
+@CHECKS.of("tokens")
+def no_more_are_kept_and_those_with_the_largest_say():
+    assert known(replace(FROZEN, tokens=2)) == {"loud", "dull"}
+
+
+@CHECKS.of("thrift")
+def so_many_more_texts_must_twice_the_tokens_tell_apart_or_are_left_out():
+    others = ["film", "plot", "cast", "scene", "story", "script", "music"]
+    texts, labels = [f"{word} {other}" for other in others * 6 for word in ("good", "bad")], [1, 0] * 42
+    assert known(replace(FROZEN, thrift=0.0), texts, labels) == {"good", "bad", *others}
+    assert known(replace(FROZEN, thrift=3.0), texts, labels) == {"good", "bad"}
+    assert known(replace(FROZEN, thrift=30.0), texts, labels) < {"good", "bad"}  # the other half is guessed
+
+
+@CHECKS.of("least_odds")
+def tokens_that_both_classes_use_alike_are_left_out():
+    assert known(replace(FROZEN, least_odds=1.0)) == {"loud", "dull"}
+
+
+@CHECKS.of("smoothing")
+def the_larger_the_less_rare_tokens_count_as_clear():
+    clear = replace(FROZEN, least_odds=0.5)
+    assert known(replace(clear, smoothing=0.5)) - known(replace(clear, smoothing=4.0)) == {"rare"}
+
+
+@CHECKS.of("smoothing")
+def the_larger_the_nearer_rare_tokens_start():
+    little, much = (starts(replace(FROZEN, start_from="odds", smoothing=smoothing)) for smoothing in (0.1, 4.0))
+    assert much["rare"] / much["loud"] < 0.5 * little["rare"] / little["loud"]
+
+
+def alone(texts: list[str], labels: np.ndarray) -> dict[str, float]:
+    """What each word says if no other accounts for it: its log-odds squared, times its texts for less those against,
+    every text counting the less, the longer its vector of log-odds."""
+    words = sorted({word for text in texts for word in text.split()})
+    has = np.array([[word in text.split() for word in words] for text in texts])
+    theirs, others = (has[labels == c].sum(axis=0) + 1 for c in (1, 0))
+    odds = np.log(theirs / theirs.sum()) - np.log(others / others.sum())
+    says = odds**2 * (has.T @ (np.where(labels == 1, 1, -1) / np.sqrt((has * odds**2).sum(axis=1))))
+    return dict(zip(words, says.tolist(), strict=True))
+
+
+@CHECKS.of("strength")
+def with_next_to_none_the_token_is_chosen_that_says_most_alone():
+    says = alone(*mixed_reviews())
+    loudest = max(says, key=lambda word: abs(says[word]))
+    assert known(replace(FROZEN, tokens=1, strength=1e-6), *mixed_reviews()) == {loudest}
+    assert known(replace(FROZEN, tokens=1, strength=100.0), *mixed_reviews()) != {loudest}
+
+
+@CHECKS.of("strength")
+def with_next_to_none_tokens_start_where_each_would_alone():
+    says = alone(*mixed_reviews())
+    weak, strong = (
+        starts(replace(FROZEN, start_from="linear", strength=strength), *mixed_reviews()) for strength in (1e-6, 100.0)
+    )
+    size = weak["worda"] / says["worda"]
+    assert weak == pytest.approx({word: size * say for word, say in says.items()}, rel=1e-3)
+    assert strong != pytest.approx({word: size * say for word, say in says.items()}, rel=0.2)
+
+
+@CHECKS.of("strength")
+def thrift_asks_a_linear_model_of_that_strength():
+    texts, labels = mixed_reviews()
+    every = fit(texts, labels, FROZEN)
+    encoded = encode(texts, every.vocabulary, every.tokeniser)
+    numbers = {s: enough_tokens(encoded, labels, len(every.vocabulary), strength=s, thrift=1.0) for s in (0.3, 100.0)}
+    assert len(set(numbers.values())) == 2
+    for strength, number in numbers.items():
+        assert len(known(replace(FROZEN, thrift=1.0, strength=strength), texts, labels)) == number
