@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types layers unit bench clean
+.PHONY: demo test lint types layers unit soak bench clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -21,6 +21,10 @@ layers: .venv/ready
 
 unit: .venv/ready
 	$(BIN)/pytest --numprocesses auto
+
+# Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
+soak: .venv/ready
+	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py
