@@ -11,20 +11,15 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax.engines import integers
-from hardmax.engines.choosing import ByContenders
+from hardmax.engines import bands, integers
+from hardmax.engines.bounds import SlackFactors
 from hardmax.engines.cpu import CPU, Cpu
-from hardmax.engines.exact import ExactEngine
 from hardmax.engines.search import SEARCHES
 from hardmax.engines.searches import outward
 from hardmax.engines.stretch import FloatStretch
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
-from hardmax.runs.simulation import run_points
 from hardmax.runs.trajectory import Trajectory
 from hardmax.text.model import TextModel
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.points import merge
 
 
 def run_exact(tokens, dynamics, layers):
@@ -37,17 +32,26 @@ def run_exact_without_flint(tokens, dynamics, layers):
         return run_exact(tokens, dynamics, layers)
 
 
-def run_integers_among_contenders(tokens, dynamics, layers, cpu=CPU):
-    (cloud,), _ = read_batch(tokens)
-    engines = (ExactEngine(ByContenders(cpu)),)
-    return run_points(merge(cloud), dynamics, engines, hm.AfterLayers(layers), hm.Every(1), DEFAULT_MEMORY_LIMIT)
-
-
 def run_certified(tokens, dynamics, layers, cpu=CPU):
     return hm.simulate(tokens, dynamics, layers=layers, engine=cpu)
 
 
-PROVED = [run_exact, run_exact_without_flint, run_integers_among_contenders, run_certified]
+def run_doubting_everything(tokens, dynamics, layers, cpu=CPU):
+    """Certified, but floats prove nothing: exact positions decide whatever they cannot rule out by far."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf))
+        return run_certified(tokens, dynamics, layers, cpu)
+
+
+def run_in_bands(tokens, dynamics, layers, cpu=CPU):
+    """Certified, with points of sizes that differ by a factor of two in bands of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "_WIDTH", 2.0)
+        patch.setattr(bands, "_FEW", -1)
+        return run_certified(tokens, dynamics, layers, cpu)
+
+
+PROVED = [run_exact, run_exact_without_flint, run_certified, run_doubting_everything, run_in_bands]
 
 
 def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
@@ -121,7 +125,7 @@ def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Proble
 @given(st.data())
 def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
     cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
-    ways = (run_certified, run_integers_among_contenders)
+    ways = (run_certified, run_in_bands)
     runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in ways]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
@@ -132,7 +136,7 @@ def test_points_among_balls_are_chosen_truly(problem: Problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outward, "_FIRST_SORTED", 1)  # whoever asks for more than the outermost point asks the balls
-        ways = (run_certified, run_integers_among_contenders)
+        ways = (run_certified, run_in_bands)
         runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu("outward")) for run in ways]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 

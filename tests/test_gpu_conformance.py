@@ -21,7 +21,7 @@ from hardmax.engines.bounds import norms_above, score_slack
 from hardmax.engines.choosing import by_all_scores
 from hardmax.engines.contest import score_all
 from hardmax.engines.exact import ExactEngine
-from hardmax.engines.floating import float_metric
+from hardmax.engines.floats import float_metric
 from hardmax.engines.gpu_batch import walk_batch_gpu
 from hardmax.engines.gpu_contest import hold_gpu
 from hardmax.engines.gpu_engine import GpuEngine

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.engines.floating import TieSlack
+from hardmax.engines.judges import TieSlack
 
 HALF = hm.Dynamics("1/2")
 

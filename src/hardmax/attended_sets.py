@@ -26,6 +26,12 @@ class Choices:
         return cls(flat, offsets)
 
     @classmethod
+    def of_arrays(cls, arrays: Sequence[np.ndarray]) -> "Choices":
+        offsets = np.zeros(len(arrays) + 1, dtype=np.int64)
+        np.cumsum([len(chosen) for chosen in arrays], out=offsets[1:])
+        return cls(np.concatenate(arrays) if len(arrays) else np.empty(0, dtype=np.int64), offsets)
+
+    @classmethod
     def of_single(cls, chosen: np.ndarray) -> "Choices":
         return cls(chosen, np.arange(len(chosen) + 1))
 

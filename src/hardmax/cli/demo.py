@@ -39,7 +39,7 @@ def demo_command(
     from hardmax.cli.demo_limit import tell_limit
     from hardmax.cli.demo_reviews import tell_reviews
     from hardmax.dynamics import Dynamics
-    from hardmax.engines.floating import TieSlack
+    from hardmax.engines.judges import TieSlack
     from hardmax.figures.arithmetics import arithmetics_figure
     from hardmax.figures.style import save_figure
     from hardmax.limits.finding import limit

@@ -7,25 +7,27 @@ l + t (z - l), t = g^m. Along y the furthest leader w then leads it by
 
 So z can be left out of every contest, as long as that is more than the slack; later everybody is asked again. Whoever
 is left out becomes a spectator: it need not be moved either, for where it is at a layer is known from where it left.
+
+That the hull holds the ball is proved by `shell`, up to the error of the places: s is far larger than that.
 """
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.bounds import norms_above
+from hardmax.engines.bounds import mean_error, norms_above, step_error
 from hardmax.engines.contest import Contest
 from hardmax.engines.cpu import Cpu
 from hardmax.engines.kernels.inside import keep_well_inside
+from hardmax.engines.shell import shell_of
 from hardmax.engines.stretch import mean_positions, power
 
 # Hulls in more dimensions have too many facets; fewer points are searched sooner than a hull is found.
 _HIGHEST_DIMENSION = 4
 _FEWEST_POINTS = 2**11
-# s, as a share of the radius of a ball in the hull: far above what rounding does to a hull, far below what matters.
+# How far inside the facets places must be, as a share of the radius of a ball in the hull: far below what matters.
 _DEPTH = 2.0**-10
 _SAFETY = 1 - 2.0**-20
 
@@ -52,6 +54,8 @@ class Arena:
     keep: Fraction
     multiplicities: np.ndarray  # of all points
     places: np.ndarray  # of the members
+    errors: np.ndarray  # how far each can be from the truth
+    worst: float  # no point, member or not, is further from the truth than this
     members: np.ndarray | None = None  # increasing; None: everybody
     lead: float = np.inf
     spectators: tuple[Spectators, ...] = ()
@@ -71,14 +75,39 @@ class Arena:
 
     def reopened(self) -> "Arena":
         """The same layer with everybody in the arena."""
-        return replace(self, places=self.everybody(), members=None, lead=np.inf, spectators=())
+        errors = np.full(len(self.multiplicities), self.worst)
+        errors[self._points_of(np.arange(len(self)))] = self.errors
+        return replace(self, places=self.everybody(), errors=errors, members=None, lead=np.inf, spectators=())
 
-    def after_layer(self, choices: Choices) -> "Arena":
-        """The arena one layer later, without those who from now on can only watch."""
+    def after_layers(self, choices: Choices, layers: int) -> "Arena":
+        """The arena so many layers later, if choices last so long, without those who from now on can only watch."""
         left = self._without_watchers(choices)
-        means = mean_positions(left.places, left._among_members(choices), left._of_members(self.multiplicities))
-        keep = float(self.keep)
-        return replace(left, layer=self.layer + 1, places=means + keep * (left.places - means), lead=left.lead * keep)
+        own = left._among_members(choices)
+        means = mean_positions(left.places, own, left._of_members(self.multiplicities))
+        keep = float(power(self.keep, layers))
+        return replace(
+            left,
+            layer=self.layer + layers,
+            places=means + keep * (left.places - means),
+            errors=left._errors_later(own),
+            worst=self.worst + self.step_error(choices),
+            lead=left.lead * keep,
+        )
+
+    def step_error(self, choices: Choices) -> float:
+        """How much the closed form of these choices adds to the error of any point."""
+        longest = float(norms_above(self.places).max())
+        return step_error(longest) + (0.0 if choices.all_single else mean_error(longest))
+
+    def _errors_later(self, own: Choices) -> np.ndarray:
+        """The larger error of a point and its target, and what the step adds (see `bounds`)."""
+        sizes, towards = norms_above(self.places), own.indices[own.offsets[:-1]]
+        errors = np.maximum(self.errors, self.errors[towards])
+        errors += step_error(1.0) * np.maximum(sizes, sizes[towards]) + step_error(0.0)
+        ties = own.sizes > 1
+        if ties.any():
+            errors[ties] = self.errors.max() + self.step_error(own)
+        return errors
 
     def suffices(self, looks: np.ndarray, slack: np.ndarray) -> bool:
         """Whether all others trail by more than the slack."""
@@ -89,12 +118,7 @@ class Arena:
         contest = cpu.hold(looks, self.places, slack, self.rows_of(guesses))
         if self.members is None:
             return contest
-        return Contest(
-            self._points_of(contest.winners),
-            contest.contested,
-            [self._points_of(several) for several in contest.contenders],
-            min(contest.gap, self.lead * float(norms_above(looks).min())),
-        )
+        return contest.among(self.members, self.lead * float(norms_above(looks).min()))
 
     def rows_of(self, points: np.ndarray) -> np.ndarray:
         """The rows of some points among the members; for one that is no member, that of the member after it."""
@@ -123,18 +147,23 @@ class Arena:
         """The arena without those who follow a leader well inside the hull of the leaders, if they are many."""
         leading = self._of_members(choices.alone)
         leaving = self._of_members(choices.follows_leader) & ~leading
+        if not choices.all_single:
+            # Nobody well inside ties for the furthest place, unless a point looks nowhere: it attends to everybody.
+            tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
+            leaving[self.rows_of(tied)] = False
         leaders = self.places[leading]
         if not self._is_worth_it(leaving, leaders):
             return self
-        centre = leaders.mean(axis=0)
-        try:
-            facets = ConvexHull(leaders - centre).equations
-        except QhullError:  # the leaders lie in a plane
+        shell = shell_of(leaders)
+        if shell is None:
             return self
-        radius = float(-facets[:, -1].max()) * _SAFETY
-        depth = radius * _DEPTH
-        keep_well_inside(self.places, centre, (radius - depth) ** 2 * _SAFETY, facets, depth, leaving)
-        return self._without(leaving, choices, depth * _SAFETY) if self._is_worth_it(leaving, leaders) else self
+        depth = shell.radius * _DEPTH
+        ball = depth - shell.off - 4 * self.worst
+        if ball < depth / 2:  # the hull is too flat
+            return self
+        square = max(0.0, (shell.radius - depth) * _SAFETY) ** 2
+        keep_well_inside(self.places, shell.centre, square, shell.facets, depth, leaving)
+        return self._without(leaving, choices, ball * _SAFETY) if self._is_worth_it(leaving, leaders) else self
 
     def _is_worth_it(self, leaving: np.ndarray, leaders: np.ndarray) -> bool:
         count, dimension = leaders.shape
@@ -146,6 +175,7 @@ class Arena:
         return replace(
             self,
             places=self.places.take(stay, axis=0),
+            errors=self.errors[stay],
             members=self._points_of(stay),
             lead=min(self.lead, lead),
             spectators=(*self.spectators, Spectators(self._points_of(gone), self, choices)),

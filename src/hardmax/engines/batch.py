@@ -9,7 +9,7 @@ import numpy as np
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import kernel_factors
 from hardmax.engines.cpu import CPU, Cpu
-from hardmax.engines.floating import float_metric
+from hardmax.engines.floats import float_metric
 from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
 from hardmax.engines.stretch import power
 from hardmax.tokens.merging import table_size

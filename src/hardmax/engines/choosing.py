@@ -1,16 +1,11 @@
-"""Who attends to whom, in integers. Two ways with one answer: score everybody, or let floats name the contenders."""
+"""Who attends to whom, in integers: every score is made."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import numpy as np
-
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import norms_above, rounding_error, score_slack
-from hardmax.engines.cpu import CPU, Cpu
-from hardmax.engines.floating import float_metric, relative_margin
 from hardmax.engines.integers import Rows, products
 from hardmax.tokens.rationals import IntegerCloud
 
@@ -51,42 +46,11 @@ def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dyna
     return Chosen(lists, _relative(smallest, directions, points, dynamics))
 
 
-@dataclass(frozen=True)
-class ByContenders:
-    """Floats name all who could win (see `bounds`); where there are several, integers decide among them."""
-
-    cpu: Cpu = CPU
-
-    def __call__(self, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
-        looks, seen = _scaled_floats(directions), _scaled_floats(points)
-        metric = float_metric(dynamics)
-        norms = norms_above(looks)
-        largest = float(max(norms.max(), norms_above(seen).max()))
-        slack = score_slack(norms, largest, seen.shape[1], metric.norm, metric.error, rounding_error(largest))
-        contest = self.cpu.hold(metric.directions(looks), seen, slack)
-        lists = [[winner] for winner in contest.winners.tolist()]
-        smallest: int | None = None
-        for row, several in zip(contest.contested.tolist(), contest.contenders, strict=True):
-            look = turned([directions.numerators[row]], dynamics)
-            (scores,) = products(look, [points.numerators[j] for j in several])
-            best = max(scores)
-            lists[row] = [int(j) for j, score in zip(several, scores, strict=True) if score == best]
-            smallest = _smaller(smallest, best, scores)
-        clear = relative_margin(contest.gap, metric.norm, largest)
-        return Chosen(lists, min(clear, _relative(smallest, directions, points, dynamics)))
-
-
 def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | None:
     """The smaller of the smallest lead so far and that of the best score over the next lower one, if there is one."""
     lower = [score for score in scores if score != best]
     lead = best - max(lower) if lower else None
     return smallest if lead is None or (smallest is not None and smallest <= lead) else lead
-
-
-def _scaled_floats(cloud: IntegerCloud) -> np.ndarray:
-    """The points over their largest coordinate: nearest floats, none too large or too small to compute with."""
-    unit = max((abs(int(value)) for row in cloud.numerators for value in row), default=0) or 1
-    return np.array([[int(value) / unit for value in row] for row in cloud.numerators], dtype=np.float64)
 
 
 def _relative(lead: int | None, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> float:

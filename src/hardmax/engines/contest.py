@@ -1,6 +1,6 @@
 """Who is furthest along each direction, in floats: winners, how clearly they win, and who comes close."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,33 +17,49 @@ class Contest:
 
     winners: np.ndarray
     contested: np.ndarray  # rows, increasing
-    contenders: list[np.ndarray]  # one for each contested row, increasing
+    contenders: Choices  # of the contested rows
     gap: float  # the smallest lead of a row's best score over the best outside its slack; inf if nobody is outside
+    by: tuple[str, ...]  # the searches that decided
+
+    @classmethod
+    def clear(cls, winners: np.ndarray, gap: float, by: str) -> "Contest":
+        """A contest in which nobody comes close."""
+        return cls(winners, np.empty(0, dtype=np.int64), _NOBODY, gap, (by,))
 
     def with_rows(self, rows: np.ndarray, other: "Contest") -> "Contest":
         """The same contest with some rows, increasing, taken from another one that was held for them alone."""
         if not len(rows):
             return self
-        contenders = dict(zip(self.contested.tolist(), self.contenders, strict=True))
-        for row in rows.tolist():
-            contenders.pop(row, None)
-        contenders |= zip(rows[other.contested].tolist(), other.contenders, strict=True)
         winners = self.winners.copy()
         winners[rows] = other.winners
-        contested = sorted(contenders)
-        lists = [contenders[i] for i in contested]
-        return Contest(winners, np.array(contested, dtype=np.int64), lists, min(self.gap, other.gap))
+        mine = ~np.isin(self.contested, rows)
+        contested = np.concatenate([self.contested[mine], rows[other.contested]])
+        order = np.argsort(contested)
+        contenders = joined([self.contenders.of_rows(np.flatnonzero(mine)), other.contenders]).of_rows(order)
+        by = (*self.by, *(name for name in other.by if name not in self.by))
+        if len(rows) == len(self.winners):
+            by = other.by
+        return Contest(winners, contested[order], contenders, min(self.gap, other.gap), by)
+
+    def among(self, points: np.ndarray, gap: float) -> "Contest":
+        """The same contest where its points are some of all, `points`, and nobody else leads by less than `gap`."""
+        contenders = Choices(points[self.contenders.indices], self.contenders.offsets)
+        return replace(self, winners=points[self.winners], contenders=contenders, gap=min(self.gap, gap))
 
     def choices(self) -> Choices:
+        """All who come close attend: the choices of every row."""
         if not len(self.contested):
             return Choices.of_single(self.winners)
-        sizes = np.ones(len(self.winners), dtype=np.int64)
-        sizes[self.contested] = [len(several) for several in self.contenders]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        indices = np.repeat(self.winners, sizes)
-        for row, several in zip(self.contested, self.contenders, strict=True):
-            indices[offsets[row] : offsets[row + 1]] = several
-        return Choices(indices, offsets)
+        return Choices.of_single(self.winners).with_rows(self.contested, self.contenders)
+
+
+_NOBODY = Choices(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+def joined(parts: list[Choices]) -> Choices:
+    """The choices of several groups of rows, one after the other."""
+    sizes = np.concatenate([part.sizes for part in parts])
+    return Choices(np.concatenate([part.indices for part in parts]), np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def score_all(
@@ -70,4 +86,4 @@ def score_all(
             contenders.append(np.flatnonzero(within))
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
         smallest = min(smallest, float(gap.min()))
-    return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest)
+    return Contest(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(contenders), smallest, ("all",))

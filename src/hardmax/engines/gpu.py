@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import count
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import LARGEST, SMALLEST, score_slack, step_error
-from hardmax.engines.floating import Undecided, float_metric, relative_margin
+from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors, step_error
+from hardmax.engines.floating import Undecided
+from hardmax.engines.floats import float_metric, relative_margin
 from hardmax.engines.gpu_contest import prove_gpu
 from hardmax.engines.gpu_tensors import INSTALLED, check_table
 
@@ -117,6 +118,7 @@ def _choose(
     if metric.matrix is not None:
         asking = asking @ torch.from_numpy(metric.matrix).to(positions.device).T
     # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
-    slack = score_slack(norms[rows], largest, positions.shape[1], metric.norm, metric.error, error)  # pyright: ignore[reportArgumentType]
+    factors = SlackFactors.of(positions.shape[1], metric.norm, metric.error)
+    slack = factors.slack(norms[rows], error, largest, error)  # pyright: ignore[reportArgumentType]
     winners, gap = prove_gpu(asking, positions, slack)  # pyright: ignore[reportArgumentType]
     return winners, relative_margin(gap, metric.norm, largest)

@@ -24,7 +24,7 @@ import numpy as np
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, Then
 from hardmax.engines.bounds import SAFETY, kernel_factors
-from hardmax.engines.floating import float_metric
+from hardmax.engines.floats import float_metric
 from hardmax.engines.gpu_tensors import INSTALLED, check_table
 from hardmax.engines.kernels import gpu_clouds
 from hardmax.engines.kernels.gpu_layout import WARP

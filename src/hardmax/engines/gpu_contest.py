@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import numpy as np
-
+from hardmax.attended_sets import Choices
 from hardmax.engines.contest import Contest
 from hardmax.engines.floating import Undecided
 from hardmax.engines.gpu_filter import RoundedPoints
@@ -37,9 +36,8 @@ class GpuContest:
 
     def to_numpy(self) -> Contest:
         """The same contest, off the device."""
-        flat, ends = self.contenders.cpu().numpy(), self.offsets.cpu().numpy()[1:-1]
-        several = np.split(flat, ends) if len(self.contested) else []
-        return Contest(self.winners.cpu().numpy(), self.contested.cpu().numpy(), several, self.gap)
+        contenders = Choices(self.contenders.cpu().numpy(), self.offsets.cpu().numpy())
+        return Contest(self.winners.cpu().numpy(), self.contested.cpu().numpy(), contenders, self.gap, ("gpu",))
 
 
 def hold_gpu(directions: torch.Tensor, points: torch.Tensor, slack: torch.Tensor) -> GpuContest:

@@ -8,7 +8,8 @@ With m = 1 this is the definition of a layer, whether the targets stand still or
 single layer, the layers up to the next event, and all layers for ever once the cloud has settled.
 """
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -19,6 +20,9 @@ import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import SUMMED
+from hardmax.engines.frame import Frame
+from hardmax.engines.truth import Exactly, Vector
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 
@@ -66,12 +70,28 @@ class Told:
         return self.positions
 
 
+@dataclass(frozen=True, eq=False)
+class InUnits:
+    """Places as the tokens came, where they were walked in another scale."""
+
+    places: Places
+    frame: Frame
+
+    @property
+    def multiplicities(self) -> np.ndarray:
+        return self.places.multiplicities
+
+    def everybody(self) -> np.ndarray:
+        return self.frame.in_units(self.places.everybody())
+
+
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatStretch(Stretch):
     """Points and targets as floats."""
 
     places: Places
     error: float  # at any layer that the stretch covers; nan if nothing is promised
+    exactly: Exactly | None = None  # where every choice is proved
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -97,6 +117,11 @@ class ExactStretch(Stretch):
     positions: IntegerCloud
     targets: IntegerCloud  # over the same denominator as the positions
 
+    @property
+    def exactly(self) -> Exactly:
+        """The same, to be asked point by point."""
+        return _OfIntegers(self)
+
     def floats_at(self, layer: int) -> np.ndarray:
         return self._at(power(self.keep, layer - self.layer)).floats()
 
@@ -110,6 +135,26 @@ class ExactStretch(Stretch):
             for ws, zs in zip(self.targets.numerators, self.positions.numerators, strict=True)
         ]
         return IntegerCloud(rows, self.positions.denominator * shrink.denominator)
+
+
+@dataclass(frozen=True, eq=False)
+class _OfIntegers:
+    """`Exactly` for a stretch in integers."""
+
+    stretch: ExactStretch
+
+    def positions(self, points: Sequence[int]) -> list[Vector]:
+        return _vectors(self.stretch.positions.rows(points))
+
+    def targets(self, points: Sequence[int]) -> list[Vector]:
+        return _vectors(self.stretch.targets.rows(points))
+
+    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
+        return _vectors(self.stretch.integers_at(self.stretch.layer + layers).rows(points))
+
+
+def _vectors(cloud: IntegerCloud) -> list[Vector]:
+    return [tuple(Fraction(int(value), int(cloud.denominator)) for value in row) for row in cloud.numerators]
 
 
 class Engine(Protocol):
@@ -138,10 +183,17 @@ def power(keep: Fraction, layers: int) -> Fraction:
 
 
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
-    """w_i, the mean of the attended points, counted with multiplicity."""
-    if choices.all_single:
-        return positions.take(choices.indices, axis=0)
-    weights = multiplicities[choices.indices].astype(np.float64)[:, None]
-    starts = choices.offsets[:-1]
-    sums = np.add.reduceat(weights * positions[choices.indices], starts, axis=0)
-    return sums / np.add.reduceat(weights, starts, axis=0)
+    """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without error, so that a mean
+    is off by no more than `bounds.mean_error`."""
+    means = positions.take(choices.indices[choices.offsets[:-1]], axis=0)
+    ties = np.flatnonzero(choices.sizes > 1)
+    if not len(ties):
+        return means
+    tied = choices.of_rows(ties)
+    weights = multiplicities[tied.indices].astype(np.float64)[:, None]
+    terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
+    sums = np.add.reduceat(terms, starts, axis=0)
+    for row in np.flatnonzero(tied.sizes > SUMMED):
+        sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
+    means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
+    return means

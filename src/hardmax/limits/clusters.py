@@ -7,8 +7,7 @@ from typing import overload
 
 import numpy as np
 
-from hardmax.engines.choosing import by_all_scores
-from hardmax.engines.stretch import ExactStretch, FloatStretch
+from hardmax.engines.truth import dot, fractions_table
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric
@@ -56,11 +55,10 @@ def find_clusters(run: Trajectory) -> Clusters:
     stretch = run.stretches[-1]
     if run.settled_at is None:
         where = np.arange(run.points.count)
-    elif isinstance(stretch, FloatStretch):
+    elif stretch.choices.all_single:
         where = stretch.choices.indices
     else:
-        seen: dict[tuple[int, ...], int] = {}
-        where = np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(stretch.targets.numerators)])
+        where = _equal_targets(run)
     # `where` names each limit by a point; clusters are numbered by the first token that ends there.
     _, first, labels = np.unique(where[run.points.of_token], return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -81,31 +79,49 @@ def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
 
     if run.settled_at is None:
         return [Elsewhere()] * len(examples)
-    if isinstance(stretch, FloatStretch):
+    if stretch.choices.all_single and run.leader_since[stretch.choices.indices].min() >= 0:
         return [Vertex(token(int(stretch.choices.indices[point]))) for point in examples]
-    return _exact_kinds(run, stretch, examples, token)
+    return _exact_kinds(run, examples, token)
 
 
-def _exact_kinds(run: Trajectory, stretch: ExactStretch, examples: list[int], token) -> list[Kind]:
+def _equal_targets(run: Trajectory) -> np.ndarray:
+    """For each point one that has the same limit. Whoever follows a leader ends there; the others are compared
+    exactly, among themselves and with the leaders."""
+    stretch = run.stretches[-1]
+    where = stretch.choices.indices[stretch.choices.offsets[:-1]].copy()
+    others = np.flatnonzero(~stretch.choices.follows_leader)
+    exactly = run.exactly(stretch)
+    leaders = np.flatnonzero(stretch.alone).tolist()
+    seen = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
+    for point, target in zip(others.tolist(), exactly.targets(others.tolist()), strict=True):
+        where[point] = seen.setdefault(target, point)
+    # With a metric that is not positive definite leaders can have met: they end together.
+    met = dict(zip(leaders, (seen[place] for place in exactly.positions(leaders)), strict=True))
+    return np.array([met.get(point, point) for point in where.tolist()])
+
+
+def _exact_kinds(run: Trajectory, examples: list[int], token) -> list[Kind]:
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
-    place = {tuple(stretch.positions.numerators[leader]): leader for leader in reversed(leaders)}
+    exactly = run.exactly(run.stretches[-1])
+    place = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
     distinct = sorted(place.values())
-    has_norm = run.dynamics.metric is None or is_metric(run.dynamics.metric)
+    metric = run.dynamics.metric
+    has_norm = metric is None or is_metric(metric)
     kinds: list[Kind] = []
-    for point in examples:
-        target = stretch.targets.numerators[point]
-        if tuple(target) in place:
-            kinds.append(Vertex(token(place[tuple(target)])))
+    for target in exactly.targets(examples):
+        if target in place:
+            kinds.append(Vertex(token(place[target])))
             continue
         if not distinct or not has_norm:
             kinds.append(Elsewhere())
             continue
         # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
-        directions, leading = stretch.targets.rows([point]), stretch.positions.rows(distinct)
-        (furthest,) = by_all_scores(directions, leading, run.dynamics).lists
-        face = [distinct[i] for i in furthest]
-        nearest, weights = project_exact(stretch.positions.rows(face).fractions(), run.dynamics.metric)
-        if list(nearest) == directions.fractions()[0].tolist():
+        look = target if metric is None else [dot(row, target) for row in metric]
+        places = exactly.positions(distinct)
+        heights = [dot(look, corner) for corner in places]
+        face = [leader for leader, height in zip(distinct, heights, strict=True) if height == max(heights)]
+        nearest, weights = project_exact(fractions_table(exactly.positions(face)), metric)
+        if tuple(nearest) == target:
             kinds.append(FaceProjection(tuple(map(token, face)), tuple(weights)))
         else:
             kinds.append(Elsewhere())

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.engines.stretch import ExactStretch
 from hardmax.runs.trajectory import Trajectory
 
 LONGEST_PERIOD = 64
@@ -41,9 +40,10 @@ def find_cycle(run: Trajectory) -> Cycle | None:
 
 def _came_back(run: Trajectory, period: int) -> bool:
     now, before = run.stretches[-1], run.stretches[-1 - period]
-    if not (isinstance(now, ExactStretch) and isinstance(before, ExactStretch)):
+    if not run.certified:
         return False
-    return now.positions.reduced() == before.positions.reduced()
+    points = range(run.points.count)
+    return run.exactly(now).positions(points) == run.exactly(before).positions(points)
 
 
 def _chase(run: Trajectory) -> tuple[int, ...]:

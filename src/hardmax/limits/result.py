@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax.engines.stretch import ExactStretch, power
+from hardmax.engines.truth import fractions_table
 from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
@@ -76,11 +77,11 @@ class Limit:
 
     @cached_property
     def exact_points(self) -> np.ndarray:
-        """The limits as Fractions (n, d), where integers decided."""
-        stretch = self.run.stretches[-1]
-        if self.settled_at is None or not isinstance(stretch, ExactStretch):
-            raise InputError("`exact_points` needs a limit found in integers: use arithmetic='exact'.")
-        return stretch.targets.fractions()[self.run.points.of_token]
+        """The limits as Fractions (n, d), where they are proved."""
+        if not self.certified:
+            raise InputError("`exact_points` needs a limit that is proved: use arithmetic='certified'.")
+        targets = self.run.exactly(self.run.stretches[-1]).targets(range(self.run.points.count))
+        return fractions_table(targets)[self.run.points.of_token]
 
     @cached_property
     def clusters(self) -> Clusters:

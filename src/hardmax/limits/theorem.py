@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.choosing import ByContenders, Chosen, by_all_scores, turned
+from hardmax.engines.choosing import Chosen, by_all_scores, turned
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.integers import products
 from hardmax.engines.stretch import ExactStretch
@@ -90,7 +90,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
 
 def _exact_limit(points, dynamics: Dynamics) -> Limit:
     stop = Settled(PATIENCE_WITHOUT_THEOREM)
-    return Limit(run_points(points, dynamics, (ExactEngine(ByContenders()),), stop, Every(1), DEFAULT_MEMORY_LIMIT))
+    return Limit(run_points(points, dynamics, (ExactEngine(by_all_scores),), stop, Every(1), DEFAULT_MEMORY_LIMIT))
 
 
 class Evidence:

@@ -8,7 +8,8 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.floating import TieSlack, Undecided
+from hardmax.engines.floating import Undecided
+from hardmax.engines.judges import TieSlack
 from hardmax.engines.machines import Machine, machine_for, takes_batch
 from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError

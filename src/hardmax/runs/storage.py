@@ -14,7 +14,8 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.cpu import CPU
-from hardmax.engines.floating import FloatEngine, TieSlack
+from hardmax.engines.floating import FloatEngine
+from hardmax.engines.judges import TieSlack
 from hardmax.engines.stretch import ExactStretch, FloatStretch, Told
 from hardmax.runs.packing import RUN, damage_named, read_document, write_document
 from hardmax.runs.trajectory import Trajectory
@@ -38,7 +39,7 @@ def run_document(run: Trajectory) -> dict[str, Any]:
     """Everything that a run is."""
     judge = run.engine.judge if isinstance(run.engine, FloatEngine) else None
     return dynamics_document(run.dynamics) | {
-        "arithmetic": run.arithmetic,
+        "arithmetic": run.engine.arithmetic,
         "tie_slack": judge.relative if isinstance(judge, TieSlack) else None,
         "recorded": list(run.recorded),
         "settled_at": run.settled_at,
@@ -65,7 +66,6 @@ def run_of(document: dict[str, Any]) -> Trajectory:
     dynamics = dynamics_of(document)
     dynamics.check_dimension(points.dimension)
     slack = document["tie_slack"]
-    # A cloud that was handed to integers says `exact`: should it be walked again, integers walk it alone.
     engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"], CPU)[0]
     since = np.asarray(document["leader_since"], dtype=np.int64)
     if not (since.shape == points.multiplicities.shape == (points.count,) and points.of_token.max() < points.count):

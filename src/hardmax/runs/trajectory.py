@@ -11,6 +11,7 @@ from hardmax.attended_sets import AttendedSets
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import rounding_error
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
+from hardmax.engines.truth import Exactly, fractions_table
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import whole_number
@@ -67,13 +68,15 @@ class Trajectory:
 
     @property
     def arithmetic(self) -> str:
-        """What decided who attends to whom: `certified` (proved by floats), `exact` (integers) or `float`."""
-        return self.engine.arithmetic
+        """What decided who attends to whom: `certified` (proved by floats), `exact` (where floats could not, by
+        integers) or `float` (nothing is proved)."""
+        by_integers = any("integers" in searches for searches in self.decided_by.values())
+        return "exact" if by_integers else self.engine.arithmetic
 
     @property
     def certified(self) -> bool:
         """Whether every choice is that of real arithmetic."""
-        return self.arithmetic != "float"
+        return self.engine.arithmetic != "float"
 
     @cached_property
     def tokens(self) -> np.ndarray:
@@ -101,11 +104,16 @@ class Trajectory:
         return self.tensor_kind.tensor(self.at(layer))
 
     def exact_at(self, layer: int) -> np.ndarray:
-        """The tokens at any layer as Fractions, shape (n, d), where integers decided."""
+        """The tokens at any layer as Fractions, shape (n, d), where every choice is proved."""
         stretch = self._stretch(layer)
-        if not isinstance(stretch, ExactStretch):
-            raise InputError(f"`exact_at` needs a run in integers, not {self.arithmetic!r}: use arithmetic='exact'.")
-        return stretch.integers_at(layer).fractions()[self.points.of_token]
+        exactly = self.exactly(stretch)
+        return fractions_table(exactly.later(range(self.points.count), layer - stretch.layer))[self.points.of_token]
+
+    def exactly(self, stretch: FloatStretch | ExactStretch) -> Exactly:
+        """The exact positions of a stretch; of one that came without them, because it was saved, say, by walking again."""
+        if not self.certified:
+            raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
+        return stretch.exactly or self._walk_to(stretch.layer).exactly
 
     def attended(self, layer: int) -> AttendedSets:
         """Who attends to whom at a layer."""

@@ -7,7 +7,7 @@ import numpy as np
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import Then
 from hardmax.engines.bounds import kernel_factors
-from hardmax.engines.floating import float_metric
+from hardmax.engines.floats import float_metric
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 

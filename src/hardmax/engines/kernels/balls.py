@@ -115,7 +115,7 @@ def find_best_in_balls(
                         continue
                     top, next_best, place = best_with_block(y, blocks, b, points, scores, top, next_best, place)
             winners[i], best[i], second[i] = place, top, next_best
-            if top - next_best < smallest:
+            if slack[i] < top - next_best < smallest:
                 smallest = top - next_best
 
 

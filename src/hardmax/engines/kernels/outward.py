@@ -78,7 +78,8 @@ def find_best(directions, blocks, points, reach, base, lengths, slack, winners, 
                     break
             decided |= reach[-1] == -np.inf  # everybody was in a block
             winners[i], best[i], second[i], resolved[i] = place, top, next_best, decided
-            if decided and top - next_best < smallest:
+            # A tie leads by nothing: it must not make the rows after it leave early.
+            if decided and slack[i] < top - next_best < smallest:
                 smallest = top - next_best
 
 

@@ -10,6 +10,7 @@ _SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 
 _SPLIT = 2.0**27 + 1
 _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
+_TINY, _ROOT_OF_TINY = 2.0**-1000, 2.0**-500  # more than underflow can take from a product; from a square's root
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -116,9 +117,51 @@ def _count_up_to(angle, angles, before):
     return low
 
 
+@njit(cache=True, nogil=True, inline="always")
+def _left_of(ax, ay, bx, by, x, y):
+    """Whether (x, y) lies to the left of the way from a to b, beyond doubt; where rounding leaves a doubt, no."""
+    left = (bx - ax) * (y - ay)
+    right = (by - ay) * (x - ax)
+    return left - right > _SURE * (abs(left) + abs(right)) + _TINY
+
+
+@njit(cache=True, nogil=True)
+def _inner_disk(edges, x, y):
+    """The square of how far around (x, y) everything is surely inside all edges; -1 where nothing is."""
+    radius = np.inf
+    for k in range(len(edges)):
+        radius = min(radius, edges[k, 0] * x + edges[k, 1] * y - edges[k, 2])
+    return radius * radius * (1 - 2.0**-40) if radius > _ROOT_OF_TINY else -1.0
+
+
+@njit(cache=True, nogil=True)
+def _edges(corners, first, reach):
+    """For each edge a unit normal (a, b) and c: what has a x + b y > c is inside it, by 2^-40 of the reach or more.
+
+    An edge too short to have a normal in floats gets one that nothing is inside of.
+    """
+    count = len(corners)
+    edges = np.empty((count, 3))
+    for k in range(count):
+        a, b = corners[(k + first - 1) % count], corners[(k + first) % count]
+        across, along = a[1] - b[1], b[0] - a[0]
+        length = np.sqrt(across * across + along * along)
+        if length > _ROOT_OF_TINY:
+            edges[k] = across / length, along / length, (across * a[0] + along * a[1]) / length + 2.0**-40 * reach
+        else:
+            edges[k] = 0.0, 0.0, np.inf
+    return edges
+
+
 @njit(parallel=True, cache=True, nogil=True)
 def mark_inside(points, corners, outside):
-    """Clear the mark of points that are surely inside a polygon. Seen from its middle, each lies before one edge."""
+    """Clear the mark of points that are surely inside a convex polygon.
+
+    Its middle m is inside if it is on the inner side of every edge by more than rounding; if it is not, because the
+    polygon is too thin, nobody is marked. A point is inside if it lies in a triangle of m and an edge: to the left of
+    the way from m to the first end, to the right of that to the second, and on the inner side of the edge. Which edge
+    to try is looked up by angle: a wrong one costs time, never a wrong mark, since each triangle lies in the polygon.
+    """
     count = len(corners)
     x, y = corners[:, 0].mean(), corners[:, 1].mean()
     reach = max(np.abs(corners[:, 0]).max(), np.abs(corners[:, 1]).max())
@@ -127,24 +170,25 @@ def mark_inside(points, corners, outside):
         angles[k] = diamond_angle(corners[k, 0] - x, corners[k, 1] - y)
     first = np.argmin(angles)
     angles = np.roll(angles, -first)
+    edges = _edges(corners, first, reach)
+    disk = _inner_disk(edges, x, y)
+    if disk < 0.0:
+        return
     before = sort_into_bins(angles)
-    edges = np.empty((count, 3))  # a x + b y > c is inside
-    disk = np.inf
-    for k in range(count):
-        a, b = corners[(k + first - 1) % count], corners[(k + first) % count]
-        across, along = a[1] - b[1], b[0] - a[0]
-        length = np.sqrt(across * across + along * along)
-        edges[k] = across / length, along / length, (across * a[0] + along * a[1]) / length + 2.0**-40 * reach
-        disk = min(disk, edges[k, 0] * x + edges[k, 1] * y - edges[k, 2])
-    disk = disk * disk * (1 - 2.0**-40) if disk > 0.0 else -1.0
     for task in prange((len(points) + ROWS - 1) // ROWS):
         for j in range(task * ROWS, min((task + 1) * ROWS, len(points))):
-            dx, dy = points[j, 0] - x, points[j, 1] - y
+            px, py = points[j, 0], points[j, 1]
+            dx, dy = px - x, py - y
             if dx * dx + dy * dy < disk:
                 outside[j] = False
             else:
-                edge = edges[_count_up_to(diamond_angle(dx, dy), angles, before) % count]
-                outside[j] = edge[0] * points[j, 0] + edge[1] * points[j, 1] <= edge[2]
+                k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
+                edge, a, b = edges[k], corners[(k + first - 1) % count], corners[(k + first) % count]
+                outside[j] = not (
+                    edge[0] * px + edge[1] * py > edge[2]
+                    and _left_of(x, y, a[0], a[1], px, py)
+                    and _left_of(b[0], b[1], x, y, px, py)
+                )
 
 
 @njit(cache=True, nogil=True)

@@ -1,10 +1,11 @@
 """Search among balls: where points lie at all distances alike, as on a sphere, those near one another stand together
 (see `kernels.balls`)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hardmax.attended_sets import Choices
 from hardmax.engines.bounds import norms_above
 from hardmax.engines.contest import Contest
 from hardmax.engines.kernels.balls import (
@@ -48,16 +49,15 @@ class Balls:
         clear = np.ones(rows, dtype=bool)
         clear[contested] = False
         gap = float((best - second)[clear].min(initial=np.inf))
-        contenders: list[np.ndarray] = []
+        contest = Contest.clear(self.order[winners], gap, "balls")
         if len(contested):
             asked = (directions[contested], lengths[contested], (best - slack)[contested])
             contenders, outside = self._close(*asked)
             gap = min(gap, float((best[contested] - outside).min()))
-        return Contest(self.order[winners], contested, contenders, gap)
+            contest = replace(contest, contested=contested, contenders=contenders, gap=gap)
+        return contest
 
-    def _close(
-        self, directions: np.ndarray, lengths: np.ndarray, floor: np.ndarray
-    ) -> tuple[list[np.ndarray], np.ndarray]:
+    def _close(self, directions: np.ndarray, lengths: np.ndarray, floor: np.ndarray) -> tuple[Choices, np.ndarray]:
         """Who comes up to the floor along each direction, and the best score below it."""
         counts, outside = np.empty(len(floor), dtype=np.int64), np.empty(len(floor))
         common = (directions, lengths, floor, self.blocks, len(self.order), *self.narrow)
@@ -65,7 +65,13 @@ class Balls:
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.empty(starts[-1], dtype=np.int64)
         list_close_in_balls(*common, starts, places)
-        return [np.sort(several) for several in np.split(self.order[places], starts[1:-1])], outside
+        return sorted_within(self.order[places], starts), outside
+
+
+def sorted_within(points: np.ndarray, offsets: np.ndarray) -> Choices:
+    """Groups of points, each brought into increasing order."""
+    group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return Choices(points[np.lexsort((points, group))], offsets)
 
 
 def in_blocks(places: np.ndarray) -> np.ndarray:

@@ -3,14 +3,15 @@
 Where that does not help, because too many lie far out, points are looked for among balls.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from hardmax.attended_sets import Choices
 from hardmax.engines.bounds import norms_above
 from hardmax.engines.contest import Contest
 from hardmax.engines.kernels.outward import WIDTH, count_close, find_best, list_close
-from hardmax.engines.searches.balls import Balls, in_blocks
+from hardmax.engines.searches.balls import Balls, in_blocks, sorted_within
 
 # The outermost points are sorted first; the others only if some direction asks for them.
 _FIRST_SORTED = 4096
@@ -93,15 +94,14 @@ class _Shells:
         clear = resolved.copy()
         clear[contested] = False
         gap = float((best - second)[clear].min(initial=np.inf))
-        contenders: list[np.ndarray] = []
+        contest = Contest.clear(self.order[winners], gap, "outward")
         if len(contested):
-            contenders, gap_outside = self._close(
-                looks.rows(contested), (best - looks.slack)[contested], best[contested]
-            )
-            gap = min(gap, gap_outside)
-        return Contest(self.order[winners], contested, contenders, gap), np.flatnonzero(~resolved)
+            floor = (best - looks.slack)[contested]
+            contenders, gap_outside = self._close(looks.rows(contested), floor, best[contested])
+            contest = replace(contest, contested=contested, contenders=contenders, gap=min(gap, gap_outside))
+        return contest, np.flatnonzero(~resolved)
 
-    def _close(self, looks: _Looks, floor: np.ndarray, best: np.ndarray) -> tuple[list[np.ndarray], float]:
+    def _close(self, looks: _Looks, floor: np.ndarray, best: np.ndarray) -> tuple[Choices, float]:
         rows = len(floor)
         counts, outside = np.empty(rows, dtype=np.int64), np.empty(rows)
         common = (looks.directions, self.blocks, len(self.order), self.reach, looks.base, looks.lengths, floor)
@@ -109,5 +109,4 @@ class _Shells:
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.empty(starts[-1], dtype=np.int64)
         list_close(*common, starts, places)
-        lists = [np.sort(several) for several in np.split(self.order[places], starts[1:-1])]
-        return lists, float((best - outside).min())
+        return sorted_within(self.order[places], starts), float((best - outside).min())

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax.attended_sets import Choices
 from hardmax.engines.bounds import UNIT, norms_above
 from hardmax.engines.contest import Contest, score_all
 from hardmax.engines.kernels.plane import (
@@ -43,11 +44,11 @@ def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses
     outer, inner = _two_polygons(points)
     rows = len(directions)
     if len(outer.corners) == 1:  # one point
-        return Contest(np.zeros(rows, dtype=np.int64), np.empty(0, dtype=np.int64), [], np.inf)
+        return Contest.clear(np.zeros(rows, dtype=np.int64), np.inf, "plane")
     winners, rivals, leads = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS))
     unsure = 128 * UNIT * float(norms_above(points[outer.corners]).max())
     find_winners(directions, slack, unsure, *_scenes(outer, inner, points), winners, rivals, leads)
-    contest = Contest(winners, winners[:0], [], float(leads.min()))
+    contest = Contest.clear(winners, float(leads.min()), "plane")
     if not rivals.any():
         return contest
     beside, inside = np.flatnonzero(rivals == BESIDE), np.flatnonzero(rivals == INSIDE)
@@ -101,12 +102,14 @@ def _among_neighbours(
         if close.sum() > 1:
             contested.append(row)
             contenders.append(some[close])
-    return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest)
+    contenders = Choices.of_arrays(contenders)
+    return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest, ("plane",))
 
 
 @dataclass(frozen=True, eq=False)
 class _Polygon:
-    """Corners, counter-clockwise, from the one that is the furthest along (1, 0) on; perhaps two, one or none."""
+    """Corners, counter-clockwise, from the one that is the furthest along (1, 0) on, of two the lower one, so that the
+    angles at which they are left increase from 0 on; perhaps two corners, one or none."""
 
     corners: np.ndarray
 
@@ -116,7 +119,9 @@ class _Polygon:
             return cls(some)
         order = some[np.lexsort((points[some, 1], points[some, 0]))]
         corners = polygon(points, order)
-        return cls(np.roll(corners, -leaving_angles(points[corners]).argmin()))
+        # Found by comparing coordinates: among angles rounding could make another corner the first.
+        x, y = points[corners].T
+        return cls(np.roll(corners, -int(np.lexsort((y, -x))[0])))
 
     def leaving_angles(self, points: np.ndarray) -> np.ndarray:
         """For each corner the angle from which on the next one is the furthest. They increase in truth; where rounding

@@ -50,7 +50,7 @@ def rounded(
     leads = found.best - found.second
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
-    clear = Contest(found.winners, np.empty(0, dtype=np.int64), [], smallest)
+    clear = Contest.clear(found.winners, smallest, "rounded")
     return clear.with_rows(contested, score_all(directions[contested], points, slack[contested]))
 
 

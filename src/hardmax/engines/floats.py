@@ -1,0 +1,42 @@
+"""The metric in floats, and margins."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.bounds import UNIT
+from hardmax.tokens.rationals import fits_float64
+
+
+@dataclass(frozen=True, eq=False)
+class FloatMetric:
+    """The metric in floats, scaled by a power of two to a largest entry near 1: no attended set changes."""
+
+    matrix: np.ndarray | None  # None: the identity
+    norm: float  # at least the spectral norm: 1 for the identity, else Frobenius
+    error: float
+    scale: Fraction  # `matrix` is the metric times this
+
+    def directions(self, points: np.ndarray) -> np.ndarray:
+        return points if self.matrix is None else points @ self.matrix.T
+
+
+@lru_cache(maxsize=64)
+def float_metric(dynamics: Dynamics) -> FloatMetric:
+    """The metric of the dynamics in floats."""
+    if dynamics.metric is None:
+        return FloatMetric(None, 1.0, 0.0, Fraction(1))
+    largest = max(abs(value) for row in dynamics.metric for value in row) or Fraction(1)
+    scale = Fraction(2) ** (largest.denominator.bit_length() - largest.numerator.bit_length())
+    scaled = [[value * scale for value in row] for row in dynamics.metric]
+    matrix = np.array(scaled, dtype=np.float64)
+    norm = float(np.linalg.norm(matrix))
+    return FloatMetric(matrix, norm, 0.0 if fits_float64(np.array(scaled, dtype=object)) else 2 * UNIT * norm, scale)
+
+
+def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
+    """The smallest lead of an attended point over one that is not, as a share of |A| R^2; inf where there is none."""
+    return gap if gap == 0.0 or np.isinf(gap) else gap / (metric_norm * largest**2)

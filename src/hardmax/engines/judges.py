@@ -1,0 +1,192 @@
+"""What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.dynamics import Dynamics
+from hardmax.engines.arena import Arena
+from hardmax.engines.bands import are_spread, hold_in_bands
+from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors, norms_above
+from hardmax.engines.contest import Contest
+from hardmax.engines.cpu import Cpu
+from hardmax.engines.floats import FloatMetric, float_metric
+from hardmax.engines.frame import Frame
+from hardmax.engines.lasting import Scene
+from hardmax.engines.truth import Exactly, Truth
+from hardmax.errors import InputError
+from hardmax.metrics import is_metric
+from hardmax.tokens.points import Points
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked at a layer: to whom do the points attend that are still pending?"""
+
+    arena: Arena
+    pending: np.ndarray
+    guesses: np.ndarray  # for each pending point one that it may attend to
+    cpu: Cpu
+
+    @property
+    def rows(self) -> slice | np.ndarray:
+        """The rows of the pending points in the arena."""
+        return slice(None) if len(self.pending) == len(self.arena) else self.arena.rows_of(self.pending)
+
+    def hold(self, looks: np.ndarray, slack: np.ndarray) -> Contest:
+        """The contest, among those in the arena if nobody else can come within the slack, else among all."""
+        arena = self.arena if self.arena.suffices(looks, slack) else self.arena.reopened()
+        return arena.hold(self.cpu, looks, slack, self.guesses)
+
+
+class Hearing(Protocol):
+    """A judge at work on one walk."""
+
+    def decide(self, question: Question) -> Contest:
+        """The contest of a layer, in which all who are still contenders attend."""
+        ...
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        """Take note of what was decided for the points that were pending."""
+        ...
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        """For how many layers these choices last where some points are still pending; None: for ever."""
+        ...
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        """Which points attend to their own place alone."""
+        ...
+
+    def exactly(self) -> Exactly | None:
+        """Exact positions in the stretch that was noted last, where every choice is proved."""
+        ...
+
+
+class Judge(Protocol):
+    """Says what counts as a tie."""
+
+    def first_error(self, frame: Frame) -> float:
+        """How far the numbers of a frame are from the truth; nan if nothing is promised."""
+        ...
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> Hearing: ...
+
+
+@dataclass(frozen=True)
+class TieSlack:
+    """Ties are scores within a fixed fraction of |A z_i| |z_j|. Nothing is proved.
+
+    With `relative=0` scores are compared with `==`, which rounding makes wrong as soon as there are ties.
+    """
+
+    relative: float = 1e-12
+
+    def first_error(self, frame: Frame) -> float:
+        return np.nan
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_CloseEnough":
+        reach = float(np.abs(points.floats).max())
+        if reach and not SMALLEST**4 <= reach <= LARGEST**4:
+            raise InputError(
+                f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
+                "Use arithmetic='certified', or scale the cloud."
+            )
+        return _CloseEnough(self.relative, float_metric(dynamics))
+
+
+@dataclass(frozen=True)
+class _CloseEnough:
+    """`TieSlack` at work."""
+
+    relative: float
+    metric: FloatMetric
+
+    def decide(self, question: Question) -> Contest:
+        norms = norms_above(question.arena.places)
+        slack = self.relative * self.metric.norm * norms[question.rows] * norms.max()
+        return question.hold(self.metric.directions(question.arena.places[question.rows]), slack)
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        pass
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        return 1
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        return choices.alone
+
+    def exactly(self) -> Exactly | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, exact positions decide."""
+
+    def first_error(self, frame: Frame) -> float:
+        return frame.error
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_Proving":
+        return _Proving(points, frame, dynamics)
+
+
+class _Proving:
+    """`Proof` at work: it keeps the truth, chain by chain."""
+
+    def __init__(self, points: Points, frame: Frame, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        self._metric = float_metric(dynamics)
+        self._factors = SlackFactors.of(points.dimension, self._metric.norm, self._metric.error)
+        self._truth = Truth(points, dynamics)
+        # Exact leads are measured as tokens and metric came, those of floats as numbers of the frame.
+        self._lead_unit = self._metric.scale / frame.unit**2
+        self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
+
+    def decide(self, question: Question) -> Contest:
+        arena = question.arena
+        self._truth.begin(arena.layer)
+        contest = self._hold(question)
+        if not len(contest.contested):
+            return contest
+        sets, leads = [], [contest.gap]
+        looking = self._truth.positions(question.pending[contest.contested].tolist(), self._truth.last)
+        for look, contenders in zip(looking, contest.contenders, strict=True):
+            furthest, lead = self._truth.furthest(look, contenders, self._truth.last)
+            sets.append(furthest)
+            leads.append(np.inf if lead is None else float(lead * self._lead_unit))
+        by = (*contest.by, "integers")
+        return replace(contest, contenders=Choices.of_arrays(sets), gap=min(leads), by=by)
+
+    def _hold(self, question: Question) -> Contest:
+        arena, rows = question.arena, question.rows
+        norms = norms_above(arena.places)
+        looks = self._metric.directions(arena.places[rows])
+        if are_spread(norms):
+            everybody = arena.reopened()
+            own = everybody.places[question.pending], everybody.errors[question.pending]
+            return hold_in_bands(question.cpu.hold, looks, own, everybody.places, everybody.errors, self._factors)
+        slack = self._factors.slack(norms[rows], arena.errors[rows], float(norms.max()), float(arena.errors.max()))
+        return question.hold(looks, slack)
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        if not self._can_meet or choices.all_single:
+            return choices.alone
+        # With a metric that is not positive definite distinct points can meet; those that have met are one.
+        alone = choices.alone.copy()
+        for point in np.flatnonzero(choices.sizes > 1).tolist():
+            here, *others = self._truth.positions([point, *choices[point].tolist()], self._truth.last)
+            alone[point] = all(other == here for other in others)
+        return alone
+
+    def exactly(self) -> Exactly | None:
+        return self._truth.now()
