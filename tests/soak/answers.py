@@ -9,18 +9,14 @@ import numpy as np
 from soak.problems import Problem
 
 import hardmax as hm
-from hardmax.engines.choosing import ByContenders
+from hardmax.engines import bands
+from hardmax.engines.bounds import SlackFactors
 from hardmax.engines.cpu import Cpu
-from hardmax.engines.exact import ExactEngine
 from hardmax.engines.machines import Gpu
 from hardmax.engines.searches import outward
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
-from hardmax.runs.simulation import run_points
 from hardmax.text.analysis import Analysis
 from hardmax.text.model import TextModel
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.points import merge
 
 
 def run_of(problem: Problem, layers: int) -> hm.Trajectory:
@@ -28,21 +24,28 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
     tokens, dynamics = problem.tokens, problem.dynamics
     match problem.engine.name:
         case "processor" | "arena":
-            return hm.simulate(tokens, dynamics, layers=layers, engine=Cpu(problem.engine.search))
+            return _by_processor(problem, layers)
         case "balls":
             # Whoever asks for more than the outermost point asks the balls.
             with patch.object(outward, "_FIRST_SORTED", 1):
-                return hm.simulate(tokens, dynamics, layers=layers, engine=Cpu("outward"))
-        case "integers":
-            (cloud,), _ = read_batch(tokens)
-            engines = (ExactEngine(ByContenders(Cpu(problem.engine.search))),)
-            stop, record = hm.AfterLayers(layers), hm.Every(1)
-            return run_points(merge(cloud), dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
+                return _by_processor(problem, layers)
+        case "bands":
+            # Points of sizes that differ by a factor of two are in bands of their own.
+            with patch.multiple(bands, _WIDTH=2.0, _FEW=-1):
+                return _by_processor(problem, layers)
+        case "doubting":
+            # Floats prove nothing: integers decide whatever is not ruled out by far.
+            with patch.object(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf)):
+                return _by_processor(problem, layers)
         case "exact":
             return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
         case "gpu":
             return hm.simulate(tokens, dynamics, layers=layers, engine=Gpu(device()))
     raise AssertionError(f"{problem.engine.name} does not walk one cloud")
+
+
+def _by_processor(problem: Problem, layers: int) -> hm.Trajectory:
+    return hm.simulate(problem.tokens, problem.dynamics, layers=layers, engine=Cpu(problem.engine.search))
 
 
 def batch_of(problem: Problem, layers: int) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from soak.clouds import KINDS, make
 from soak.engines import DEVICE, PROCESSOR
-from soak.sizes import Engine, Tier, fits
+from soak.sizes import Engine, Tier
 from soak.truth import ExactCloud
 
 import hardmax as hm
@@ -53,12 +53,7 @@ class Problem:
 
 def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     """The problem with this number; those of a `device` are all for the GPU, at every size."""
-    ten, place = divmod(number, len(TEN))
-    tier = TEN[place]
-    earlier = TEN.count(tier) * ten + TEN[:place].count(tier)
-    # Kinds and engines in turn, so that every pair is met again and again.
-    turns = pairs(tier, device)
-    kind, engine = turns[earlier % len(turns)]
+    tier, kind, engine = assignment(number, device)
     rng = np.random.default_rng([seed, number])
     n, d = engine.draw_size(rng, tier, kind)
     tokens = make(kind, rng, n, d)
@@ -79,6 +74,18 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     )
 
 
+def assignment(number: int, device: bool = False) -> tuple[Tier, str, Engine]:
+    """Which kind of cloud a problem has, in which tier, and who has to answer.
+
+    Kinds and engines come in turn, so that every pair is met again and again.
+    """
+    ten, place = divmod(number, len(TEN))
+    tier = TEN[place]
+    earlier = TEN.count(tier) * ten + TEN[:place].count(tier)
+    turns = pairs(tier, device)
+    return tier, *turns[earlier % len(turns)]
+
+
 @cache
 def pairs(tier: Tier, device: bool) -> list[tuple[str, Engine]]:
     """The kinds that each engine meets in a tier, in an order that is neither's."""
@@ -86,7 +93,7 @@ def pairs(tier: Tier, device: bool) -> list[tuple[str, Engine]]:
     found = [
         (kind, engine)
         for kind, engine in product(KINDS, engines)
-        if fits(engine, tier, kind) and not (engine.name == "text" and kind in NOT_IN_TEXTS)
+        if engine.meets(tier, kind) and not (engine.name == "text" and kind in NOT_IN_TEXTS)
     ]
     order = np.random.default_rng(0).permutation(len(found))
     return [found[place] for place in order]
