@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardmax.tokens.merging import first_equal_rows, parts_of
+from hardmax.tokens.kernels.merging import first_equal_rows, parts_of
 
 
 @pytest.mark.parametrize("rows", [1, 1000, 200_000])

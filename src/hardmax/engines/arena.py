@@ -13,6 +13,7 @@ That the hull holds the ball is proved by `shell`, up to the error of the places
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 
@@ -63,6 +64,16 @@ class Arena:
     def __len__(self) -> int:
         return len(self.places)
 
+    @cached_property
+    def norms(self) -> np.ndarray:
+        """Of the members, none too small."""
+        return norms_above(self.places)
+
+    @cached_property
+    def longest(self) -> float:
+        """The largest norm of all points: the hull of all is that of the members."""
+        return float(self.norms.max())
+
     def everybody(self) -> np.ndarray:
         """Where all points are."""
         if self.members is None:
@@ -96,17 +107,15 @@ class Arena:
 
     def step_error(self, choices: Choices) -> float:
         """How much the closed form of these choices adds to the error of any point."""
-        longest = float(norms_above(self.places).max())
-        return step_error(longest) + (0.0 if choices.all_single else mean_error(longest))
+        return step_error(self.longest) + (0.0 if choices.all_single else mean_error(self.longest))
 
     def _errors_later(self, own: Choices) -> np.ndarray:
         """The larger error of a point and its target, and what the step adds (see `bounds`)."""
-        sizes, towards = norms_above(self.places), own.indices[own.offsets[:-1]]
+        towards = own.indices if own.all_single else own.indices[own.offsets[:-1]]
         errors = np.maximum(self.errors, self.errors[towards])
-        errors += step_error(1.0) * np.maximum(sizes, sizes[towards]) + step_error(0.0)
-        ties = own.sizes > 1
-        if ties.any():
-            errors[ties] = self.errors.max() + self.step_error(own)
+        errors += step_error(1.0) * np.maximum(self.norms, self.norms[towards]) + step_error(0.0)
+        if not own.all_single:
+            errors[own.sizes > 1] = self.errors.max() + self.step_error(own)
         return errors
 
     def suffices(self, looks: np.ndarray, slack: np.ndarray) -> bool:

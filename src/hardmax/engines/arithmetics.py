@@ -16,8 +16,8 @@ ARITHMETICS = ("certified", "exact", "float")
 def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine, ...]:
     """The engines for a name, or for a tie slack of one's own.
 
-    What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the whole cloud
-    to the processor. `exact` does without floats altogether, so that it can judge the others.
+    What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the cloud to
+    the processor. `exact` does without floats altogether, so that it can judge the others.
     """
     if not isinstance(machine, Cpu):
         return _on_gpu(arithmetic, machine.device)

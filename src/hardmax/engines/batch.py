@@ -12,7 +12,7 @@ from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floats import float_metric
 from hardmax.engines.kernels.small_clouds import UNDECIDED, walk_clouds
 from hardmax.engines.stretch import power
-from hardmax.tokens.merging import table_size
+from hardmax.tokens.kernels.merging import table_size
 
 # Clouds between two words about progress.
 _AT_ONCE = 4096

@@ -86,4 +86,6 @@ def score_all(
             contenders.append(np.flatnonzero(within))
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
         smallest = min(smallest, float(gap.min()))
+    if not contested:
+        return Contest.clear(winners, smallest, "all")
     return Contest(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(contenders), smallest, ("all",))

@@ -55,8 +55,11 @@ class Cpu:
     @contextmanager
     def limited(self) -> Iterator[None]:
         """In this block kernels run on so many threads."""
+        if self.threads is None:
+            yield
+            return
         before = numba.get_num_threads()
-        numba.set_num_threads(self.threads or before)
+        numba.set_num_threads(self.threads)
         try:
             yield
         finally:

@@ -8,7 +8,6 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arena import Arena
-from hardmax.engines.bounds import norms_above
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.engines.floats import float_metric, relative_margin
 from hardmax.engines.frame import Frame
@@ -51,16 +50,15 @@ class FloatEngine:
             hearing.note(arena, choices, pending)
             pending = np.flatnonzero(~choices.follows_leader)
             lasting = hearing.lasting(arena, choices, pending) if len(pending) else None
-            largest = float(norms_above(arena.places).max())
             yield FloatStretch(
                 layer=arena.layer,
                 until=None if lasting is None else arena.layer + lasting,
                 choices=choices,
                 alone=hearing.alone(choices),
-                margin=relative_margin(contest.gap, norm, largest),
+                margin=relative_margin(contest.gap, norm, arena.longest),
                 keep=dynamics.keep,
                 places=InUnits(arena, frame) if frame.unit != 1 else arena,
-                error=frame.error_in_units(arena.worst + arena.step_error(choices), largest),
+                error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
                 decided_by=" and ".join(contest.by),
                 exactly=hearing.exactly(),
             )

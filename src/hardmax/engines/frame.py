@@ -65,4 +65,3 @@ def _of_fractions(tokens: np.ndarray) -> Frame:
     numbers = scaled.astype(np.float64)
     error = 0.0 if fits_float64(scaled) else rounding_error(float(norms_above(numbers).max()))
     return Frame(numbers, unit, error)
-

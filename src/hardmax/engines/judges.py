@@ -1,7 +1,6 @@
 """What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
 
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Protocol
 
 import numpy as np
@@ -10,13 +9,14 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arena import Arena
 from hardmax.engines.bands import are_spread, hold_in_bands
-from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors, norms_above
+from hardmax.engines.bounds import LARGEST, SMALLEST, SlackFactors
 from hardmax.engines.contest import Contest
 from hardmax.engines.cpu import Cpu
 from hardmax.engines.floats import FloatMetric, float_metric
 from hardmax.engines.frame import Frame
 from hardmax.engines.lasting import Scene
 from hardmax.engines.truth import Exactly, Truth
+from hardmax.engines.undoubted import exact_products, furthest_tokens, squares_fit
 from hardmax.errors import InputError
 from hardmax.metrics import is_metric
 from hardmax.tokens.points import Points
@@ -106,8 +106,7 @@ class _CloseEnough:
     metric: FloatMetric
 
     def decide(self, question: Question) -> Contest:
-        norms = norms_above(question.arena.places)
-        slack = self.relative * self.metric.norm * norms[question.rows] * norms.max()
+        slack = self.relative * self.metric.norm * question.arena.norms[question.rows] * question.arena.longest
         return question.hold(self.metric.directions(question.arena.places[question.rows]), slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
@@ -125,7 +124,7 @@ class _CloseEnough:
 
 @dataclass(frozen=True)
 class Proof:
-    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, exact positions decide."""
+    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, the truth decides."""
 
     def first_error(self, frame: Frame) -> float:
         return frame.error
@@ -141,41 +140,59 @@ class _Proving:
         self._dynamics = dynamics
         self._metric = float_metric(dynamics)
         self._factors = SlackFactors.of(points.dimension, self._metric.norm, self._metric.error)
+        self._frame = frame
         self._truth = Truth(points, dynamics)
         # Exact leads are measured as tokens and metric came, those of floats as numbers of the frame.
         self._lead_unit = self._metric.scale / frame.unit**2
         self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
 
     def decide(self, question: Question) -> Contest:
-        arena = question.arena
-        self._truth.begin(arena.layer)
+        self._truth.begin(question.arena.layer)
         contest = self._hold(question)
         if not len(contest.contested):
             return contest
-        sets, leads = [], [contest.gap]
-        looking = self._truth.positions(question.pending[contest.contested].tolist(), self._truth.last)
+        exact = self._exact_looks if question.arena.layer == 0 else None
+        contenders, lead = (
+            self._by_positions(contest, question.pending)
+            if exact is None
+            else furthest_tokens(exact[contest.contested], self._frame.numbers, contest.contenders)
+        )
+        return replace(contest, contenders=contenders, gap=min(contest.gap, lead), by=(*contest.by, "integers"))
+
+    @property
+    def _exact_looks(self) -> np.ndarray | None:
+        """The directions of all tokens, if floats have them without rounding."""
+        numbers = self._frame.numbers
+        return exact_products(numbers, self._metric) if self._frame.error == 0.0 and squares_fit(numbers) else None
+
+    def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
+        """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
+        sets, leads, now = [], [np.inf], self._truth.last
+        looking = self._truth.positions(pending[contest.contested].tolist(), now)
         for look, contenders in zip(looking, contest.contenders, strict=True):
-            furthest, lead = self._truth.furthest(look, contenders, self._truth.last)
+            furthest, lead = self._truth.furthest(look, contenders, now)
             sets.append(furthest)
             leads.append(np.inf if lead is None else float(lead * self._lead_unit))
-        by = (*contest.by, "integers")
-        return replace(contest, contenders=Choices.of_arrays(sets), gap=min(leads), by=by)
+        return Choices.of_arrays(sets), min(leads)
 
     def _hold(self, question: Question) -> Contest:
         arena, rows = question.arena, question.rows
-        norms = norms_above(arena.places)
+        norms = arena.norms
         looks = self._metric.directions(arena.places[rows])
         if are_spread(norms):
             everybody = arena.reopened()
             own = everybody.places[question.pending], everybody.errors[question.pending]
             return hold_in_bands(question.cpu.hold, looks, own, everybody.places, everybody.errors, self._factors)
-        slack = self._factors.slack(norms[rows], arena.errors[rows], float(norms.max()), float(arena.errors.max()))
+        slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
         return question.hold(looks, slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
         self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
 
     def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        if choices.all_single and not self._can_meet:
+            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            return 1
         return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
 
     def alone(self, choices: Choices) -> np.ndarray:

@@ -69,7 +69,7 @@ class Scene:
         for several in (of_pending[row] for row in np.argsort(of_pending.sizes, kind="stable")):
             if several.tobytes() not in seen:
                 seen.add(several.tobytes())
-                if any(self.truth.way_left(several.tolist(), self.truth.last)):
+                if any(self.truth.way_left(several, self.truth.last)):
                     return True
         return False
 
@@ -79,11 +79,19 @@ class Scene:
 
     def _lasts(self, point: int) -> bool:
         """Whether nobody lies further along the metric times the target of a point than those it attends to."""
-        target, record = self.truth.target(point, self.truth.last), self.truth.last
         tied = self.choices[point]
-        rivals = self._rivals([target], tied)
-        furthest, _ = self.truth.furthest(target, np.union1d(tied, rivals), record)
-        return set(tied.tolist()) <= set(furthest.tolist())
+        key = tied.tobytes()
+        if key not in self._known_to_last:
+            target, record = self.truth.target(point, self.truth.last), self.truth.last
+            rivals = self._rivals([target], [self._places], tied)
+            furthest, _ = self.truth.furthest(target, np.union1d(tied, rivals), record)
+            self._known_to_last[key] = set(tied.tolist()) <= set(furthest.tolist())
+        return self._known_to_last[key]
+
+    @cached_property
+    def _known_to_last(self) -> dict[bytes, bool]:
+        """By attended set: whoever has the same one has the same target."""
+        return {}
 
     def _first_change(self, point: int) -> int | None:
         """The first layer at which the attended set of a point is another, if everybody goes straight."""
@@ -101,7 +109,7 @@ class Scene:
         first = curve(int(tied[0]))
         if any(curve(int(c)) != first for c in tied[1:]):
             return 1
-        rivals = np.setdiff1d(self._rivals([target, here], tied), tied)
+        rivals = np.setdiff1d(self._rivals([target, here], [self._places, self._targets], tied), tied)
         changes = (self._overtakes(curve(int(j)), first) for j in rivals)
         return min((change for change in changes if change is not None), default=None)
 
@@ -111,19 +119,19 @@ class Scene:
         a0, a1, a2 = (int(value * common) for value in lead)
         return layers_negative(a0, a1, a2, self.dynamics.keep)
 
-    def _rivals(self, looks: list[Vector], tied: np.ndarray) -> np.ndarray:
-        """All who may be further along one of the looks than the tied points, now or at the end of their way.
+    def _rivals(self, looks: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
+        """All who may be as far as the tied points along one of the looks, at one of the ends of their ways.
 
-        With two looks, where a point is and where it goes: the lead of j over c along the way is a mix of its values at
-        the four corners (look, place), so j matters only if one of these may be positive.
+        On the way the lead of j over c is a mix of its values at the four corners: where the one who looks is and where
+        it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
         """
         vectors = _scaled(looks)
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         factors = SlackFactors.of(vectors.shape[1], self.metric.norm, self.metric.error)
         slack = factors.slack(norms, UNIT * norms, self._reach, self._error_of_ends)
         matter = np.zeros(len(self._places), dtype=bool)
-        for ends in (self._places, self._targets):
-            scores = ends @ directions.T
+        for places in ends:
+            scores = places @ directions.T
             matter |= (scores >= scores[tied].min(axis=0) - slack).any(axis=1)
         return np.flatnonzero(matter)
 

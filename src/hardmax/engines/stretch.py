@@ -185,10 +185,10 @@ def power(keep: Fraction, layers: int) -> Fraction:
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
     """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without error, so that a mean
     is off by no more than `bounds.mean_error`."""
+    if choices.all_single:
+        return positions.take(choices.indices, axis=0)
     means = positions.take(choices.indices[choices.offsets[:-1]], axis=0)
     ties = np.flatnonzero(choices.sizes > 1)
-    if not len(ties):
-        return means
     tied = choices.of_rows(ties)
     weights = multiplicities[tied.indices].astype(np.float64)[:, None]
     terms, starts = weights * positions[tied.indices], tied.offsets[:-1]

@@ -22,6 +22,9 @@ from hardmax.tokens.points import Points
 Vector = tuple[Fraction, ...]
 Key = tuple[int, int]  # a point, and the number of a record
 
+# So many tokens are added up sooner as floats, without error, than as fractions.
+_MANY = 100
+
 
 @dataclass(frozen=True, eq=False)
 class _Record:
@@ -59,7 +62,7 @@ class Truth:
         self._means: dict[tuple[int, bytes], Vector] = {}
 
     def begin(self, layer: int) -> None:
-        """A stretch begins at this layer: positions there can be asked for, whom points attend to is yet to be noted."""
+        """A stretch begins at this layer: positions there can be asked for; whom points attend to is noted later."""
         self._layers.append(layer)
 
     def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
@@ -90,16 +93,30 @@ class Truth:
             return self._position((leader, record))
         return self._mean(self._records[record].of(point), record)
 
-    def way_left(self, points: Sequence[int], record: int) -> Vector:
+    def way_left(self, points: np.ndarray, record: int) -> Vector:
         """What some points have still to go, added up with their multiplicities."""
-        counts = self._points.multiplicities
-        total = [Fraction(0)] * self._points.dimension
-        for point in points:
-            if self._leader(int(point), record) == point:
+        total, slowly = (Fraction(0),) * self._points.dimension, points
+        if record == 0 and self._adds_up_fast(points):
+            # Of those who attend to a single point, both ends of the way are tokens.
+            choices = self._records[0].choices
+            single = choices.sizes[points] == 1
+            total = _minus(self._sum(points[single]), self._sum(choices.firsts(points[single])))
+            slowly = points[~single]
+        for point in slowly.tolist():
+            if self._leader(point, record) == point:
                 continue
-            here, there = self._position((int(point), record)), self.target(int(point), record)
-            total = [s + int(counts[point]) * (a - b) for s, a, b in zip(total, here, there, strict=True)]
-        return tuple(total)
+            way = _minus(self._position((point, record)), self.target(point, record))
+            count = int(self._points.multiplicities[point])
+            total = tuple(s + count * x for s, x in zip(total, way, strict=True))
+        return total
+
+    def _adds_up_fast(self, points: np.ndarray) -> bool:
+        """Whether there are many tokens to add up, all of them floats, each of which counts once."""
+        plain = self._points.coordinates.dtype != object
+        return plain and len(points) > _MANY and bool((self._points.multiplicities[points] == 1).all())
+
+    def _sum(self, points: np.ndarray) -> Vector:
+        return tuple(map(exact_sum, self._points.coordinates[points].T))
 
     def furthest(self, look: Vector, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
         """Those of some points that lie furthest along the metric times `look`, and their lead over the next."""
@@ -163,6 +180,9 @@ class Truth:
             return self._position((int(attended[0]), record))
         key = (record, attended.tobytes())
         if key not in self._means:
+            if record == 0 and self._adds_up_fast(attended):
+                self._means[key] = tuple(total / len(attended) for total in self._sum(attended))
+                return self._means[key]
             counts = [int(count) for count in self._points.multiplicities[attended]]
             columns = zip(*self.positions(attended.tolist(), record), strict=True)
             self._means[key] = tuple(dot(counts, column) / sum(counts) for column in columns)
@@ -199,6 +219,26 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
 def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
     """The scalar product."""
     return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+
+
+def exact_sum(values: np.ndarray) -> Fraction:
+    """The sum of floats, without error: whole mantissas, in two halves so that none overflows, exponent by exponent.
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
+    Fraction(1, 1)
+    """
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    total = Fraction(0)
+    for exponent in np.unique(exponents).tolist():
+        some = whole[exponents == exponent]
+        high, low = int((some >> 26).sum()), int((some & (2**26 - 1)).sum())
+        total += ((high << 26) + low) * Fraction(2) ** (exponent - 53)
+    return total
+
+
+def _minus(a: Vector, b: Vector) -> Vector:
+    return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
 def _between(there: Vector, here: Vector, share: Fraction) -> Vector:

@@ -110,7 +110,7 @@ class Trajectory:
         return fractions_table(exactly.later(range(self.points.count), layer - stretch.layer))[self.points.of_token]
 
     def exactly(self, stretch: FloatStretch | ExactStretch) -> Exactly:
-        """The exact positions of a stretch; of one that came without them, because it was saved, say, by walking again."""
+        """The exact positions of a stretch; of one that came without them, from a file, say, by walking again."""
         if not self.certified:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
         return stretch.exactly or self._walk_to(stretch.layer).exactly

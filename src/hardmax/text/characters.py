@@ -7,7 +7,7 @@ the Latin, Greek, Cyrillic and Armenian letters; it never changes how many chara
 
 import numpy as np
 
-SEPARATOR, LETTER, APOSTROPHE, SENTENCE_END, MARK, TAG_START = range(6)
+from hardmax.text.kernels.kinds import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
 
 REPLACEMENT = "\ufffd"
 MARKS = "!?"

@@ -10,7 +10,7 @@ from hardmax.text.kernels.counting import fill_pairs
 from hardmax.text.kernels.dictionary import fill_table
 from hardmax.text.kernels.scanning import find_pieces
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.tokens.merging import table_size
+from hardmax.tokens.kernels.merging import table_size
 
 
 @dataclass(frozen=True, eq=False)

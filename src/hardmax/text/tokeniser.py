@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.characters import APOSTROPHES, CLASSES, ENDS, LETTER, MARKS, fold
+from hardmax.text.characters import APOSTROPHES, CLASSES, ENDS, MARKS, fold
+from hardmax.text.kernels.kinds import LETTER, LONGEST_TAG
 
 LONGEST_PHRASE = 3
-LONGEST_TAG = 200  # characters between the first letter and `>`
 
 
 class Token(NamedTuple):

@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from hardmax.tokens.batches import Cloud
-from hardmax.tokens.merging import first_equal_rows, parts_of
+from hardmax.tokens.kernels.merging import first_equal_rows, parts_of
 from hardmax.tokens.rationals import IntegerCloud, fits_float64
 
 

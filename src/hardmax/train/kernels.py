@@ -5,12 +5,13 @@ than threads are awake.
 """
 
 import numpy as np
-from numba import njit, prange
+
+from hardmax.compiling import njit, prange
 
 TIED = -1
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def choose(looks, points, offsets, pending, slack, chosen):
     """Whom every pending token attends to: `chosen[i]`, or TIED. `looks` and `points` are (d, tokens) float64."""
     for b in prange(len(offsets) - 1):
@@ -28,7 +29,7 @@ def choose(looks, points, offsets, pending, slack, chosen):
                 chosen[i] = start + found if close == 1 else TIED
 
 
-@njit(cache=True, nogil=True)
+@njit
 def list_attended(looks, points, offsets, chosen, slack, starts, members):
     """Write the attended sets one after the other, `starts` saying where each begins; those chosen alone are known."""
     for b in range(len(offsets) - 1):
@@ -47,7 +48,7 @@ def list_attended(looks, points, offsets, chosen, slack, starts, members):
                     place += 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_attended(looks, points, offsets, chosen, slack, sizes):
     """How many tokens each token attends to."""
     for b in range(len(offsets) - 1):
@@ -63,7 +64,7 @@ def count_attended(looks, points, offsets, chosen, slack, sizes):
                     sizes[i] += scores[j] >= best - slack * size * largest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _score(looks, points, i, start, end, scores):
     """Fill `scores` with <look_i, z_j>; give back the largest and |look_i|."""
     first = looks[0, i]
@@ -81,7 +82,7 @@ def _score(looks, points, i, start, end, scores):
     return best, np.sqrt(size)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _largest(points, start, end):
     largest = 0.0
     for j in range(start, end):
@@ -92,7 +93,7 @@ def _largest(points, start, end):
     return np.sqrt(largest)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def gather_means(points, offsets, starts, members, shares, means):
     """means[i] = the mean of the tokens that token i attends to, by their shares."""
     for b in range(len(offsets) - 1):
@@ -104,7 +105,7 @@ def gather_means(points, offsets, starts, members, shares, means):
                     means[i, axis] += shares[place] * points[members[place], axis]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def scatter_back(grads, offsets, starts, members, shares, back):
     """The transpose of `gather_means`: what a token's mean is given goes to those it attends to."""
     for b in range(len(offsets) - 1):
@@ -115,7 +116,7 @@ def scatter_back(grads, offsets, starts, members, shares, back):
                     back[members[place], axis] += shares[place] * grads[i, axis]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def add_rows(ids, grads, table):
     """table[ids[i]] += grads[i], one after the other: the order of additions decides the last bit."""
     for i in range(len(ids)):
@@ -123,7 +124,7 @@ def add_rows(ids, grads, table):
             table[ids[i], axis] += grads[i, axis]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def pool_clouds(points, counts, offsets, means):
     """The mean of each cloud, counted with multiplicity; zero for an empty one."""
     for b in range(len(offsets) - 1):
@@ -138,7 +139,7 @@ def pool_clouds(points, counts, offsets, means):
                 means[b, axis] /= total
 
 
-@njit(cache=True, nogil=True)
+@njit
 def spread_grads(grads, counts, offsets, back):
     """The transpose of `pool_clouds`."""
     for b in range(len(offsets) - 1):

@@ -6,14 +6,14 @@ blocks are looked at.
 """
 
 import numpy as np
-from numba import njit, prange
 
+from hardmax.compiling import njit, prange
 from hardmax.engines.kernels.outward import ROWS, WIDTH, best_with_block, score_block
 
 GROUP = 16  # blocks
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort_by_place(points, order):
     """Order points into blocks of WIDTH near one another: halved at a median of the widest axis, again and again."""
     parts = [(0, len(order))]
@@ -35,7 +35,7 @@ def sort_by_place(points, order):
         parts.append((middle, end))
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _part(points, axis, order, low, high, middle):
     """No point before the place `middle` lies further along the axis than one from there on (Hoare's selection)."""
     while low < high:
@@ -58,7 +58,7 @@ def _part(points, axis, order, low, high, middle):
             return
 
 
-@njit(cache=True, nogil=True)
+@njit
 def enclose(places, size, centres, radii):
     """The centre of every `size` places, column by column, and how far from it the furthest of them is."""
     count, dimension = places.shape
@@ -75,7 +75,7 @@ def enclose(places, size, centres, radii):
         radii[ball] = np.sqrt(furthest)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _find_bounds(y, length, centres, radii, first, last, bounds):
     """What the points of the balls `first` to `last` can score at most along y."""
     for ball in range(first, last):
@@ -86,7 +86,7 @@ def _find_bounds(y, length, centres, radii, first, last, bounds):
             bounds[ball - first] += along * centres[axis, ball]
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def find_best_in_balls(
     directions, lengths, slack, blocks, points, centres, radii, wide_centres, wide_radii, winners, best, second
 ):
@@ -119,7 +119,7 @@ def find_best_in_balls(
                 smallest = top - next_best
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def count_close_in_balls(directions, lengths, floor, blocks, points, centres, radii, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
     for i in prange(len(directions)):
@@ -138,7 +138,7 @@ def count_close_in_balls(directions, lengths, floor, blocks, points, centres, ra
         counts[i], outside[i] = close, below
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def list_close_in_balls(directions, lengths, floor, blocks, points, centres, radii, starts, places):
     """Write the places counted by `count_close_in_balls`, those of direction i from `starts[i]` on."""
     for i in prange(len(directions)):

@@ -1,11 +1,11 @@
 """Which points lie well inside a polytope."""
 
-from numba import njit, prange
+from hardmax.compiling import njit, prange
 
 ROWS = 1024  # a task for a thread
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def keep_well_inside(places, centre, square, facets, depth, marked):
     """Clear the mark of every marked place that is not inside by `depth`: beyond a facet (normal, offset) moved in.
 

@@ -1,10 +1,11 @@
 """Lengths of rows."""
 
 import numpy as np
-from numba import njit
+
+from hardmax.compiling import njit
 
 
-@njit(cache=True, nogil=True)
+@njit
 def lengths(points, least, norms):
     """The length of every row, and `least` more."""
     for i in range(len(points)):

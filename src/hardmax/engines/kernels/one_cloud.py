@@ -6,14 +6,15 @@ have moved they are in no order any more, but most have then chosen for ever and
 """
 
 import numpy as np
-from numba import njit
+
+from hardmax.compiling import njit
 
 WIDTH = 8  # points scored at a time: columns are that many more than there are points
 UNDECIDED = -2
 _ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _find_winner(points, count, reach, look, along, slack, scores):
     """The one point whose score along `look` is the largest by more than the slack; -1 if there is no such point."""
     best, scored = -np.inf, 0
@@ -43,7 +44,7 @@ def _find_winner(points, count, reach, look, along, slack, scores):
     return winner if close == 1 else -1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _choose_all(points, count, reach, metric, final, error, factors, look, scores, chosen):
     """Whom every point attends to that has not chosen for ever; False where floats do not prove it."""
     d = len(points)
@@ -77,7 +78,7 @@ def _choose_all(points, count, reach, metric, final, error, factors, look, score
     return True, largest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def move(points, moved, count, chosen, share):
     """Every point moves towards the one that it attends to; `share` is what it keeps of the way."""
     for axis in range(len(points)):
@@ -89,7 +90,7 @@ def move(points, moved, count, chosen, share):
             points[axis, i] = moved[axis, i]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def walk(points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, since, final):
     """Walk until all follow leaders, at most to layer `layers`: (last layer or UNDECIDED, whether it is for ever, the
     error of the points there, what the next step would add to it).

@@ -7,13 +7,14 @@ Points come in blocks of WIDTH, coordinate by coordinate, so that a block's scor
 """
 
 import numpy as np
-from numba import njit, prange
+
+from hardmax.compiling import njit, prange
 
 WIDTH = 32
 ROWS = 256  # a task for a thread
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def score_block(y, block, scores):
     """The scores of a block's points along y."""
     first = y[0]
@@ -25,7 +26,7 @@ def score_block(y, block, scores):
             scores[lane] += along * block[axis, lane]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _largest_score(scores, count):
     # Four chains side by side: one chain would wait for itself.
     a = b = c = d = -np.inf
@@ -41,7 +42,7 @@ def _largest_score(scores, count):
     return max(max(a, b), max(c, d))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def best_with_block(y, blocks, b, points, scores, top, next_best, place):
     """The best score, the next lower one and the place of the best, with those of one more block."""
     score_block(y, blocks[b], scores)
@@ -56,7 +57,7 @@ def best_with_block(y, blocks, b, points, scores, top, next_best, place):
     return top, next_best, place
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def find_best(directions, blocks, points, reach, base, lengths, slack, winners, best, second, resolved):
     """For each direction the best place in the blocks, its score and the next lower one.
 
@@ -83,7 +84,7 @@ def find_best(directions, blocks, points, reach, base, lengths, slack, winners, 
                 smallest = top - next_best
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def count_close(directions, blocks, points, reach, base, lengths, floor, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
     for i in prange(len(directions)):
@@ -101,7 +102,7 @@ def count_close(directions, blocks, points, reach, base, lengths, floor, counts,
         counts[i], outside[i] = close, below
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def list_close(directions, blocks, points, reach, base, lengths, floor, starts, places):
     """Write the places counted by `count_close`, those of direction i from `starts[i]` on."""
     for i in prange(len(directions)):

@@ -1,59 +1,31 @@
 """The plane: convex polygons with exact turns, and who on them lies furthest along a direction, by angle."""
 
 import numpy as np
-from numba import njit, prange
+
+from hardmax.compiling import njit, prange
+from hardmax.engines.kernels.expansions import add_product, leading_part
 
 ROWS = 1024  # a task for a thread
 NOWHERE, BESIDE, INSIDE = 0, 1, 2
 _UNIT = 2.0**-53
 _SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
-_SPLIT = 2.0**27 + 1
 _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 _TINY, _ROOT_OF_TINY = 2.0**-1000, 2.0**-500  # more than underflow can take from a product; from a square's root
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _add(a, b):
-    """The sum and what rounding took from it (Knuth)."""
-    total = a + b
-    part = total - a
-    return total, (a - (total - part)) + (b - part)
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _multiply(a, b):
-    """The product and what rounding took from it (Dekker)."""
-    product = a * b
-    shifted = _SPLIT * a
-    a_high = shifted - (shifted - a)
-    a_low = a - a_high
-    shifted = _SPLIT * b
-    b_high = shifted - (shifted - b)
-    b_low = b - b_high
-    return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-@njit(cache=True, nogil=True)
+@njit
 def _exact_turn(ax, ay, bx, by, cx, cy):
     """The sign of a x b + b x c + c x a, from a sum of floats that loses nothing."""
     parts = np.zeros(12)
     lefts, rights = (ax, -ay, bx, -by, cx, -cy), (by, bx, cy, cx, ay, ax)
     count = 0
     for term in range(6):
-        for part in _multiply(lefts[term], rights[term]):
-            carried = part
-            for i in range(count):
-                carried, parts[i] = _add(carried, parts[i])
-            parts[count] = carried
-            count += 1
-    for i in range(11, -1, -1):
-        if parts[i] != 0.0:
-            return np.sign(parts[i])
-    return 0.0
+        count = add_product(lefts[term], rights[term], parts, count)
+    return np.sign(leading_part(parts, count))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _turn(points, a, b, c):
     """Positive if a, b, c turn to the left, negative to the right, 0 if they are in line: decided exactly."""
     ax, ay, bx, by, cx, cy = points[a, 0], points[a, 1], points[b, 0], points[b, 1], points[c, 0], points[c, 1]
@@ -64,7 +36,7 @@ def _turn(points, a, b, c):
     return _exact_turn(ax, ay, bx, by, cx, cy)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def polygon(points, order):
     """The corners of the hull, counter-clockwise, none of them in line; `order` sorts points by x, then y."""
     corners = np.empty(2 * len(order) + 1, np.int64)
@@ -81,14 +53,14 @@ def polygon(points, order):
     return corners[: max(count, 1)]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def diamond_angle(x, y):
     """Grows with the angle of (x, y), from 0 to 4, at the price of one division; 1 for (0, 0)."""
     along = x / max(abs(x) + abs(y), _SMALLEST)
     return 1.0 - along if y >= 0.0 else 3.0 + along
 
 
-@njit(cache=True, nogil=True)
+@njit
 def sort_into_bins(angles):
     """How many of some increasing angles lie in bins before each of many equal ones: where a search can start."""
     bins = 2048
@@ -100,7 +72,7 @@ def sort_into_bins(angles):
     return np.cumsum(before)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _count_up_to(angle, angles, before):
     """How many of the angles are at most this one.
 
@@ -117,7 +89,7 @@ def _count_up_to(angle, angles, before):
     return low
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _left_of(ax, ay, bx, by, x, y):
     """Whether (x, y) lies to the left of the way from a to b, beyond doubt; where rounding leaves a doubt, no."""
     left = (bx - ax) * (y - ay)
@@ -125,7 +97,7 @@ def _left_of(ax, ay, bx, by, x, y):
     return left - right > _SURE * (abs(left) + abs(right)) + _TINY
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _inner_disk(edges, x, y):
     """The square of how far around (x, y) everything is surely inside all edges; -1 where nothing is."""
     radius = np.inf
@@ -134,7 +106,7 @@ def _inner_disk(edges, x, y):
     return radius * radius * (1 - 2.0**-40) if radius > _ROOT_OF_TINY else -1.0
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _edges(corners, first, reach):
     """For each edge a unit normal (a, b) and c: what has a x + b y > c is inside it, by 2^-40 of the reach or more.
 
@@ -153,7 +125,7 @@ def _edges(corners, first, reach):
     return edges
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def mark_inside(points, corners, outside):
     """Clear the mark of points that are surely inside a convex polygon.
 
@@ -191,7 +163,7 @@ def mark_inside(points, corners, outside):
                 )
 
 
-@njit(cache=True, nogil=True)
+@njit
 def leaving_angles(corners):
     """For each corner the angle from which on the next one is the furthest."""
     count = len(corners)
@@ -202,7 +174,7 @@ def leaving_angles(corners):
     return angles
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def find_winners(directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads):
     """For each direction the furthest point, and where those are who come within its slack, or may.
 
@@ -236,7 +208,7 @@ def find_winners(directions, slack, unsure, angles, before, scenes, furthest, in
         leads[task] = smallest
 
 
-@njit(cache=True, nogil=True)
+@njit
 def corners_above(direction, outer, corner, floor):
     """How many corners in a row before this one, and how many after it, score at least `floor`."""
     x, y = direction

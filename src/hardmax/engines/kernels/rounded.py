@@ -8,8 +8,8 @@ memory once for all of them. What the bounds mean is told in `hardmax.engines.se
 # pyright: reportCallIssue=false
 
 import numpy as np
-from numba import njit, prange
 
+from hardmax.compiling import njit, prange
 from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP, largest_products
 
 TILE = 128  # points
@@ -18,7 +18,7 @@ _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and 
 _CHECKED = 4  # tiles between two looks at whether the rest can matter
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def round_points(points, centre, order, packed, scales, reaches, errors):
     """Round the points to bytes, tile by tile; for each tile its scale, and how long points and their errors can be."""
     d = points.shape[1]
@@ -42,7 +42,7 @@ def round_points(points, centre, order, packed, scales, reaches, errors):
         scales[tile], reaches[tile], errors[tile] = unit, np.sqrt(reach), np.sqrt(error)
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def round_directions(directions, order, packed, scales, lengths, errors):
     """Round the directions to bytes, each with a scale of its own; how long it is, and its error."""
     d = directions.shape[1]
@@ -62,13 +62,13 @@ def round_directions(directions, order, packed, scales, lengths, errors):
         scales[place], lengths[place], errors[place] = unit, np.sqrt(length), np.sqrt(missed)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _off(i, tile, look_lengths, look_errors, reaches, errors):
     """How far a product of bytes can be from the score that it stands for."""
     return look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _product(y, x):
     # Four sums side by side: one would wait for itself. The bounds hold for any order of summation.
     a = b = c = e = 0.0
@@ -83,7 +83,7 @@ def _product(y, x):
     return (a + b) + (c + e)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _read_tiles(
     first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins, tops
 ):  # fmt: skip
@@ -111,7 +111,7 @@ def _read_tiles(
     return len(scales)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _look_closer(i, y, points, order, floor, tile, unit, off, looks, tiles, top, found):
     """Score in float64 the groups of a tile that can reach the floor; `found` is (best, next); the winner comes back,
     or -1 where nobody beats the best."""
@@ -134,7 +134,7 @@ def _look_closer(i, y, points, order, floor, tile, unit, off, looks, tiles, top,
     return winner
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def find_floors(looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors):
     """Raise the floors to what each direction is sure to reach among these tiles."""
     margins = np.full(len(floors), np.inf)  # all tiles matter
@@ -147,7 +147,7 @@ def find_floors(looks, look_scales, look_lengths, look_errors, tiles, scales, re
         )  # fmt: skip
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def search(
     directions, points, rows, order, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors,
     floors, margins, best, second, winners,

@@ -4,17 +4,17 @@ Repeated tokens are merged first. A cloud in which floats do not prove some choi
 """
 
 import numpy as np
-from numba import njit, prange
 
+from hardmax.compiling import njit, prange
 from hardmax.engines.kernels.one_cloud import UNDECIDED, WIDTH, move, walk
-from hardmax.tokens.merging import find_equal_rows
+from hardmax.tokens.kernels.merging import find_equal_rows
 
 CLOUDS = 32  # a task for a thread
 LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _enter(tokens, first, count, lengths, places, order, points, reach):
     """Bring the distinct tokens `first` into columns, from the longest to the shortest, as far as LEVELS tell."""
     d = len(points)
@@ -39,14 +39,14 @@ def _enter(tokens, first, count, lengths, places, order, points, reach):
             points[axis, column] = tokens[first[p], axis]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _level(length, longest):
     share = length / longest
     # Lengths may have overflown; `walk` then gives the cloud up.
     return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def walk_clouds(
     tokens, bits, offsets, metric, keep, powers, layers, factors, longest, slots, out, settled, leader_since, errors
 ):

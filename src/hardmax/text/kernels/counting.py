@@ -1,8 +1,8 @@
 """Counting all the words and phrases of many texts: words become numbers, and phrases pairs of numbers."""
 
 import numpy as np
-from numba import njit
 
+from hardmax.compiling import njit
 from hardmax.text.kernels.dictionary import fill_table, find_slot, find_words
 from hardmax.text.kernels.scanning import find_pieces
 
@@ -10,14 +10,14 @@ BREAK, EXCLAMATION, QUESTION = -1, -2, -3  # in a stream of words: no phrase goe
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _grown(array, length):
     larger = np.empty(length, array.dtype)
     larger[: len(array)] = array
     return larger
 
 
-@njit(cache=True, nogil=True)
+@njit
 def number_words(data, offsets, longest, classes, lowered, across_sentences):
     """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and how each is spelt.
 
@@ -69,7 +69,7 @@ def number_words(data, offsets, longest, classes, lowered, across_sentences):
     return stream[:used], ends, spellings[: starts[words]], starts[: words + 1]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def count_documents(stream, ends, numbers):
     """In how many texts each of the `numbers` words of a stream appears."""
     documents = np.zeros(numbers, np.int64)
@@ -83,7 +83,7 @@ def count_documents(stream, ends, numbers):
     return documents
 
 
-@njit(cache=True, nogil=True)
+@njit
 def number_phrases(stream, ends, prefixes):
     """(numbers, keys): the phrases that a prefix and the next word make, by first appearance.
 
@@ -114,7 +114,7 @@ def number_phrases(stream, ends, prefixes):
     return numbers, keys[:phrases]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def pair_slot(key, table, keys):
     """The slot in which the number of a pair stands, or the free slot where it belongs."""
     mask = np.uint64(len(table) - 1)
@@ -125,7 +125,7 @@ def pair_slot(key, table, keys):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fill_pairs(table, keys, pairs):
     """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice as long."""
     table[:] = -1
@@ -133,7 +133,7 @@ def fill_pairs(table, keys, pairs):
         table[pair_slot(keys[number], table, keys)] = number
 
 
-@njit(cache=True, nogil=True)
+@njit
 def surprise(numbers, ends, order, class_ends, phrases):
     """(scores, documents): how unevenly each phrase is spread over the classes, and how many texts have it.
 

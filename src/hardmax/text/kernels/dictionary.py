@@ -5,10 +5,11 @@ twice as long as there are words, holds numbers, and -1 where it is free. Spelli
 """
 
 import numpy as np
-from numba import njit
+
+from hardmax.compiling import njit
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def find_slot(letters, start, end, key, table, keys, spellings, starts):
     """The slot in which the number of the word `letters[start:end]` stands, or the free slot where it belongs."""
     mask = np.uint64(len(table) - 1)
@@ -27,7 +28,7 @@ def find_slot(letters, start, end, key, table, keys, spellings, starts):
     return slot
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_words(letters, cuts, cut_keys, pieces, table, keys, spellings, starts, numbers):
     """The numbers of all pieces of a text; -1 for those that are empty or not in the dictionary."""
     end = 0
@@ -38,7 +39,7 @@ def find_words(letters, cuts, cut_keys, pieces, table, keys, spellings, starts, 
             numbers[piece] = table[find_slot(letters, start, end, cut_keys[piece], table, keys, spellings, starts)]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def fill_table(table, keys, words):
     """Give each of the first `words` a slot."""
     mask = np.uint64(len(table) - 1)

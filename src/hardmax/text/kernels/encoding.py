@@ -1,8 +1,8 @@
 """From the bytes of many texts to the known tokens of each: distinct, with how often each is there."""
 
 import numpy as np
-from numba import njit, prange
 
+from hardmax.compiling import njit, prange
 from hardmax.text.kernels.counting import pair_slot
 from hardmax.text.kernels.dictionary import find_words
 from hardmax.text.kernels.scanning import find_pieces
@@ -10,7 +10,7 @@ from hardmax.text.kernels.scanning import find_pieces
 TEXTS = 64  # a task for a thread
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def extend_phrases(active, node, table, keys, words):
     """One word further: `active[k]` becomes the node of the phrase of k + 1 words that ends at this word, or -1."""
     for k in range(len(active) - 1, 0, -1):
@@ -22,7 +22,7 @@ def extend_phrases(active, node, table, keys, words):
     active[0] = node
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _collect(
     letters, cuts, pieces, numbers, token_of_node, table, keys, marks, across, active, place, ids, counts, base
 ):
@@ -60,7 +60,7 @@ def _collect(
     return found
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _encode_some(
     data, offsets, first, last, longest, classes, lowered, words, word_keys, spellings, starts, token_of_node, phrases,
     phrase_keys, tokens, longest_phrase, marks, across_sentences, bases, ids, counts, found,
@@ -78,7 +78,7 @@ def _encode_some(
         )  # fmt: skip
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def encode_texts(
     data, offsets, longest, classes, lowered, words, word_keys, spellings, starts, token_of_node, phrases, phrase_keys,
     tokens, longest_phrase, marks, across_sentences, bases, ids, counts, found,
@@ -93,7 +93,7 @@ def encode_texts(
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit
 def close_ranks(bases, found, extra, ids, counts, offsets, packed_ids, packed_counts):
     """Copy what the texts got, without the room that was left between them; the token `extra` after each, if not -1."""
     at = 0

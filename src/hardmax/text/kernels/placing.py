@@ -1,12 +1,12 @@
 """Where the known tokens of one text stand."""
 
 import numpy as np
-from numba import njit
 
+from hardmax.compiling import njit
 from hardmax.text.kernels.encoding import extend_phrases
 
 
-@njit(cache=True, nogil=True)
+@njit
 def place_tokens(
     letters, cuts, begins, pieces, numbers, token_of_node, table, keys, longest, marks, across, slots, places
 ):  # fmt: skip

@@ -1,16 +1,15 @@
 """From the bytes of a text to its words: what `hardmax.text.tokeniser` says, in one pass."""
 
 import numpy as np
-from numba import njit
 
-from hardmax.text.characters import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
-from hardmax.text.tokeniser import LONGEST_TAG
+from hardmax.compiling import njit
+from hardmax.text.kernels.kinds import APOSTROPHE, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SEPARATOR, TAG_START
 
 _BROKEN = np.int64(0xFFFD)
 _START, _PRIME = np.uint64(1469598103934665603), np.uint64(1099511628211)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _tail(data, at, end):
     """The six bits of a byte that continues a character; -1 if it does not."""
     if at < end and data[at] & 0xC0 == 0x80:
@@ -18,7 +17,7 @@ def _tail(data, at, end):
     return np.int64(-1)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _read_wide(data, at, end):
     """The character of several bytes at `at`, and how many bytes it has. Broken bytes are U+FFFD, one by one."""
     lead = np.int64(data[at])
@@ -32,7 +31,7 @@ def _read_wide(data, at, end):
     return _BROKEN, 1
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _read(data, at, end):
     """The character at `at`, and how many bytes it has."""
     code = np.int64(data[at])
@@ -41,12 +40,12 @@ def _read(data, at, end):
     return _read_wide(data, at, end)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _class_of(code, classes):
     return np.int64(classes[code]) if code < len(classes) else np.int64(LETTER)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _after_tag(data, at, end):
     """Where the tag that starts at `at` is over; `at` itself if none starts there."""
     inside = at + 1
@@ -67,7 +66,7 @@ def _after_tag(data, at, end):
     return at
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _read_unusual(data, at, end, in_word, classes):
     """The character at `at`, how many bytes it has, and what it is; an apostrophe between letters is a letter."""
     code, size = _read(data, at, end)
@@ -81,7 +80,7 @@ def _read_unusual(data, at, end, in_word, classes):
     return code, size, np.int64(SEPARATOR)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_pieces(data, at, end, classes, lowered, letters, ends, keys, begins=None):
     """Cut the text `data[at:end]` into pieces; give back how many.
 

@@ -6,15 +6,15 @@ Where floats do not prove a choice, the text is left to integers.
 import math
 
 import numpy as np
-from numba import njit, prange
 
+from hardmax.compiling import njit, prange
 from hardmax.engines.kernels.one_cloud import UNDECIDED, WIDTH, walk
 
 TEXTS = 64  # a task for a thread
 ROWS_AT_MOST = 64  # layers that a text may take until it settles; one that takes more is left to the engines
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _sort(ids, start, count, level_of, reach_of_level, table, places, order, points, reach):
     """Bring the words of a text into the order of their lengths, and their vectors into columns."""
     places[:] = 0
@@ -32,7 +32,7 @@ def _sort(ids, start, count, level_of, reach_of_level, table, places, order, poi
             points[axis, p] = table[token, axis]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _hand_back(mass, share, chosen, count, before):
     """One layer, or several with the same choices, backwards: what each point keeps of its mass, and gives on."""
     before[:count] = 0.0
@@ -45,7 +45,7 @@ def _hand_back(mass, share, chosen, count, before):
     mass[:count] = before[:count]
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _weigh(counts, start, count, order, rows, settled, powers, layers, keep, chosen, mass, before):
     """The mass of each point in the mean of the last layer, handed back layer by layer to the first."""
     total = 0.0
@@ -59,7 +59,7 @@ def _weigh(counts, start, count, order, rows, settled, powers, layers, keep, cho
         _hand_back(mass, keep, chosen[row], count, before)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _walk_some(
     ids, counts, offsets, first, last, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest,
     masses, since,
@@ -90,7 +90,7 @@ def _walk_some(
             masses[start + order[p]], since[start + order[p]] = mass[p], led[p]
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def walk_texts(
     ids, counts, offsets, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest, masses, since
 ):
@@ -106,7 +106,7 @@ def walk_texts(
         )  # fmt: skip
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _probabilities(logits, probabilities):
     rows = len(logits)
     if rows == 1:
@@ -125,7 +125,7 @@ def _probabilities(logits, probabilities):
         probabilities[row] /= whole
 
 
-@njit(cache=True, nogil=True)
+@njit
 def decode_texts(ids, offsets, masses, scores, bias, logits, probabilities):
     """The logits `bias + sum of mass * score` of each text, added in the order of its words, and the probabilities."""
     for text in range(len(offsets) - 1):

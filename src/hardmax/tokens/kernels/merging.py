@@ -1,23 +1,27 @@
 """Finding equal rows among many, by hashing: one pass, where sorting would take ten."""
 
 import numpy as np
-from numba import njit, prange
+
+from hardmax.compiling import njit, prange
 
 _ROWS_OF_A_PART = 2**15  # with their keys and table they stay in the cache of a core
 _ROWS_OF_A_TASK = 2**14
 _HALF_OF_BITS = np.uint64(32)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _key(bits, row):
     key = np.uint64(1469598103934665603)
     for axis in range(bits.shape[1]):
-        key = (key ^ np.uint64(bits[row, axis])) * np.uint64(1099511628211)
+        key ^= np.uint64(bits[row, axis])
+        # A product carries upwards only, and whole numbers differ in their highest bits alone: fold these down first.
+        key ^= key >> np.uint64(32)
+        key *= np.uint64(0x9E3779B97F4A7C15)
         key ^= key >> np.uint64(29)
     return key
 
 
-@njit(cache=True, nogil=True)
+@njit
 def find_equal_rows(rows, bits, table, label_of_row, first_of_label):
     """Label the rows by first appearance; give back how many distinct rows there are.
 
@@ -52,7 +56,7 @@ def table_size(rows: int) -> int:
     return 1 << max(4, (2 * rows - 1).bit_length())
 
 
-@njit(parallel=True, cache=True, nogil=True)
+@njit(parallel=True)
 def first_equal_rows(bits, parts, firsts):
     """For each of many rows (fewer than 2^31) the first that equals it; gives back how many have one before them.
 
@@ -80,12 +84,12 @@ def first_equal_rows(bits, parts, firsts):
     return repeated
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(inline="always")
 def _part(key, parts):
     return np.int64(((key >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _places(sizes):
     """Where the rows of each task go in each part, the tasks in order; and where each part begins."""
     tasks, parts = sizes.shape
@@ -100,7 +104,7 @@ def _places(sizes):
     return places, starts
 
 
-@njit(cache=True, nogil=True)
+@njit
 def _find_firsts(bits, keys, rows, firsts):
     """Set the first row that equals each of these, given in order, where it is another; how many there are."""
     slots = 16

@@ -1,0 +1,1 @@
+"""Loops over the rows of a cloud, in numba: no checks, no Python objects, no fastmath."""
