@@ -109,6 +109,8 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
             return np.diag(10.0 ** rng.uniform(-reach, reach, d))
         case "general":
             factor = rng.standard_normal((d, d))
+            # Whether it is positive definite is decided exactly, which takes seconds for many long numbers.
+            factor = factor if d <= 16 else (4 * factor).round() / 4
             gram = factor @ factor.T
             return (gram + gram.T) / 2 + np.eye(d)
         case _:
