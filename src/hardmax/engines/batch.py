@@ -60,7 +60,7 @@ def walk_batch(
     """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked."""
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     metric = float_metric(dynamics)
-    factors = np.array(kernel_factors(tokens.shape[1], metric.norm, metric.error))
+    factors = np.array(kernel_factors(tokens.shape[1], metric))
     clouds = len(offsets) - 1
     outcome = BatchOutcome(
         np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)

@@ -6,22 +6,23 @@ metric. Among the points of a contest rho and r are the largest rho_j and r_j.
 
 **Scores.** A dot product of length d, in any order of summation, with or without fused operations, is off by at most
 gamma_d |x||y| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). With y_i = fl(A x_i), whose error
-is at most gamma_d a rho_i, the score fl(<y_i, x_j>) differs from <A x_i, x_j> by at most
+is at most gamma_d a rho_i, and 0 for the identity, the score fl(<y_i, x_j>) differs from <A x_i, x_j> by at most
 
-    (2 gamma_d + gamma_d^2) a rho_i rho.
+    gamma_d rho_i rho   for the identity,      (2 gamma_d + gamma_d^2) a rho_i rho   for any other metric.
 
 The data are off as well: <A x_i, x_j> differs from the true <A z_i, z_j> by at most
 
     e rho_i rho + (a + e) (rho_i r + rho r_i + r_i r).
 
-The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The lead itself is a float
-subtraction of two scores of size at most a rho_i rho (1 + …), which may add u times twice that: counted in E_i.
+The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The lead itself is rounded
+too, by u of itself: SAFETY covers that.
 
-**Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t(x - w) carries four roundings, at most gamma_4 times
-2 max(|x|, |w|) in norm, the sum one more: together below 10 u max(|x|, |w|). The exact map is a convex combination, so
-r_i becomes at most the larger of r_i and that of the target, and 10 u max(rho_i, |w|) more. A leader stays where it is:
-x = w gives w. The mean of several points is summed without error or in at most SUMMED terms (`stretch.mean_positions`),
-which adds (SUMMED + 4) u rho to the error of the target.
+**Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t (x - w) carries three roundings, and its norm is at most
+2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|, |w|). The exact map is a convex
+combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
+stays where it is: x = w gives w. The mean of k points carries a rounding for each product with a multiplicity, for the
+k - 1 sums and for the division, so that of SUMMED points is off by (SUMMED + 1) u rho; longer sums are made without
+error (`stretch.mean_positions`).
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
 here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
@@ -32,12 +33,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax.engines.floats import UNIT, FloatMetric
 from hardmax.engines.kernels.norms import lengths
 
-UNIT = 2.0**-53
 SAFETY = 1 + 2.0**-10
 UNDERFLOW = 2.0**-900
 SMALLEST, LARGEST = 2.0**-100, 2.0**100
+STEP = 7
 SUMMED = 32
 
 
@@ -56,10 +58,10 @@ class SlackFactors:
     spread: float
 
     @classmethod
-    def of(cls, dimension: int, metric_norm: float, metric_error: float) -> "SlackFactors":
+    def of(cls, dimension: int, metric: FloatMetric) -> "SlackFactors":
         gamma = dimension * UNIT / (1 - dimension * UNIT)
-        rounding = (2 * gamma + gamma**2 + 2 * UNIT) * metric_norm + metric_error
-        return cls(2 * SAFETY * rounding, 2 * SAFETY * (metric_norm + metric_error))
+        rounding = gamma if metric.matrix is None else (2 * gamma + gamma**2) * metric.norm + metric.error
+        return cls(2 * SAFETY * rounding, 2 * SAFETY * (metric.norm + metric.error))
 
     def slack(self, norms: np.ndarray, errors: np.ndarray | float, largest: float, error: float) -> np.ndarray:
         """2 E_i for directions from points of these norms and errors, among points up to `largest` and `error`: a lead
@@ -69,21 +71,21 @@ class SlackFactors:
         return slack
 
 
-def kernel_factors(dimension: int, metric_norm: float, metric_error: float) -> list[float]:
+def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:
     """What a kernel that proves its choices counts with: the two factors of 2 E_i, underflow, the error of a step of
     length 1, and between which sizes of the largest coordinate the bounds hold."""
-    factors = SlackFactors.of(dimension, metric_norm, metric_error)
+    factors = SlackFactors.of(dimension, metric)
     return [factors.rounding, factors.spread, UNDERFLOW, step_error(1.0), SMALLEST, LARGEST]
 
 
 def step_error(largest: float) -> float:
     """How much one step towards a single point adds to the running error."""
-    return 10 * UNIT * SAFETY * largest + UNDERFLOW
+    return STEP * UNIT * SAFETY * largest + UNDERFLOW
 
 
 def mean_error(largest: float) -> float:
     """How far the computed mean of several points can be from the mean of their floats."""
-    return (SUMMED + 4) * UNIT * SAFETY * largest + UNDERFLOW
+    return (SUMMED + 1) * UNIT * SAFETY * largest + UNDERFLOW
 
 
 def rounding_error(largest: float) -> float:

@@ -7,8 +7,9 @@ from functools import lru_cache
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.bounds import UNIT
 from hardmax.tokens.rationals import fits_float64
+
+UNIT = 2.0**-53
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +35,7 @@ def float_metric(dynamics: Dynamics) -> FloatMetric:
     scaled = [[value * scale for value in row] for row in dynamics.metric]
     matrix = np.array(scaled, dtype=np.float64)
     norm = float(np.linalg.norm(matrix))
-    return FloatMetric(matrix, norm, 0.0 if fits_float64(np.array(scaled, dtype=object)) else 2 * UNIT * norm, scale)
+    return FloatMetric(matrix, norm, 0.0 if fits_float64(np.array(scaled, dtype=object)) else UNIT * norm, scale)
 
 
 def relative_margin(gap: float, metric_norm: float, largest: float) -> float:

@@ -118,7 +118,7 @@ def _choose(
     if metric.matrix is not None:
         asking = asking @ torch.from_numpy(metric.matrix).to(positions.device).T
     # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
-    factors = SlackFactors.of(positions.shape[1], metric.norm, metric.error)
+    factors = SlackFactors.of(positions.shape[1], metric)
     slack = factors.slack(norms[rows], error, largest, error)  # pyright: ignore[reportArgumentType]
     winners, gap = prove_gpu(asking, positions, slack)  # pyright: ignore[reportArgumentType]
     return winners, relative_margin(gap, metric.norm, largest)

@@ -151,7 +151,7 @@ def _numbers(dynamics: Dynamics, d: int, layers: int, then: Then, device: torch.
     """The metric, the shares that a token keeps in so many layers, and the factors that the kernel counts with."""
     metric = float_metric(dynamics)
     # In the order of `gpu_layout`.
-    factors = kernel_factors(d, metric.norm, metric.error)
+    factors = kernel_factors(d, metric)
     factors += [float(dynamics.keep), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix
     parts = (matrix, then.shares(dynamics, layers), np.array(factors))

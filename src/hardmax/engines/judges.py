@@ -139,7 +139,7 @@ class _Proving:
     def __init__(self, points: Points, frame: Frame, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
         self._metric = float_metric(dynamics)
-        self._factors = SlackFactors.of(points.dimension, self._metric.norm, self._metric.error)
+        self._factors = SlackFactors.of(points.dimension, self._metric)
         self._frame = frame
         self._truth = Truth(points, dynamics)
         # Exact leads are measured as tokens and metric came, those of floats as numbers of the frame.

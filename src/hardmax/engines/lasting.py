@@ -127,7 +127,7 @@ class Scene:
         """
         vectors = _scaled(looks)
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
-        factors = SlackFactors.of(vectors.shape[1], self.metric.norm, self.metric.error)
+        factors = SlackFactors.of(vectors.shape[1], self.metric)
         slack = factors.slack(norms, UNIT * norms, self._reach, self._error_of_ends)
         matter = np.zeros(len(self._places), dtype=bool)
         for places in ends:

@@ -48,7 +48,7 @@ class Prepared:
             np.empty((0, 0)) if metric.matrix is None else metric.matrix,
             float(dynamics.keep),
             Then.GO_ON.shares(dynamics, layers),
-            np.array(kernel_factors(table.shape[1], metric.norm, metric.error)),
+            np.array(kernel_factors(table.shape[1], metric)),
             presence,
         )
 
