@@ -26,7 +26,7 @@ Sizes = dict[Tier, tuple[int, int]]
 LARGEST: dict[str, int] = {
     "specks": 4096,
     "tight_clusters": 400,
-    "neighbours": 1200,
+    "neighbours": 600,
 }
 
 # Products of coordinates that scoring everybody may take.
