@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types layers unit mutate bench clean
+.PHONY: demo test lint types layers unit mutate soak bench clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -22,8 +22,13 @@ layers: .venv/ready
 unit: .venv/ready
 	$(BIN)/pytest --numprocesses auto
 
+# Breaks the code in some hundred ways, one at a time, and asks the tests whether they notice.
 mutate: .venv/ready
 	$(BIN)/python mutations/run.py
+
+# Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
+soak: .venv/ready
+	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py

@@ -5,13 +5,15 @@ families in which scores collide: small numbers, repeated tokens, flat clouds, p
 problem are moved to where its metric makes a tie.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import cycle, islice, product
 
+import numpy as np
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 from oracle import Cloud, Matrix, Token, apply, dot
+from soak.clouds import KINDS, make
 
 alphas: SearchStrategy[Fraction] = st.sampled_from(
     [Fraction(text) for text in ("1", "1/2", "2", "1/3", "3/2", "1/10", "7/3", "10", "1/1000")]
@@ -252,3 +254,16 @@ def rational_rotations(draw: DrawFn, d: int) -> Matrix:
         rotation[i] = added(scaled(cos, first), scaled(-sin, second))
         rotation[j] = added(scaled(sin, first), scaled(cos, second))
     return rotation
+
+
+@st.composite
+def hard_floats(
+    draw: DrawFn, kinds: Sequence[str] = tuple(KINDS), min_d: int = 1, max_d: int = 5, min_n: int = 1, max_n: int = 12
+) -> np.ndarray:
+    """float64 clouds that are hard on proofs: nearly flat, nearly round, clustered, far out, of every scale.
+
+    The kinds are those of the soak, which has them at every size.
+    """
+    kind, seed = draw(st.sampled_from(kinds)), draw(st.integers(0, 2**32 - 1))
+    n, d = draw(st.integers(min_n, max_n)), draw(st.integers(min_d, max_d))
+    return make(kind, np.random.default_rng(seed), n, d)

@@ -1,0 +1,42 @@
+"""`make soak`: many adversarial problems, every one repeatable by its number. Exit code 1 if any answer is wrong.
+
+    python -m soak                          20,000 problems on all cores
+    python -m soak --problems 500 --start 7000
+    python -m soak --seconds 600            as many as ten minutes allow
+    python -m soak --only 4711              one problem, in full words
+"""
+
+import argparse
+import os
+import sys
+import time
+from pathlib import Path
+
+# Before anything that starts threads: each process works alone.
+for variable in ("NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(variable, "1")
+if not Path("/dev/nvidiactl").exists():
+    os.environ.setdefault("TRITON_INTERPRET", "1")
+
+
+def main() -> int:
+    from soak.running import Range, run, show
+
+    parser = argparse.ArgumentParser(prog="soak", description="Adversarial problems against integers.")
+    parser.add_argument("--problems", type=int, default=20_000, help="how many (default 20,000)")
+    parser.add_argument("--start", type=int, default=0, help="the number of the first one: where an earlier run ended")
+    parser.add_argument("--seconds", type=float, default=float("inf"), help="start no problem after so long")
+    parser.add_argument("--processes", type=int, default=os.cpu_count(), help="how many at a time")
+    parser.add_argument("--patience", type=float, default=300, help="a problem that takes longer counts as wrong")
+    parser.add_argument("--device", action="store_true", help="the problems of the GPU, at every size")
+    parser.add_argument("--only", type=int, help="one problem, with all that is wrong")
+    parser.add_argument("--failures", type=Path, default=Path("build/soak-failures.txt"), help="where they are kept")
+    asked = parser.parse_args()
+    if asked.only is not None:
+        return show(asked.only, asked.device)
+    numbers = Range(asked.start, asked.problems, asked.device, asked.patience, time.time() + asked.seconds)
+    return run(numbers, asked.processes, asked.failures)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

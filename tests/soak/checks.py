@@ -1,0 +1,208 @@
+"""What an answer must say, held against integers: attended sets, tokens and their error, leaders, limits."""
+
+import traceback
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from soak.answers import analysis_of, batch_of, run_of
+from soak.problems import Problem
+from soak.sampling import doubtful_rows
+from soak.sizes import Tier
+from soak.truth import ExactCloud, leaders_of
+
+import hardmax as hm
+from hardmax.engines.cpu import Cpu
+
+LAYERS = 3
+# Rows of a large cloud that are judged, and those among them that floats have no part in.
+ROWS, PLAIN_ROWS = 384, 4
+# Products of coordinates in integers, for one large cloud.
+MOST_PRODUCTS = 10**6
+# Where the theorem does not hold, limits need not exist.
+MOST_LAYERS = 40
+
+
+@dataclass
+class Outcome:
+    """What came out of a problem: how many rows were judged, and what is wrong."""
+
+    rows: int = 0
+    wrong: list[str] = field(default_factory=list)
+
+    def expect(self, holds: bool, otherwise: str) -> None:
+        if not holds and otherwise not in self.wrong:
+            self.wrong.append(otherwise)
+
+
+def judge(problem: Problem) -> Outcome:
+    """The outcome of a problem. Whatever is raised is wrong, too, and so is a warning of numbers that overflow."""
+    outcome = Outcome()
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            _judge(problem, outcome)
+    except Exception as error:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        outcome.wrong.append(f"raised {type(error).__name__}: {error} ({at.filename}:{at.lineno})")
+    return outcome
+
+
+def _judge(problem: Problem, outcome: Outcome) -> None:
+    match problem.engine.name:
+        case "batch" | "gpu batch":
+            _judge_batch(problem, outcome)
+        case "text":
+            _judge_text(problem, outcome)
+        case _ if problem.tier is Tier.LARGE and problem.engine.name != "arena":
+            _judge_sample(problem, outcome)
+        case _:
+            _judge_walk(problem, outcome)
+    if problem.tier is Tier.SMALL and problem.engine.name in ("processor", "exact"):
+        _judge_limit(problem, outcome)
+
+
+def _judge_walk(problem: Problem, outcome: Outcome) -> None:
+    """Every row at layers 0 to LAYERS."""
+    run = run_of(problem, LAYERS)
+    history = list(problem.truth.walk(problem.alpha, LAYERS))
+    outcome.expect(run.certified, "not certified")
+    for layer, (cloud, sets) in enumerate(history):
+        _compare_sets(run.attended(layer), range(len(cloud)), sets, layer, outcome)
+        if layer != 2:
+            _compare_tokens(run.at(layer), cloud, run.error, layer, outcome)
+        if run.arithmetic == "exact":
+            same = run.exact_at(layer).tolist() == _fractions(cloud)
+            outcome.expect(same, f"layer {layer}: exact tokens are not the true ones")
+    _compare_leaders(dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)), history, outcome)
+
+
+def _judge_sample(problem: Problem, outcome: Outcome) -> None:
+    """Some rows at layer 0, and where their tokens are at layers 0 and 1."""
+    run, truth = run_of(problem, 1), problem.truth
+    outcome.expect(run.certified, "not certified")
+    attended = run.attended(0)
+    firsts = [int(several[0]) for several in attended]
+    rows = doubtful_rows(truth, firsts, ROWS, np.random.default_rng(problem.number))
+    for some, plain in ((rows[:PLAIN_ROWS], True), (rows[PLAIN_ROWS:], False)):
+        sets = truth.attended(some, plain=plain, products=MOST_PRODUCTS)
+        some = some[: len(sets)]
+        _compare_sets(attended, some, sets, 0, outcome)
+        _compare_tokens(run.at(1)[some], truth.moved(some, sets, problem.alpha), run.error, 1, outcome)
+    outcome.expect(np.array_equal(run.at(0), problem.tokens), "layer 0: not the tokens that were given")
+
+
+def _judge_batch(problem: Problem, outcome: Outcome) -> None:
+    """Where the kernel takes a cloud and the same cloud in the other order."""
+    runs = batch_of(problem, LAYERS)
+    history = list(problem.truth.walk(problem.alpha, LAYERS))
+    outcome.expect(runs.certified, "not certified")
+    n = len(problem.tokens)
+    leaders = set(leaders_of(history))
+    # Every layer is another walk of the kernel, which takes long where it is interpreted.
+    for layer in (0, 1, LAYERS) if problem.engine.name == "batch" else (LAYERS,):
+        straight, reversed_ = runs.at(layer)
+        for tokens in (straight, reversed_[::-1]):
+            _compare_tokens(tokens, history[layer][0], runs.error, layer, outcome)
+            outcome.rows += n
+    straight, reversed_ = (set(found.tolist()) for found in runs.leaders)
+    outcome.expect(straight == leaders, f"leaders {_few(straight)}, in truth {_few(leaders)}")
+    turned = {n - 1 - i for i in reversed_}
+    outcome.expect(turned == leaders, f"leaders in the other order {_few(turned)}, in truth {_few(leaders)}")
+
+
+def _judge_text(problem: Problem, outcome: Outcome) -> None:
+    """Masses and leaders of a text whose words are the tokens."""
+    found, table = analysis_of(problem, LAYERS)
+    history = list(problem.truth.walk(problem.alpha, LAYERS))
+    outcome.rows += len(table)
+    last, _ = history[-1]
+    over = last.denominator * len(table)
+    mean = np.array([int(total) / over for total in last.numerators.sum(axis=0)])
+    size = max(1e-30, np.abs(table).max())
+    off = float(np.abs(found.masses @ table - mean).max())
+    outcome.expect(off <= 1e-12 * size, f"the mean of the last layer is off by {off:.1e} of {size:.1e}")
+    since = {int(i): int(found.leader_since[i]) for i in np.flatnonzero(found.leader_since >= 0)}
+    _compare_leaders(since, history, outcome)
+
+
+def _judge_limit(problem: Problem, outcome: Outcome) -> None:
+    """The certificate of the limit is true, of this cloud, and says what the limit says."""
+    engine = Cpu(problem.engine.search) if problem.engine.name == "processor" else None
+    arithmetic = "certified" if problem.engine.name == "processor" else "exact"
+    at_most = MOST_LAYERS if problem.metric_kind == "any" else None
+    lim = hm.limit(problem.tokens, problem.dynamics, engine=engine, arithmetic=arithmetic, at_most=at_most)
+    if lim.settled_at is None:
+        outcome.expect(problem.metric_kind == "any", "the limit is not settled")
+        return
+    certificate = lim.certificate
+    verdict = hm.verify(certificate)
+    outcome.expect(bool(verdict), f"certificate refused: {verdict.reason}")
+    outcome.expect(_is_of(certificate, problem.truth), "the certificate is that of another cloud")
+    _compare_limits(lim, certificate, outcome)
+
+
+def _is_of(certificate: dict[str, Any], truth: ExactCloud) -> bool:
+    """Whether the points are the distinct tokens, in order of first appearance."""
+    over = int(certificate["denominator"])
+    points = [tuple(Fraction(int(x), over) for x in row) for row in certificate["points"]]
+    return points == list(dict.fromkeys(map(tuple, _fractions(truth))))
+
+
+def _compare_limits(lim: hm.Limit, certificate: dict[str, Any], outcome: Outcome) -> None:
+    of_token = lim.run.points.of_token.tolist()
+    since = dict(certificate["leaders"])
+    leaders = {token: since[point] for token, point in enumerate(of_token) if point in since}
+    told = dict(zip(lim.leaders.tolist(), lim.leader_layers.tolist(), strict=True))
+    outcome.expect(told == leaders, f"leaders of the limit {told}, of its certificate {leaders}")
+    outcome.expect(lim.settled_at == certificate["settled_at"], "settled at another layer than the certificate says")
+    for token, point in enumerate(of_token):
+        claim = certificate["limits"][point]
+        if "vertex" in claim:  # where that is, at the layer at which it leads, only a walk would tell
+            continue
+        end = map(Fraction, claim["point"])
+        gap = sum((Fraction(x) - y) ** 2 for x, y in zip(lim.points[token].tolist(), end, strict=True))
+        outcome.expect(gap <= Fraction(lim.bound) ** 2, f"the limit of token {token} is further off than {lim.bound}")
+
+
+def _compare_sets(
+    attended: Sequence[np.ndarray], rows: Sequence[int], sets: Sequence[set[int]], layer: int, outcome: Outcome
+) -> None:
+    outcome.rows += len(rows)
+    false = [
+        (row, told, true)
+        for row, true in zip(rows, sets, strict=True)
+        if (told := set(attended[row].tolist())) != true
+    ]
+    if false:
+        row, told, true = false[0]
+        outcome.wrong.append(
+            f"layer {layer}: {len(false)} of {len(rows)} attended sets; token {row} attends to {_few(true)}, "
+            f"not to {_few(told)}"
+        )
+
+
+def _compare_tokens(tokens: np.ndarray, cloud: ExactCloud, error: float, layer: int, outcome: Outcome) -> None:
+    outcome.expect(np.isfinite(error), f"an error of {error} says nothing")
+    off = cloud.further_than(tokens, error)
+    outcome.expect(not off, f"layer {layer}: {len(off)} tokens, such as {off[:3]}, are further off than {error:.3e}")
+
+
+def _compare_leaders(
+    told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome
+) -> None:
+    leaders = leaders_of(history)
+    false = sorted(told.items() ^ leaders.items())
+    outcome.expect(not false, f"leaders: {len(false)} differ, such as (token, since) {false[:3]}")
+
+
+def _fractions(cloud: ExactCloud) -> list[list[Fraction]]:
+    return [[Fraction(int(x), cloud.denominator) for x in row] for row in cloud.numerators.tolist()]
+
+
+def _few(tokens: set[int]) -> str:
+    shown = sorted(tokens)[:4]
+    return f"{shown}{'' if len(tokens) == len(shown) else f' and {len(tokens) - len(shown)} more'}"

@@ -1,0 +1,28 @@
+"""The thousand problems that every change has to pass, chosen so that they take about a minute."""
+
+from itertools import islice
+
+from soak.problems import assignment
+from soak.sizes import Tier
+
+# How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
+# Kernels of the GPU are interpreted where there is none, which takes long: one in five of these.
+_MANY = {Tier.SMALL: 860, Tier.MIDDLING: 120, Tier.LARGE: 20}
+_FLAT = ("line", "one_beside", "regression", "flat", "anisotropic")
+
+
+def _numbers(tier: Tier) -> list[int]:
+    found = (number for number in range(20_000) if _is_quick(number, tier))
+    return list(islice(found, _MANY[tier]))
+
+
+def _is_quick(number: int, tier: Tier) -> bool:
+    own, kind, engine = assignment(number)
+    if own is not tier:
+        return False
+    if tier is Tier.LARGE:
+        return engine.search == "plane" and kind in _FLAT
+    return not engine.name.startswith("gpu") or number % 5 == 0
+
+
+QUICK = sorted(number for tier in Tier for number in _numbers(tier))
