@@ -46,6 +46,9 @@ class Choices:
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
 
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[point] for point in range(len(self)))
+
     @cached_property
     def sizes(self) -> np.ndarray:
         return np.diff(self.offsets)

@@ -1,9 +1,9 @@
 """`make soak`: many adversarial problems, every one repeatable by its number. Exit code 1 if any answer is wrong.
 
-    python -m soak                          20,000 problems on all cores
-    python -m soak --problems 500 --start 7000
-    python -m soak --seconds 600            as many as ten minutes allow
-    python -m soak --only 4711              one problem, in full words
+python -m soak                          20,000 problems on all cores
+python -m soak --problems 500 --start 7000
+python -m soak --seconds 600            as many as ten minutes allow
+python -m soak --only 4711              one problem, in full words
 """
 
 import argparse

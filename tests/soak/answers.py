@@ -6,7 +6,6 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-from soak.problems import Problem
 
 import hardmax as hm
 from hardmax.engines import bands
@@ -17,6 +16,7 @@ from hardmax.engines.searches import outward
 from hardmax.text.analysis import Analysis
 from hardmax.text.model import TextModel
 from hardmax.text.vocabulary import Vocabulary
+from soak.problems import Problem
 
 
 def run_of(problem: Problem, layers: int) -> hm.Trajectory:

@@ -8,14 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+
+import hardmax as hm
+from hardmax.engines.cpu import Cpu
 from soak.answers import analysis_of, batch_of, run_of
 from soak.problems import Problem
 from soak.sampling import doubtful_rows
 from soak.sizes import Tier
 from soak.truth import ExactCloud, leaders_of
-
-import hardmax as hm
-from hardmax.engines.cpu import Cpu
 
 LAYERS = 3
 # Rows of a large cloud that are judged, and those among them that floats have no part in.
@@ -173,9 +173,7 @@ def _compare_sets(
 ) -> None:
     outcome.rows += len(rows)
     false = [
-        (row, told, true)
-        for row, true in zip(rows, sets, strict=True)
-        if (told := set(attended[row].tolist())) != true
+        (row, told, true) for row, true in zip(rows, sets, strict=True) if (told := set(attended[row].tolist())) != true
     ]
     if false:
         row, told, true = false[0]
@@ -191,9 +189,7 @@ def _compare_tokens(tokens: np.ndarray, cloud: ExactCloud, error: float, layer: 
     outcome.expect(not off, f"layer {layer}: {len(off)} tokens, such as {off[:3]}, are further off than {error:.3e}")
 
 
-def _compare_leaders(
-    told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome
-) -> None:
+def _compare_leaders(told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome) -> None:
     leaders = leaders_of(history)
     false = sorted(told.items() ^ leaders.items())
     outcome.expect(not false, f"leaders: {len(false)} differ, such as (token, since) {false[:3]}")

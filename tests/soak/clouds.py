@@ -273,7 +273,9 @@ def mixed(rng: Generator, n: int, d: int) -> np.ndarray:
 
 
 # What other kinds are made from: all of ordinary size.
-PLAIN: tuple[Maker, ...] = (gaussian, line, regression, flat, sphere, shell, clusters, whole_numbers, decimals, polygons)
+PLAIN: tuple[Maker, ...] = (
+    gaussian, line, regression, flat, sphere, shell, clusters, whole_numbers, decimals, polygons,
+)  # fmt: skip
 
 KINDS: dict[str, Maker] = {
     maker.__name__: maker

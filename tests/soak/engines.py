@@ -1,8 +1,7 @@
 """Everybody who can be asked, and where: each search of the processor, forced and chosen, the kernels, the GPU."""
 
-from soak.sizes import Engine, Sizes, Tier
-
 from hardmax.engines.search import SEARCHES
+from soak.sizes import Engine, Sizes, Tier
 
 S, M, L = Tier.SMALL, Tier.MIDDLING, Tier.LARGE
 ANY = (1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 16, 33, 64)

@@ -7,12 +7,12 @@ from itertools import product
 
 import numpy as np
 from numpy.random import Generator
+
+import hardmax as hm
 from soak.clouds import KINDS, make
 from soak.engines import DEVICE, PROCESSOR
 from soak.sizes import Engine, Tier
 from soak.truth import ExactCloud
-
-import hardmax as hm
 
 ALPHAS = ("1/2", "1", "1/10", "1000")
 SEED = 1

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import numpy as np
+
 from soak.truth import ExactCloud
 
 _BLOCK = 2**22
