@@ -106,7 +106,7 @@ def test_where_floats_drift_apart_ties_stay_ties(alpha):
 
 def distance(tokens: np.ndarray, exact: np.ndarray) -> Fraction:
     rows = zip(tokens.tolist(), exact.tolist(), strict=True)
-    return max(sum((Fraction(x) - y) ** 2 for x, y in zip(*row, strict=True)) for row in rows)
+    return max(Fraction(sum((Fraction(x) - y) ** 2 for x, y in zip(*row, strict=True))) for row in rows)
 
 
 def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():

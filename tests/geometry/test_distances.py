@@ -1,6 +1,7 @@
 """Membership and distance against exact fractions: thin, flat, far-away and lopsided hulls, at any scale."""
 
 from fractions import Fraction
+from typing import Any
 from math import isqrt
 
 import numpy as np
@@ -21,7 +22,7 @@ from hardmax.tokens.lengths import root
 def exact_square(points: np.ndarray, target: np.ndarray, metric: np.ndarray | None = None) -> Fraction:
     point, _ = project_exact(points.tolist(), metric, target.tolist())
     way = np.array(point, dtype=object) - np.array([Fraction(float(x)) for x in target], dtype=object)
-    square = way @ way if metric is None else way @ metric @ way
+    square: Any = way @ way if metric is None else way @ metric @ way
     return Fraction(square)
 
 

@@ -124,7 +124,7 @@ def ellipsoid(rng: Generator, n: int, d: int) -> np.ndarray:
 
 def antipodal(rng: Generator, n: int, d: int) -> np.ndarray:
     """Each token and its opposite, exactly or up to rounding."""
-    half = rng.choice([gaussian, sphere, line])(rng, (n + 1) // 2, d)
+    half = (gaussian, sphere, line)[rng.integers(3)](rng, (n + 1) // 2, d)
     other = -half if rng.random() < 0.5 else -half * (1 + 2.0**-52 * rng.integers(-1, 2, (len(half), 1)))
     return np.concatenate([half, other])[:n]
 

@@ -227,7 +227,7 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
 
 def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
     """The scalar product."""
-    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))
+    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
 
 
 def exact_sum(values: np.ndarray) -> Fraction:
