@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import exact_number
 from hardmax.wording import counted
-
-if TYPE_CHECKING:
-    import torch  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -70,9 +67,15 @@ class Limit:
         return f"{self.run.stopped}; the attended sets repeat with period {self.cycle.period}"
 
     @cached_property
-    def points(self) -> np.ndarray:
-        """The limit of every token, float64 (n, d); where the tokens were last, if the run did not settle."""
+    def points(self) -> Any:
+        """The limit of every token, (n, d): float64, or a tensor of the dtype and on the device on which they came;
+        where the tokens were last, if the run did not settle."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
+
+    @cached_property
+    def float_points(self) -> np.ndarray:
+        """`points` as an array of float64, whatever the tokens came as."""
+        return self.run.floats_at(self.run.layers) if self.settled_at is None else self.run.float_ends()
 
     @cached_property
     def exact_points(self) -> np.ndarray:
@@ -97,7 +100,7 @@ class Limit:
         """The hull K of the leaders. Its vertex v is the leader `leaders[v]`, repeated leaders counted once."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        places = self.run.at(self.run.layers)[self.distinct_leaders]
+        places = self.run.floats_at(self.run.layers)[self.distinct_leaders]
         metric = self.run.dynamics.metric
         # Distances in the norm of the metric, where it has one.
         measured = metric is not None and is_metric(metric)
@@ -106,7 +109,7 @@ class Limit:
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
         """The first token of each place where a leader sits: the vertices of the polytope, in order."""
-        _, first = np.unique(self.run.at(self.run.layers)[self.leaders], axis=0, return_index=True)
+        _, first = np.unique(self.run.floats_at(self.run.layers)[self.leaders], axis=0, return_index=True)
         return self.leaders[np.sort(first)]
 
     @cached_property
@@ -114,25 +117,20 @@ class Limit:
         """No limit is further than this from `points`. If the run did not settle: all stay in the hull that is left."""
         if self.settled_at is not None:
             return self.run.error
-        return 2 * float(np.linalg.norm(self.points - self.points.mean(axis=0), axis=1).max()) + self.run.error
+        last = self.float_points
+        return 2 * float(np.linalg.norm(last - last.mean(axis=0), axis=1).max()) + self.run.error
 
     @cached_property
     def cycle(self) -> Cycle | None:
         """Attended sets that come round again, if the run did not settle and they did."""
         return None if self.settled_at is not None else find_cycle(self.run)
 
-    def tensor(self) -> "torch.Tensor":
-        """The limit of every token as a torch tensor, of the dtype and on the device on which the tokens came."""
-        if self.run.tensor_kind is None:
-            raise InputError("`tensor` needs tokens that came as a torch tensor; `points` gives them as an array.")
-        return self.run.tensor_kind.tensor(self.points)
-
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer: g^(layer - settled_at) times that at
         settling, from there on."""
         settled = self._settled()
         if layer < settled:
-            return float(np.linalg.norm(self.run.at(layer) - self.points, axis=1).max())
+            return float(np.linalg.norm(self.run.floats_at(layer) - self.float_points, axis=1).max())
         return math.sqrt(self._square_at_settling) * float(power(self.run.dynamics.keep, layer - settled))
 
     def layers_to(self, eps: Any) -> int:

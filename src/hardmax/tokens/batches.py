@@ -13,7 +13,7 @@ import numpy as np
 
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import short, to_fractions
-from hardmax.tokens.tensors import TensorKind, is_tensor, to_numpy
+from hardmax.tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack, to_numpy
 
 LARGEST_EXACT_INTEGER = 2**53
 LARGEST_FLOAT = int(np.finfo(np.float64).max)
@@ -39,6 +39,10 @@ class Form:
     def is_single(self) -> bool:
         return self.layout is Layout.CLOUD
 
+    def given_back(self, numbers: Any) -> Any:
+        """An array as a tensor of the kind in which the tokens came, if they did."""
+        return numbers if self.tensors is None else self.tensors.tensor(numbers)
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class Ragged:
@@ -50,12 +54,12 @@ class Ragged:
     [[2.0], [3.0]]
     """
 
-    tokens: np.ndarray
+    tokens: Any  # an array, or the tensor that was given
     offsets: np.ndarray
     multiplicities: np.ndarray | None
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
-        tokens = read_table(tokens, "`tokens`")
+        tokens = tokens if is_plain_table(tokens) else read_table(tokens, "`tokens`")
         offsets = _whole_numbers(offsets, "`offsets`")
         if offsets.ndim != 1 or len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(tokens):
             raise InputError(
@@ -72,7 +76,7 @@ class Ragged:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, cloud: int) -> np.ndarray:
+    def __getitem__(self, cloud: int) -> Any:
         return self.tokens[self.offsets[cloud] : self.offsets[cloud + 1]]
 
 
@@ -87,8 +91,9 @@ class Cloud:
 def read_batch(tokens: Any) -> tuple[list[Cloud], Form]:
     """The clouds in `tokens`, checked, and the form they came in."""
     if isinstance(tokens, Ragged):
-        return _ragged_clouds(tokens), Form(Layout.RAGGED)
-    kind = TensorKind.of(tokens)
+        return _ragged_clouds(tokens), Form(Layout.RAGGED, kind_of(tokens))
+    tokens = rows_together(tokens)
+    kind = kind_of(tokens)
     if not isinstance(tokens, list | tuple):
         tokens = to_numpy(tokens) if is_tensor(tokens) else np.asarray(tokens)
         if tokens.ndim == 3:
@@ -107,21 +112,27 @@ def read_batch(tokens: Any) -> tuple[list[Cloud], Form]:
     return clouds, Form(Layout.LIST, kind)
 
 
-def restore(form: Form, clouds: Sequence[np.ndarray]) -> Any:
-    """Tables, one for each cloud, in the form in which the tokens came."""
+def kind_of(tokens: Any) -> TensorKind | None:
+    """The kind of tensors in which tokens came, if they did."""
+    return TensorKind.of(tokens.tokens if isinstance(tokens, Ragged) else tokens)
+
+
+def restore(form: Form, clouds: Sequence[Any]) -> Any:
+    """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came."""
     match form.layout:
         case Layout.CLOUD:
-            return clouds[0]
+            return form.given_back(clouds[0])
         case Layout.LIST:
-            return list(clouds)
+            return [form.given_back(cloud) for cloud in clouds]
         case Layout.STACK:
-            return np.stack(clouds)
+            return form.given_back(stack(clouds))
         case Layout.RAGGED:
-            return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]))
+            return Ragged(form.given_back(concatenate(clouds)), np.cumsum([0, *map(len, clouds)]))
 
 
 def read_table(values: Any, name: str) -> np.ndarray:
     """A float64 table `(n, d)`, or one of Fractions where the entries are rationals, integers beyond 2^53 or texts."""
+    values = rows_together(values)
     values = to_numpy(values) if is_tensor(values) else values
     table = values if isinstance(values, np.ndarray) else _rows_to_array(values, name)
     if table.ndim != 2:
@@ -177,7 +188,8 @@ def _rows_to_array(values: Any, name: str) -> np.ndarray:
 def _ragged_clouds(ragged: Ragged) -> list[Cloud]:
     bounds = list(zip(ragged.offsets[:-1].tolist(), ragged.offsets[1:].tolist(), strict=True))
     counts = ragged.multiplicities
-    return [Cloud(ragged.tokens[a:b], None if counts is None else counts[a:b]) for a, b in bounds]
+    tokens = read_table(ragged.tokens, "`tokens`") if is_tensor(ragged.tokens) else ragged.tokens
+    return [Cloud(tokens[a:b], None if counts is None else counts[a:b]) for a, b in bounds]
 
 
 def _read_multiplicities(values: Any, tokens: int) -> np.ndarray:
