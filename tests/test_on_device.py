@@ -32,7 +32,7 @@ SLOW = hm.Dynamics("1/10")
 SQUARE = [[1.0, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
 
 
-def there(values, dtype=torch.float64) -> torch.Tensor:
+def there(values, dtype=torch.float64):
     return torch.tensor(np.asarray(values, dtype=np.float64)).to(dtype).to(DEVICE)
 
 

@@ -95,17 +95,3 @@ def test_softmax_has_a_derivative_too(draw_clouds):
     tokens = torch.tensor(np.random.default_rng(8).normal(size=(len(clouds.ids), 2)), requires_grad=True)
     alpha = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
     assert torch.autograd.gradcheck(lambda z, a: Softmax(0.5).walk(z, clouds, a, 2).tokens, (tokens, alpha))
-
-
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_gpu_walks_and_learns_as_the_cpu_does(draw_clouds):
-    clouds = draw_clouds(9, clouds=50, most=40)
-    tokens = np.random.default_rng(10).normal(size=(len(clouds.ids), 2))
-    found = []
-    for device in ("cpu", "cuda"):
-        given_tokens = torch.tensor(tokens, device=device, requires_grad=True)
-        walked = Hardmax().walk(given_tokens, clouds, torch.tensor(1.0, device=device), 8)
-        (walked.tokens**2).sum().backward()
-        found.append((walked.tokens.detach().cpu(), walked.leads.cpu(), given_tokens.grad.cpu()))
-    for here, there in zip(*found, strict=True):
-        torch.testing.assert_close(here, there)
