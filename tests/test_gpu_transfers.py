@@ -35,7 +35,7 @@ def given_as() -> dict[str, Any]:
 def bytes_copied(job: Callable[[], object], folder: Path) -> dict[str, int]:
     """The bytes that went each way while a job ran, by the name that the profiler gives the way."""
     job()  # compiles kernels, and fills caches
-    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA], acc_events=True) as profile:
         job()
         torch.cuda.synchronize()
     profile.export_chrome_trace(str(folder / "trace.json"))

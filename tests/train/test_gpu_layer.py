@@ -71,7 +71,7 @@ def test_ties_and_multiplicities_are_the_same_sets_and_shares(draw_clouds, metri
 
 
 def test_clouds_of_one_token_and_no_clouds_at_all():
-    for sizes in ([1], [1, 3, 1], []):
+    for sizes in ([1], [1, 3, 1], [2, 0, 1], [0, 0], []):
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         clouds = Clouds(np.arange(offsets[-1]), np.ones(offsets[-1]), offsets)
         tokens = np.random.default_rng(14).normal(size=(int(offsets[-1]), 3))

@@ -35,39 +35,66 @@ class GpuLayer:
     error: float  # how far positions can be from the truth
 
 
+def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
+    """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
+    norms, largest = _norms(positions)
+    _check_range(largest, positions.shape[1])
+    chosen, _ = _choose(positions, None, norms, largest, dynamics, 0.0)
+    return _step(positions, chosen, float(dynamics.keep))
+
+
 def walk_layers(positions: torch.Tensor, dynamics: Dynamics, error: float = 0.0) -> Iterator[GpuLayer]:
     """The layers of a walk of distinct points, known up to `error`, to where it settles; `Undecided` may be raised."""
-    if not SMALLEST <= float(torch.stack(positions.aminmax()).abs().max()) <= LARGEST:
-        raise Undecided
-    keep = float(dynamics.keep)
     everybody = torch.arange(len(positions), device=positions.device)
-    chosen, pending, since = everybody, everybody, torch.full_like(everybody, -1)
+    chosen, pending, since = everybody, None, torch.full_like(everybody, -1)
     for number in count():
-        norms = torch.linalg.vector_norm(positions, dim=1) + 2.0**-500
-        largest = float(norms.max())
+        norms, largest = _norms(positions)
+        if number == 0:
+            _check_range(largest, positions.shape[1])
         winners, margin = _choose(positions, pending, norms, largest, dynamics, error)
-        chosen = winners if len(pending) == len(chosen) else chosen.index_copy(0, pending, winners)
+        chosen = winners if pending is None else chosen.index_copy(0, pending, winners)
         leads = chosen == everybody
         since = torch.where(leads & (since < 0), number, since)
         pending = torch.nonzero(~leads[chosen]).flatten()
         yield GpuLayer(number, positions, chosen, since, not len(pending), margin, largest, error)
         if not len(pending):
             return
-        targets = positions[chosen]
-        positions = targets + keep * (positions - targets)
+        positions = _step(positions, chosen, float(dynamics.keep))
         error += step_error(largest)
 
 
+def _norms(positions: torch.Tensor) -> tuple[torch.Tensor, float]:
+    """Those of all points, none too small even where squares underflow, and the largest."""
+    norms = torch.linalg.vector_norm(positions, dim=1) + 2.0**-500
+    return norms, float(norms.max())
+
+
+def _check_range(largest: float, dimension: int) -> None:
+    """Refuse points whose largest coordinate may lie outside the sizes for which the bounds hold."""
+    if not SMALLEST * dimension <= largest <= LARGEST:
+        raise Undecided
+
+
+def _step(positions: torch.Tensor, chosen: torch.Tensor, keep: float) -> torch.Tensor:
+    targets = positions[chosen]
+    return targets + keep * (positions - targets)
+
+
 def _choose(
-    positions: torch.Tensor, rows: torch.Tensor, norms: torch.Tensor, largest: float, dynamics: Dynamics, error: float
+    positions: torch.Tensor,
+    rows: torch.Tensor | None,
+    norms: torch.Tensor,
+    largest: float,
+    dynamics: Dynamics,
+    error: float,
 ) -> tuple[torch.Tensor, float]:
-    """Whom the points of these rows attend to, and the smallest margin."""
+    """Whom the points of these rows attend to (None: of all), and the smallest margin."""
     metric = float_metric(dynamics)
-    asking = positions[rows]
+    asking, sizes = (positions, norms) if rows is None else (positions[rows], norms[rows])
     if metric.matrix is not None:
         asking = asking @ torch.from_numpy(metric.matrix).to(positions.device).T
     # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
-    slack = score_slack(norms[rows], largest, positions.shape[1], metric.norm, metric.error, error)  # pyright: ignore[reportArgumentType]
+    slack = score_slack(sizes, largest, positions.shape[1], metric.norm, metric.error, error)  # pyright: ignore[reportArgumentType]
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
         winners, gap = prove_gpu(asking, positions, slack)  # pyright: ignore[reportArgumentType]
     return winners, relative_margin(gap, metric.norm, largest)

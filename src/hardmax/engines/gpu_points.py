@@ -8,7 +8,7 @@ ever share one, all rows are sorted.
 # pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
 from __future__ import annotations
 
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -18,8 +18,7 @@ from hardmax.tokens.points import Points
 if INSTALLED:
     import torch
 
-# Odd numbers that spread bits, written as the signed ones that torch has.
-_SPREAD, _TURN = -7046029254386353131, -4658895280553007687
+# Short floats differ in their high bits alone: added to the low ones so far down, they make all bits of a product.
 _SHIFT = 29
 
 
@@ -109,9 +108,13 @@ def _first_equals(tokens: torch.Tensor) -> torch.Tensor | None:
 
 def keys_of(tokens: torch.Tensor) -> torch.Tensor:
     """A whole number for each token: the same for equal ones, hardly ever for others."""
-    bits = tokens.contiguous().view(torch.int64) * _SPREAD
-    bits = (bits ^ (bits >> _SHIFT)) * _TURN
-    bits ^= bits >> _SHIFT
-    # Each coordinate counts by an odd number of its own, so that their order matters.
-    axes = 2 * torch.arange(tokens.shape[1], device=tokens.device) + 1
-    return (bits * (axes * _SPREAD)).sum(dim=1)
+    bits = tokens.contiguous().view(torch.int64)
+    # Whole numbers add up to the same in any order.
+    return ((bits ^ (bits >> _SHIFT)) * _weights(tokens.shape[1], tokens.device)).sum(dim=1)
+
+
+@lru_cache(maxsize=16)
+def _weights(dimension: int, device: torch.device) -> torch.Tensor:
+    """An odd number for each coordinate, the same ones every time."""
+    odd = np.random.default_rng(0).integers(-(2**62), 2**62, dimension) * 2 + 1
+    return torch.from_numpy(odd).to(device)

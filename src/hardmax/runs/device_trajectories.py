@@ -36,13 +36,8 @@ class DeviceBatch:
     stop: Stop
     record: Record
 
-    @cached_property
-    def offsets(self) -> torch.Tensor:
-        """Those of the clouds, on their device."""
-        return torch.from_numpy(self.clouds.offsets).to(self.clouds.tokens.device)
-
     def walk(self, layer: int, then: Then) -> GpuBatchOutcome:
-        return walk_batch_gpu(self.clouds.tokens, self.offsets, self.dynamics, layer, then=then)
+        return walk_batch_gpu(self.clouds.tokens, self.clouds.offsets_there, self.dynamics, layer, then=then)
 
     def fetched(self) -> Batch:
         """The same for the processor."""
@@ -149,5 +144,5 @@ class DeviceTrajectories(Trajectories):
         layers, which = self.outcome.settled.clamp(min=0).unique(return_inverse=True)
         shares = [float(power(self.batch.dynamics.keep, layer - settled)) for settled in layers.tolist()]
         of_cloud = torch.tensor(shares, dtype=torch.float64, device=ends.device)[which]
-        of_token = of_cloud.repeat_interleave(self.batch.offsets.diff(), output_size=len(ends))
+        of_token = of_cloud.repeat_interleave(self.batch.clouds.offsets_there.diff(), output_size=len(ends))
         return ends + of_token[:, None] * (starts - ends)

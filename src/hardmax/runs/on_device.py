@@ -12,9 +12,8 @@ import torch
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import Then
 from hardmax.engines.floating import Undecided
-from hardmax.engines.gpu import walk_layers
+from hardmax.engines.gpu import move_once
 from hardmax.engines.gpu_batch import suits, walk_batch_gpu
-from hardmax.engines.gpu_engine import GpuStretch
 from hardmax.engines.gpu_points import merge_there
 from hardmax.engines.stretch import Engine
 from hardmax.runs.device_trajectories import DeviceBatch, DeviceTrajectories
@@ -62,7 +61,7 @@ def step_there(clouds: DeviceClouds, plan: Plan) -> Any:
     """The tokens one layer later, in the form in which they came."""
     plan.dynamics.check_dimension(clouds.dimension)
     if not clouds.form.is_single and _suits_kernel(clouds, plan.stop):
-        outcome = walk_batch_gpu(clouds.tokens, clouds.offsets, plan.dynamics, 1)
+        outcome = walk_batch_gpu(clouds.tokens, clouds.offsets_there, plan.dynamics, 1)
         undecided = outcome.undecided.tolist()
         exact = {cloud: _run_here(clouds.cloud(cloud), plan).floats_at(1) for cloud in undecided}
         return clouds.restore(outcome.tokens, exact)
@@ -71,12 +70,15 @@ def step_there(clouds: DeviceClouds, plan: Plan) -> Any:
 
 def _moved(cloud: DeviceClouds, plan: Plan) -> torch.Tensor:
     """The tokens of one cloud a layer later."""
-    points = merge_there(cloud.tokens, cloud.multiplicities)
     try:
-        first = next(walk_layers(points.there, plan.dynamics))
+        return move_once(cloud.tokens, plan.dynamics)
+    except Undecided:
+        # It may have been for a token that is repeated: those are one.
+        points = merge_there(cloud.tokens, cloud.multiplicities)
+    try:
+        return points.spread(move_once(points.there, plan.dynamics))
     except Undecided:
         return cloud.tokens.new_tensor(_run_here(cloud, plan).floats_at(1))
-    return points.spread(GpuStretch(first, plan.dynamics.keep).tensor_at(1))
 
 
 def _suits_kernel(clouds: DeviceClouds, stop: Stop) -> bool:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,6 +37,15 @@ class DeviceClouds:
     @property
     def dimension(self) -> int:
         return self.tokens.shape[1]
+
+    @cached_property
+    def offsets_there(self) -> torch.Tensor:
+        """The offsets on the device of the tokens."""
+        import torch
+
+        if self.layout is Layout.STACK:  # known from two numbers
+            return torch.arange(0, len(self.tokens) + 1, int(self.offsets[1]), device=self.tokens.device)
+        return torch.from_numpy(self.offsets).to(self.tokens.device)
 
     def cloud(self, number: int) -> DeviceClouds:
         """One of them, by itself."""

@@ -6,6 +6,7 @@ They are looked at where they are: of a tensor on a GPU no more than its smalles
 # pyright: reportMissingImports=false
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -53,7 +54,8 @@ def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
         return None
     copy = there.to(torch.float64) + 0.0
     # The extremes of numbers among which there is a nan are nan.
-    return copy if bool(torch.stack(copy.aminmax()).isfinite().all()) else None
+    extremes = torch.stack(copy.aminmax()).tolist()
+    return copy if all(map(math.isfinite, extremes)) else None
 
 
 def _fits_float64(whole: torch.Tensor) -> bool:
