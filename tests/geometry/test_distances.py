@@ -1,8 +1,8 @@
 """Membership and distance against exact fractions: thin, flat, far-away and lopsided hulls, at any scale."""
 
 from fractions import Fraction
-from typing import Any
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import pytest
