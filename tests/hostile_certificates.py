@@ -6,7 +6,7 @@ with what it should be called: refused, undecided (the budget ends first), or no
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from math import isqrt
 from typing import Any, NamedTuple
@@ -55,8 +55,12 @@ def small(**changes: Any) -> bytes:
     return certificate([["1"], ["-1"]], **changes)
 
 
-def line(n: int) -> list[list[str]]:
-    return [[str(i)] for i in range(1, n + 1)]
+def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
+    """Positive numbers that grow: everybody attends to the last, which leads."""
+    points = [[str(number)] for number in numbers]
+    last = len(points) - 1
+    everybody = {"attended": [{"from": 0, "sets": [[last]] * len(points)}], "limits": [{"vertex": last}] * len(points)}
+    return certificate(points, **everybody | {"leaders": [[last, 0]]} | changes)
 
 
 def long_number(seed: int, digits: int = MOST) -> str:
@@ -68,13 +72,19 @@ def alike(seed: int) -> str:
     return str(SAME_HASH * (seed + 1))
 
 
-# 1 and -1 attend to each other for ever, and meet in the limit only.
-ENDLESS = {"metric": [["-1"]], "alpha": "1/2", "attended": [{"from": 0, "sets": [[1], [0]]}], "leaders": []}
+def endless(n: int = 1, **changes: Any) -> bytes:
+    """The numbers from -n to n attend to the other end for ever, and meet in the limit only."""
+    points = [[str(i)] for i in (*range(-n, 0), *range(1, n + 1))]
+    sets = [[2 * n - 1]] * n + [[0]] * n
+    told = {"metric": [["-1"]], "alpha": "1/2", "attended": [{"from": 0, "sets": sets}], "leaders": []}
+    return certificate(points, **told | {"settled_at": 10**18} | changes)
 
 
-def everybody(n: int) -> Document:
+def all_tied(n: int, **changes: Any) -> bytes:
     """With the metric 0 everybody attends to everybody for ever."""
-    return {"metric": [["0"]], "attended": [{"from": 0, "sets": [list(range(n))] * n}], "leaders": []}
+    points = [[str(i)] for i in range(n)]
+    told = {"metric": [["0"]], "attended": [{"from": 0, "sets": [list(range(n))] * n}], "leaders": []}
+    return certificate(points, **told | changes)
 
 
 def ring() -> list[list[str]]:
@@ -86,30 +96,39 @@ def ring() -> list[list[str]]:
     return [[str(x), str(y)] for x, y in circle] + [["0", "0"]]
 
 
-def face(weights: list[str]) -> bytes:
-    """0 ends in the middle of the ring, by these weights."""
+def around(**changes: Any) -> bytes:
+    """The certificate of the ring, but for the changes."""
     points = ring()
     leaders = range(len(points) - 1)
+    told = {
+        "attended": [{"from": 0, "sets": [*([i] for i in leaders), list(range(len(points)))]}],
+        "leaders": [[i, 0] for i in leaders],
+        "limits": [*({"vertex": i} for i in leaders), {"point": ["0", "0"]}],
+    }
+    return certificate(points, **told | changes)
+
+
+def weighted(weights: list[str]) -> bytes:
+    """0 ends in the middle of the ring, by these weights."""
+    leaders = range(len(weights))
     middle = {"face": [*leaders], "weights": weights, "point": ["0", "0"]}
+    return around(limits=[*({"vertex": i} for i in leaders), middle])
+
+
+def close_behind() -> bytes:
+    """Two leaders tie for 79 points; 600 others come closer on the way, without ever being level. Not a word is false,
+    except that the last point ends where it does not."""
+    leaders = [["200", "200", "0", "0"], ["200", "-200", "0", "0"], ["180", "0", "0", "1200000"]]
+    others = [["300", "0", str(-1400 - 20 * k), "200"] for k in range(600)]
+    tied = [[str(s), "0", str(s), "0"] for s in range(20, 99)]
+    sets = [[0], [1], [2], *[[2]] * len(others), *[[0, 1]] * len(tied)]
+    limits = [{"vertex": v} for v in (0, 1, 2, *[2] * len(others))] + [{"point": ["200", "0", "0", "0"]}] * len(tied)
     return certificate(
-        points,
-        attended=[{"from": 0, "sets": [*([i] for i in leaders), list(range(len(points)))]}],
-        leaders=[[i, 0] for i in leaders],
-        limits=[*({"vertex": i} for i in leaders), middle],
+        leaders + others + tied,
+        attended=[{"from": 0, "sets": sets}],
+        leaders=[[0, 0], [1, 0], [2, 0]],
+        limits=[*limits[:-1], {"point": ["200", "0", "0", "1"]}],
     )
-
-
-def pairs(n: int, multiplicities: list[int]) -> bytes:
-    """A comb: 2n points in two rows, so that 2n points between them attend to n different pairs."""
-    vertices = [[str(x), str(y)] for x, y in ((10**6, 0), (-(10**6), 0))]
-    return certificate([*vertices, *line(0)], multiplicities=multiplicities, settled_at=n)
-
-
-def close_behind(n: int) -> bytes:
-    """Two leaders tie for the last point, and n others come closer to them on its way, without ever being level."""
-    others = [["15", "0", str(-70 - k), "10"] for k in range(n)]
-    points = [["10", "10", "0", "0"], ["10", "-10", "0", "0"], ["9", "0", "0", "60000"], *others, ["1", "0", "1", "0"]]
-    return certificate(points, settled_at=0)
 
 
 def prime_numbers(n: int) -> list[int]:
@@ -140,6 +159,7 @@ def filled(unit: str) -> bytes:
 
 
 PRIMES = prime_numbers(10_000)
+LONG_COUNTS = [int(long_number(i)) for i in range(325)]
 SHAPES: dict[str, Hostile] = {
     "a float": Hostile("refused", lambda: small(alpha=0.5)),
     "a float for a layer": Hostile("refused", lambda: small(settled_at=0.0)),
@@ -193,33 +213,25 @@ FILLED: dict[str, Hostile] = {
     "keys": Hostile("refused", lambda: small(**{f"{i:x}": 0 for i in range(300_000)})),
 }
 COSTLY: dict[str, Hostile] = {
-    "long points": Hostile("undecided", lambda: certificate([[long_number(i)] for i in range(400)])),
-    "long points and a long step": Hostile(
-        "undecided", lambda: small(**ENDLESS | {"alpha": long_number(1), "settled_at": 9})
-    ),
-    "a long denominator": Hostile(
-        "undecided", lambda: certificate([[long_number(i)] for i in range(99)], denominator=long_number(99))
-    ),
-    "a long step and many points": Hostile(
-        "undecided", lambda: certificate(line(1500), alpha=f"{long_number(1)}/{long_number(2)}")
-    ),
+    "long points": Hostile("undecided", lambda: line(map(long_number, range(400)))),
+    "a long denominator": Hostile("undecided", lambda: endless(denominator=long_number(1))),
+    "a long step": Hostile("undecided", lambda: endless(alpha=f"1/{long_number(1)}")),
+    "a long step and many points": Hostile("undecided", lambda: endless(700, alpha=f"1/{long_number(1)}")),
     "a number too long for Python": Hostile("undecided", lambda: certificate([["9" * 100_000]])),
     "a metric over all primes": Hostile(
-        "undecided",
-        lambda: certificate([["1"] * 100, ["2"] * 100], metric=wide(100, lambda k: f"1/{PRIMES[k]}")),
+        "undecided", lambda: certificate([["1"] * 100, ["2"] * 100], metric=wide(100, lambda k: f"1/{PRIMES[k]}"))
     ),
     "a metric of long fractions": Hostile(
-        "undecided",
-        lambda: certificate([["1"] * 15], metric=wide(15, lambda k: f"1/{long_number(k)}")),
+        "undecided", lambda: certificate([["1"] * 15], metric=wide(15, lambda k: f"1/{long_number(k)}"))
     ),
-    "a wide metric": Hostile("undecided", lambda: certificate([["1"] * 700], metric=wide(700, lambda _: "0"))),
-    "a wide point": Hostile("undecided", lambda: certificate([["0"] * 700_000])),
-    "wide points": Hostile("undecided", lambda: certificate([[str(i), *["0"] * 3000] for i in range(300)])),
-    "many points": Hostile("undecided", lambda: certificate(line(40_000))),
-    "points of one hash": Hostile("undecided", lambda: certificate([[alike(i)] for i in range(30_000)])),
-    "denominators of one hash": Hostile(
+    "a metric of one hash": Hostile(
         "undecided", lambda: certificate([["1"] * 150], metric=wide(150, lambda k: f"1/{alike(k)}"))
     ),
+    "a wide metric": Hostile("undecided", lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0"))),
+    "a wide point": Hostile("undecided", lambda: certificate([["0"] * 700_000])),
+    "wide points": Hostile("undecided", lambda: certificate([[str(i), *["0"] * 3000] for i in range(300)])),
+    "many points": Hostile("undecided", lambda: line(range(1, 40_000))),
+    "points of one hash": Hostile("undecided", lambda: line(map(alike, range(30_000)))),
     "layers of one hash": Hostile(
         "refused",
         lambda: small(
@@ -229,27 +241,17 @@ COSTLY: dict[str, Hostile] = {
     "indices of one hash": Hostile(
         "refused", lambda: small(attended=[{"from": 0, "sets": [[SAME_HASH * i for i in range(100_000)], [0]]}])
     ),
-    "layers without end": Hostile("undecided", lambda: small(**ENDLESS | {"settled_at": 10**18})),
-    "more layers than can be counted": Hostile("undecided", lambda: small(**ENDLESS | {"settled_at": 10**4200})),
-    "layers of long steps": Hostile(
-        "undecided", lambda: small(**ENDLESS | {"alpha": f"1/{long_number(3)}", "settled_at": 10**9})
-    ),
-    "everybody tied": Hostile("undecided", lambda: certificate(line(800), **everybody(800))),
-    "long multiplicities": Hostile(
-        "undecided",
-        lambda: certificate(
-            line(300), **everybody(300), multiplicities=[int(long_number(i)) for i in range(300)], settled_at=10**6
-        ),
-    ),
-    "sizes without a common factor": Hostile(
-        "undecided", lambda: certificate(ring(), multiplicities=[int(long_number(i)) for i in range(325)])
-    ),
-    "weights over all primes": Hostile("refused", lambda: face([f"1/{prime}" for prime in PRIMES[:324]])),
-    "weights of long fractions": Hostile("undecided", lambda: face([f"1/{long_number(k)}" for k in range(324)])),
+    "layers without end": Hostile("undecided", endless),
+    "layers without end, of many points": Hostile("undecided", lambda: endless(150, alpha="1/1000000")),
+    "more layers than can be counted": Hostile("undecided", lambda: endless(settled_at=10**4200)),
+    "everybody tied": Hostile("refused", lambda: all_tied(1000)),
+    "everybody tied, and many": Hostile("undecided", lambda: all_tied(300, multiplicities=LONG_COUNTS[:300])),
+    "sizes without a common factor": Hostile("undecided", lambda: around(multiplicities=LONG_COUNTS)),
+    "weights over all primes": Hostile("refused", lambda: weighted([f"1/{prime}" for prime in PRIMES[:324]])),
+    "weights of long fractions": Hostile("undecided", lambda: weighted([f"1/{long_number(k)}" for k in range(324)])),
     "long limits": Hostile(
-        "undecided",
-        lambda: certificate(line(400), limits=[{"point": [f"{long_number(k)}/{long_number(-k)}"]} for k in range(400)]),
+        "refused", lambda: line(range(1, 400), limits=[{"point": [f"1/{long_number(k)}"]} for k in range(399)])
     ),
-    "points that come close": Hostile("undecided", lambda: close_behind(1000)),
+    "points that come close": Hostile("refused", close_behind),
 }
 HOSTILE = SHAPES | REPEATED | UNREADABLE | FILLED | COSTLY

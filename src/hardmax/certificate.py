@@ -18,19 +18,18 @@ from operator import add, mul, ne
 from pathlib import Path
 from typing import Any, NamedTuple
 
-WORK, ROOM, FILE_SIZE = 3 * 10**9, 2**28, 2**22  # at effort 1: products of two digits (1 ns), bytes held, bytes read
+WORK, ROOM, FILE_SIZE = 2 * 10**9, 2**28, 2**22  # at effort 1: products of two digits (1 ns), bytes held, bytes read
 STEP, DIGIT = 100, 30  # what a product of integers costs beside the products of their digits; the bits of a digit
 ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 Table = list[list[int]]
 # What the values look like as JSON. A number is a text, "p" or "p/q".
-INDEX, COUNT, WHOLE, OVER = "(0|[1-9][0-9]*)", "[1-9][0-9]*", "(0|-?[1-9][0-9]*)", "(/([2-9]|[1-9][0-9]+))?"
+INDEX, COUNT, INT, OVER = "(0|[1-9][0-9]*)", "[1-9][0-9]*", "(0|-?[1-9][0-9]*)", "(/([2-9]|[1-9][0-9]+))?"
 LIST = r"\[(?>{0})(,(?>{0}))*+\]".format  # of one or more; nothing is tried twice
-INDICES, NUMBERS, WEIGHTS = LIST(INDEX), LIST(f'"{WHOLE}{OVER}"'), LIST(f'"{INDEX}{OVER}"')
+INDICES, NUMBERS, WEIGHTS = LIST(INDEX), LIST(f'"{INT}{OVER}"'), LIST(f'"{INDEX}{OVER}"')
 LIMIT = f'{{("vertex":{INDEX}|"point":{NUMBERS}|"face":{INDICES},"point":{NUMBERS},"weights":{WEIGHTS})}}'
 SCHEMA = {"alpha": f'"{COUNT}{OVER}"', "metric": f"null|{LIST(NUMBERS)}", "denominator": f'"{COUNT}"'}
-SCHEMA |= {"points": LIST(LIST(f'"{WHOLE}"')), "multiplicities": LIST(COUNT), "settled_at": INDEX}
+SCHEMA |= {"points": LIST(LIST(f'"{INT}"')), "multiplicities": LIST(COUNT), "settled_at": INDEX, "limits": LIST(LIMIT)}
 SCHEMA |= {"attended": LIST(f'{{"from":{INDEX},"sets":{LIST(INDICES)}}}'), "leaders": rf"\[\]|{LIST(INDICES)}"}
-SCHEMA |= {"limits": LIST(LIMIT)}
 
 
 class Verdict(NamedTuple("Verdict", [("accepted", bool), ("reason", str)])):
@@ -62,28 +61,27 @@ def verify(certificate: dict[str, Any], *, effort: float = 1) -> Verdict:
     return Verdict(True, f"every point has its limit, settled at layer {certificate['settled_at']}")
 
 
-def require(holds: object, reason: str) -> None:
-    """End the check unless this holds."""
+def _require(holds: object, reason: str) -> None:
     if not holds:
         raise Stop(f"{reason:.300}")
 
 
 def check_shape(c: Any) -> None:
     """Statement 1: the certificate is well formed. Texts and lengths are compared, nothing is computed yet."""
-    require(isinstance(c, dict) and isinstance(c.get("format"), str), "shape: not a certificate")
-    require((c["format"], repr(c.get("version"))) == ("hardmax-limit-certificate", "1"), "version: unknown here")
+    _require(isinstance(c, dict) and isinstance(c.get("format"), str), "shape: not a certificate")
+    _require((c["format"], repr(c.get("version"))) == ("hardmax-limit-certificate", "1"), "version: unknown here")
     for key, kind in SCHEMA.items():
-        require(re.fullmatch(kind, ENCODER.encode(c.get(key))), f"shape: {key} is not as documented")
+        _require(re.fullmatch(kind, ENCODER.encode(c.get(key))), f"shape: {key} is not as documented")
     rest = ENCODER.encode({key: value for key, value in c.items() if key != "sha256"})
-    require(c.get("sha256") == hashlib.sha256(rest.encode()).hexdigest(), "sha256: not the digest of the rest")
-    require({*c} == {*SCHEMA, "format", "version", "sha256"}, "shape: other keys than documented")
+    _require(c.get("sha256") == hashlib.sha256(rest.encode()).hexdigest(), "sha256: not the digest of the rest")
+    _require({*c} == {*SCHEMA, "format", "version", "sha256"}, "shape: other keys than documented")
     points, metric, entries = c["points"], c["metric"] or [], c["attended"]
     widths = {*map(len, [*points, *metric, metric or points[0]])}
     lengths = {*map(len, [points, c["multiplicities"], c["limits"], *(entry["sets"] for entry in entries)])}
-    require(len(widths) == len(lengths) == 1, "shape: lists of unequal length")
-    require(len({*map(tuple, points)}) == len(points), "points: not distinct")
+    _require(len(widths) == len(lengths) == 1, "shape: lists of unequal length")
+    _require(len({*map(tuple, points)}) == len(points), "points: not distinct")
     changes = all(one["from"] < two["from"] and one["sets"] != two["sets"] for one, two in pairwise(entries))
-    require(entries[0]["from"] == 0 and changes, "attended: not listed at layer 0 and whenever they change")
+    _require(entries[0]["from"] == 0 and changes, "attended: not listed at layer 0 and whenever they change")
 
 
 class Check:
@@ -112,16 +110,16 @@ class Check:
         self.work += products * (STEP + one * two)
         needed = max(self.work / WORK, held * (36 + 4 * (one + two)) / ROOM)
         if needed > self.effort:
-            more = f"{max(1, 2 * needed):.0f}"
-            raise Stop(f"budget: {self.part} costs too much; allow it by verify(..., effort={more}) or --effort {more}")
+            way = f"verify(..., effort={max(1, 2 * needed):.0f}) or --effort"
+            raise Stop(f"budget: {self.part} costs more than effort {self.effort:g} allows; raise it by {way}")
 
     def number(self, text: str) -> list[int]:
         """Numerator and denominator; in lowest terms, so that equal numbers are equal texts."""
         over, _, under = text.partition("/")
         digits, most = max(len(over), len(under)), sys.get_int_max_str_digits()
-        require(not 0 < most < digits, f"budget: a number of {digits} digits; PYTHONINTMAXSTRDIGITS allows {most}")
+        _require(not 0 < most < digits, f"budget: a number of {digits} digits; PYTHONINTMAXSTRDIGITS allows {most}")
         self.ask(50 + digits**2 // 4000)
-        require(not under or gcd(int(over), int(under)) == 1, f"shape: {text} is not in lowest terms")
+        _require(not under or gcd(int(over), int(under)) == 1, f"shape: {text} is not in lowest terms")
         return [int(over), int(under or "1")]
 
     def common_multiple(self, numbers: list[int]) -> int:
@@ -161,14 +159,13 @@ class Check:
             leaders |= {i: layer for i in range(len(sets)) if i not in leaders and self.leads(i, sets[i])}
             self.z, w = self.means(sets, self.z)
             found = "last" if self.last_for_ever(sets, w) else "need not last"
-            require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
-        require(not coming, "attended: not listed at layer 0 and whenever they change")
+            _require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
+        _require(not coming, "attended: not listed at layer 0 and whenever they change")
         found = ENCODER.encode(sorted(leaders.items()))
-        require(found == ENCODER.encode(self.said["leaders"]), f"leaders: they are {found}")
-        self.part = "checking the limits"
+        _require(found == ENCODER.encode(self.said["leaders"]), f"leaders: they are {found}")
         for i, limit in enumerate(self.said["limits"]):
-            true = self.is_limit(w, i, limit, leaders)
-            require(true, f"limits: of point {i} it is false that {ENCODER.encode(limit)}")
+            self.part, said = f"the limit of point {i}", ENCODER.encode(limit)
+            _require(self.is_limit(w, i, limit, leaders), f"limits: of point {i} it is false that {said}")
 
     def check_attended(self, sets: Table) -> None:
         """Statement 2: these are the attended sets, by their definition."""
@@ -199,17 +196,20 @@ class Check:
             b0 s^2 + b1 s + b2 < 0 for all s >= 0 if and only if b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2."""
         if ne(*self.means(sets, w)):
             return False
-        self.ask(3 * len(sets) ** 2 * self.d, self.z, w)
-        for i, tied in enumerate(sets):
-            b0, c = self.scores(w, i, w), tied[0]
-            b1 = [*map(add, self.scores(w, i, self.z), self.scores(self.z, i, w))]
-            if max(b0) > b0[c] or any(b0[j] != b0[c] or b1[j] != b1[c] for j in tied):
-                return False
-            for j in (j for j, value in enumerate(b1) if value > b1[c]):
-                self.ask(3 * self.d + 9, [[each[i] for each in self.z]], [[each[j] for each in self.z]])
-                b2 = sum(a[i] * (x[j] - x[c]) for a, x in zip(self.z[self.d + 1 :], self.z, strict=False))
-                if (b1[j] - b1[c]) ** 2 >= 4 * (b0[j] - b0[c]) * b2:
+        groups = [[*same] for _, same in groupby(sorted(range(len(sets)), key=sets.__getitem__), sets.__getitem__)]
+        self.ask((len(sets) + 2 * len(groups)) * len(sets) * self.d, self.z, w)
+        for group in groups:  # those with one attended set have one target
+            tied, b0, w_z = sets[group[0]], self.scores(w, group[0], w), self.scores(w, group[0], self.z)
+            c = tied[0]
+            for i in group:
+                b1 = [*map(add, w_z, self.scores(self.z, i, w))]
+                if max(b0) > b0[c] or any(b0[j] != b0[c] or b1[j] != b1[c] for j in tied):
                     return False
+                for j in (j for j, value in enumerate(b1) if value > b1[c]):
+                    self.ask(3 * self.d + 9, [[each[i] for each in self.z]], [[each[j] for each in self.z]])
+                    b2 = sum(a[i] * (x[j] - x[c]) for a, x in zip(self.z[self.d + 1 :], self.z, strict=False))
+                    if (b1[j] - b1[c]) ** 2 >= 4 * (b0[j] - b0[c]) * b2:
+                        return False
         return True
 
     def is_limit(self, w: Table, i: int, limit: dict[str, Any], leaders: dict[int, int]) -> bool:
@@ -235,14 +235,14 @@ class Check:
 
 def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object in which no key appears twice: a file is one certificate, not two."""
-    require(len(dict(pairs)) == len(pairs), "a key appears twice in one object")
+    _require(len(dict(pairs)) == len(pairs), "a key appears twice in one object")
     return dict(pairs)
 
 
 if __name__ == "__main__":
     try:
         path, effort = Path(sys.argv[1]), float([*sys.argv, "1"][2])
-        require(path.stat().st_size <= FILE_SIZE * effort, f"larger than {4 * effort:g} MB; allow more by FILE EFFORT")
+        _require(path.stat().st_size <= FILE_SIZE * effort, f"larger than {4 * effort:g} MB; allow more by FILE EFFORT")
         verdict = verify(json.loads(path.read_bytes(), object_pairs_hook=once), effort=effort)
     except (Stop, OSError, ValueError, IndexError, RecursionError) as error:
         verdict = Verdict(False, f"unreadable as JSON: {error}")
