@@ -75,9 +75,9 @@ def check_shape(c: Any) -> None:
     rest = ENCODER.encode({key: value for key, value in c.items() if key != "sha256"})
     _require(c.get("sha256") == hashlib.sha256(rest.encode()).hexdigest(), "sha256: not the digest of the rest")
     _require({*c} == {*SCHEMA, "format", "version", "sha256"}, "shape: other keys than documented")
-    points, metric, entries = c["points"], c["metric"] or [], c["attended"]
-    widths = {*map(len, [*points, *metric, metric or points[0]])}
-    lengths = {*map(len, [points, c["multiplicities"], c["limits"], *(entry["sets"] for entry in entries)])}
+    points, metric, entries, ends = c["points"], c["metric"] or [], c["attended"], c["limits"]
+    widths = {*map(len, [*points, *metric, metric or points[0], *(end["point"] for end in ends if "point" in end)])}
+    lengths = {*map(len, [points, c["multiplicities"], ends, *(entry["sets"] for entry in entries)])}
     _require(len(widths) == len(lengths) == 1, "shape: lists of unequal length")
     _require(len({*map(tuple, points)}) == len(points), "points: not distinct")
     changes = all(one["from"] < two["from"] and one["sets"] != two["sets"] for one, two in pairwise(entries))
@@ -221,7 +221,7 @@ class Check:
             return v in leaders and at == [each[v] for each in self.z]
         point, weights = ([self.number(text) for text in limit.get(key, [])] for key in ("point", "weights"))
         self.ask(5 * self.d, [at], point)
-        true = all(p * at[self.d] == q * x for (p, q), x in zip(point, at, strict=False))
+        true = all(p * at[self.d] == q * x for (p, q), x in zip(point, at[: self.d], strict=True))
         if not true or "face" not in limit:
             return true
         common = self.common_multiple([q for _, q in weights])
