@@ -210,7 +210,7 @@ FILLED: dict[str, Hostile] = {
     "one text": Hostile("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
     "spaces": Hostile("refused", lambda: small(alpha="2/2") + b" " * (LARGEST - 999)),
     "another's values": Hostile("refused", lambda: small(metric=[["0"] * 900_000])),
-    "keys": Hostile("refused", lambda: small(**{f"{i:x}": 0 for i in range(300_000)})),
+    "keys": Hostile("refused", lambda: small(**{f"{i:x}": 0 for i in range(100_000)})),
 }
 COSTLY: dict[str, Hostile] = {
     "long points": Hostile("undecided", lambda: line(map(long_number, range(400)))),
@@ -244,7 +244,7 @@ COSTLY: dict[str, Hostile] = {
     "layers without end": Hostile("undecided", endless),
     "layers without end, of many points": Hostile("undecided", lambda: endless(150, alpha="1/1000000")),
     "more layers than can be counted": Hostile("undecided", lambda: endless(settled_at=10**4200)),
-    "everybody tied": Hostile("refused", lambda: all_tied(1000)),
+    "everybody tied": Hostile("refused", lambda: all_tied(500)),
     "everybody tied, and many": Hostile("undecided", lambda: all_tied(300, multiplicities=LONG_COUNTS[:300])),
     "sizes without a common factor": Hostile("undecided", lambda: around(multiplicities=LONG_COUNTS)),
     "weights over all primes": Hostile("refused", lambda: weighted([f"1/{prime}" for prime in PRIMES[:324]])),

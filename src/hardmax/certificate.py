@@ -241,10 +241,10 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 if __name__ == "__main__":
     try:
-        path, effort = Path(sys.argv[1]), float([*sys.argv, "1"][2])
-        _require(path.stat().st_size <= FILE_SIZE * effort, f"larger than {4 * effort:g} MB; allow more by FILE EFFORT")
+        path, effort = Path(*sys.argv[1:2]), float(*sys.argv[2:3] or [1])
+        _require(path.stat().st_size <= FILE_SIZE * max(1, effort), "larger than 4 MB; allow more by FILE EFFORT")
         verdict = verify(json.loads(path.read_bytes(), object_pairs_hook=once), effort=effort)
-    except (Stop, OSError, ValueError, IndexError, RecursionError) as error:
+    except (Stop, OSError, ValueError, RecursionError) as error:
         verdict = Verdict(False, f"unreadable as JSON: {error}")
     print(f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}")
     sys.exit(0 if verdict else 3 if not verdict.decided else 1 + verdict.reason.startswith(("unreadable", "version")))

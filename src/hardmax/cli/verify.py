@@ -46,7 +46,7 @@ def _read(file: str, effort: float) -> dict[str, Any]:
 
     if not effort > 0:
         raise InputError(f"`--effort` must be above 0, not {effort}: 10 allows ten times the usual cost.")
-    size = int(min(FILE_SIZE * effort, sys.maxsize - 1))
+    size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))
     data = read_bytes(file, WISH, at_most=size, way_out=" (a larger `--effort` reads more)")
     certificate = parse_json(data, shown_name(file), WISH)
     if not isinstance(certificate, dict) or "format" not in certificate:
