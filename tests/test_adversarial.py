@@ -6,6 +6,7 @@ from unittest.mock import patch
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak.checks import judge
@@ -101,7 +102,7 @@ def as_cloud(floats: np.ndarray) -> oracle.Cloud:
     return [[Fraction(x) for x in row] for row in floats.tolist()]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(hard_floats(max_n=9), st.sampled_from([Fraction(1, 2), Fraction(1), Fraction(1000)]))
 def test_the_truth_of_the_soak_is_that_of_the_oracle(tokens, alpha):
     ours = list(ExactCloud.of(tokens, None).walk(alpha, layers=2))
@@ -112,7 +113,7 @@ def test_the_truth_of_the_soak_is_that_of_the_oracle(tokens, alpha):
         assert [[Fraction(int(x), cloud.denominator) for x in row] for row in cloud.numerators] == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(any_metric_problems())
 def test_the_metric_turns_looks_in_the_soak_as_in_the_oracle(drawn):
     cloud, metric, _ = drawn

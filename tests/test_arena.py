@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from strategies import Problem, problems
 
@@ -43,7 +44,7 @@ def test_most_of_a_large_cloud_is_left_out():
     assert len(second) < 2_500
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(problems(min_d=2, max_d=4))
 def test_small_clouds_full_of_ties_too(problem: Problem):
     cloud, metric, alpha = problem

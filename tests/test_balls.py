@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_search import assert_same
@@ -27,7 +28,7 @@ def test_balls_find_what_scoring_everybody_finds(d, n, relative):
     assert_same(Balls.around(points).hold(points, slack), score_all(points, points, slack))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.integers(0, 2**32 - 1))
 def test_among_balls_ties_are_ties(seed):
     rng = np.random.default_rng(seed)

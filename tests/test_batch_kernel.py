@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import alphas, clouds
@@ -26,7 +27,7 @@ def assert_same_as_one_by_one(batch, dynamics, layers):
         assert run.arithmetic == alone.arithmetic
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(st.lists(clouds(min_d=3, max_d=3), min_size=1, max_size=5), alphas)
 def test_clouds_full_of_ties_are_left_to_integers_and_the_rest_is_the_same(batch, alpha):
     floats = [np.array(cloud, dtype=np.float64) for cloud in batch]

@@ -17,6 +17,7 @@ from typing import Any
 
 import oracle
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from known import CUBE, KNOWN, SQUARE, Known, rational, turned
@@ -228,7 +229,7 @@ def test_the_square_has_a_face_limit_in_the_middle_of_its_edge(place):
     assert verify(document)
 
 
-@settings(max_examples=250)
+@settings(max_examples=examples(250))
 @given(st.one_of(problems(max_d=4, max_n=8), any_metric_problems(max_d=3, max_n=6)))
 def test_true_certificates_are_accepted_and_what_they_say_comes_true(problem):
     tokens, metric, alpha = problem
@@ -517,7 +518,7 @@ values = st.recursive(
 )
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(values)
 def test_any_json_is_refused_without_an_exception(value):
     verdict = verify(value)
@@ -525,13 +526,13 @@ def test_any_json_is_refused_without_an_exception(value):
     assert "\n" not in verdict.reason
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.fixed_dictionaries(dict.fromkeys(EXAMPLES["square"], values)))
 def test_any_json_under_the_right_keys_is_refused_without_an_exception(document):
     assert not verify(signed_if_possible(document | {"format": "hardmax-limit-certificate", "version": 1}))
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(st.sampled_from(list(EXAMPLES.values())), st.randoms(use_true_random=False), values)
 def test_any_json_at_one_place_of_a_certificate_is_refused_unless_true(document, rng, value):
     forged = copy.deepcopy(document)

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import KNOWN, Known
@@ -77,7 +78,7 @@ def distance(tokens: np.ndarray, expected: oracle.Cloud) -> float:
     return float(max(squares)) ** 0.5
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(problems())
 def test_the_definition_is_the_formula(problem: Problem):
     cloud, metric, alpha = problem
@@ -87,7 +88,7 @@ def test_the_definition_is_the_formula(problem: Problem):
     assert hm.step(cloud, dynamics).tolist() == oracle.step(cloud, alpha, metric)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(problems())
 def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
@@ -95,7 +96,7 @@ def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(any_metric_problems())
 def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
     cloud, metric, alpha = problem
@@ -103,7 +104,7 @@ def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: P
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(problems(max_d=3, max_n=7))
 def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Problem):
     cloud, metric, alpha = problem
@@ -111,7 +112,7 @@ def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Pro
     assert_same_as_oracle([run], cloud, metric, alpha, 40)
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(problems())
 def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Problem):
     cloud, metric, alpha = problem
@@ -121,7 +122,7 @@ def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Proble
 
 
 @pytest.mark.parametrize("search", [name for name in SEARCHES if name != "all"])
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
     cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
@@ -130,7 +131,7 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems())
 def test_points_among_balls_are_chosen_truly(problem: Problem):
     cloud, metric, alpha = problem
@@ -141,7 +142,7 @@ def test_points_among_balls_are_chosen_truly(problem: Problem):
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems())
 def test_the_kernel_for_batches_walks_truly(problem: Problem):
     cloud, metric, alpha = problem
@@ -154,7 +155,7 @@ def test_the_kernel_for_batches_walks_truly(problem: Problem):
     assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(problems())
 def test_the_kernel_for_texts_walks_truly(problem: Problem):
     cloud, metric, alpha = problem

@@ -5,6 +5,7 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fract
 OVERTAKEN = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
 
 
-@settings(max_examples=1000)
+@settings(max_examples=examples(1000))
 @given(coefficients, coefficients, coefficients, st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11)]))
 def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
     def value(t):
@@ -56,7 +57,7 @@ def first_by_looking(a0: int, a1: int, a2: int, keep: Fraction, far: int) -> int
     return high
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(keeps, st.integers(1, 400), st.integers(1, 400), st.integers(0, 3), st.integers(-1, 1))
 def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_does_not(keep, hit, other, scale, off):
     # The lead is (t - keep^hit)(t + keep^other) up to a negative factor: 0 at the layer `hit`, negative before.
@@ -73,7 +74,7 @@ def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_d
         assert known == hit
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(keeps, st.integers(2, 120), st.integers(1, 120), st.integers(-1, 1))
 def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep, near, width, off):
     # Roots at keep^near and keep^(near + width), between which the value is positive; `off` moves it up or down.

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from strategies import Problem, clouds, problems, rational_rotations, signed_permutations
@@ -91,7 +92,7 @@ def test_translation_does_not_commute():
     assert not np.array_equal(hm.step(cloud + shift, dynamics), hm.step(cloud, dynamics) + shift)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems())
 def test_a_leader_never_moves_again_and_attends_to_itself_alone(problem: Problem):
     cloud, metric, alpha = problem
@@ -104,7 +105,7 @@ def test_a_leader_never_moves_again_and_attends_to_itself_alone(problem: Problem
             assert all((here[j] == place).all() for j in trajectory.attended(k)[leader])
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems(), st.data())
 def test_the_hull_shrinks_in_every_direction(problem: Problem, data):
     cloud, metric, alpha = problem
@@ -114,7 +115,7 @@ def test_the_hull_shrinks_in_every_direction(problem: Problem, data):
     assert reach == sorted(reach, reverse=True)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(problems())
 def test_norms_grow_strictly_unless_a_token_is_its_own_target(problem: Problem):
     cloud, metric, alpha = problem
@@ -126,7 +127,7 @@ def test_norms_grow_strictly_unless_a_token_is_its_own_target(problem: Problem):
             assert shorter == longer if old == new else shorter < longer
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(clouds(max_n=6), st.data())
 def test_a_token_given_twice_is_a_token_of_multiplicity_two(cloud, data):
     counts = data.draw(st.lists(st.integers(1, 3), min_size=len(cloud), max_size=len(cloud)))

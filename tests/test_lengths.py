@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,7 +19,7 @@ def square(row: np.ndarray) -> Fraction:
     return sum((Fraction(float(x)) ** 2 for x in row), Fraction(0))
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(tables)
 def test_lengths_are_roots_of_sums_of_squares_at_any_scale(table):
     largest = max(map(square, table))
@@ -30,7 +31,7 @@ def test_lengths_are_roots_of_sums_of_squares_at_any_scale(table):
     assert Fraction(longest_above(table)) ** 2 <= largest * (1 + Fraction(1, 10**5)) + Fraction(2.0**-1070) ** 2
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.fractions(min_value=0), st.integers(-2200, 2200))
 def test_a_root_is_rounded_once(value, exponent):
     exact = value * Fraction(2) ** exponent
@@ -50,7 +51,7 @@ def test_a_root_halfway_between_two_floats_goes_to_the_even_one_and_a_hair_more_
     assert root(middle**2 - Fraction(1, 10**60)) == 1.0
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.lists(st.fractions(), min_size=1, max_size=4), st.integers(-1074, 1000))
 def test_nearest_floats_are_no_further_away_than_rounding(row, exponent):
     exact = [value * Fraction(2) ** exponent for value in row]

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -14,7 +15,7 @@ from hardmax.engines.powers import MOST_DIGITS, check_length, enclosed_power, fl
 keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=2000)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(keeps, st.integers(1, 600), st.integers(1, 200))
 def test_a_power_lies_in_its_enclosure_which_is_as_narrow_as_it_says(keep, layers, bits):
     truth = keep**layers
@@ -23,7 +24,7 @@ def test_a_power_lies_in_its_enclosure_which_is_as_narrow_as_it_says(keep, layer
     assert high - low < truth / 2**bits
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(keeps, st.integers(1, 3000))
 def test_a_power_is_right_to_fifty_digits(keep, layers):
     truth = keep**layers

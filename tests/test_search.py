@@ -2,11 +2,13 @@
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax.engines.contest import Contest, score_all
 from hardmax.engines.search import SEARCHES, suited
+from hardmax.engines.searches.balls import Balls
 
 PRUNING = [name for name in SEARCHES if name != "all"]
 
@@ -62,7 +64,7 @@ def test_every_search_is_the_one_that_suits_some_contest():
 
 
 @pytest.mark.parametrize("name", PRUNING)
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.integers(0, 2**32 - 1))
 def test_on_small_clouds_too(name, seed):
     rng = np.random.default_rng(seed)
@@ -99,3 +101,16 @@ def test_in_the_plane_nobody_who_comes_close_is_missed_where_angles_differ_by_le
         close = dict(zip(found.contested.tolist(), found.contenders, strict=True))
         for row, several in zip(wished.contested.tolist(), wished.contenders, strict=True):
             assert set(several.tolist()) <= set(close.get(row, np.empty(0)).tolist()), (seed, row)
+
+
+@pytest.mark.parametrize("name", ["outward", "balls"])
+def test_margins_are_not_overstated_where_rows_tie(name):
+    rng = np.random.default_rng(0)
+    points = rng.standard_normal((6000, 3))
+    directions = np.concatenate([np.zeros((1, 3)), rng.standard_normal((200, 3))])
+    slack = np.full(201, 1e-13)
+    wished = score_all(directions, points, slack)
+    found = (
+        Balls.around(points).hold(directions, slack) if name == "balls" else SEARCHES[name](directions, points, slack)
+    )
+    assert found.gap == pytest.approx(wished.gap, rel=1e-9)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from effort import examples
 from geometry import shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -66,7 +67,7 @@ def test_a_point_half_the_thickness_of_a_thin_triangle_away_is_outside():
     assert not triangle.contains([0.5, -1.1e-12])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(
     clouds(max_d=3, max_n=6).flatmap(
         lambda cloud: st.tuples(st.just(cloud), st.lists(st.integers(-8, 8), min_size=3, max_size=3))
@@ -80,7 +81,7 @@ def test_with_no_tolerance_exactly_the_hull_is_contained(problem):
     assert found == shapes.in_hull(target, dyadic)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(clouds(max_d=3, max_n=6).flatmap(lambda cloud: st.tuples(st.just(cloud), spd_metrics(len(cloud[0])))), st.data())
 def test_a_hair_more_than_the_distance_is_within_and_a_hair_less_is_not(problem, data):
     cloud, metric = problem

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from effort import examples
 from geometry import shapes
 from hypothesis import given, settings
 from scipy.spatial import QhullError
@@ -18,7 +19,7 @@ def test_vertices_are_the_points_in_no_simplex_of_others(cloud):
     assert list(hull(shapes.floats(cloud)).vertices) == shapes.extreme_points(cloud)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(clouds(max_n=12))
 def test_facets_are_where_their_planes_touch_the_hull(cloud):
     points = shapes.floats(cloud)

@@ -5,6 +5,7 @@ from math import comb, factorial, prod
 
 import numpy as np
 import pytest
+from effort import examples
 from geometry import shapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -55,7 +56,7 @@ def test_f_vector_of_the_24_cell():
         assert Polytope(points).f_vector == (24, 96, 96, 24)
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(clouds(max_n=10))
 def test_eulers_relation_holds(cloud):
     polytope = Polytope(shapes.floats(cloud))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Problem, any_metric_problems
@@ -71,7 +72,7 @@ def found_by_definition(signs: list[int], longest: int) -> tuple[int, int] | Non
     return None
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(
     st.lists(st.integers(0, 4), max_size=12),
     st.lists(st.integers(0, 4), min_size=1, max_size=5),
@@ -146,7 +147,7 @@ def test_a_chase_names_the_first_token_of_each_point_and_none_that_only_run_afte
     assert cycle_of(made_up_run(stretches, points)).chase == (2, 3)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(any_metric_problems(min_d=2, max_d=3, max_n=6))
 def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
     cloud, metric, alpha = problem

@@ -5,6 +5,7 @@ from fractions import Fraction
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from known import KNOWN, Known
@@ -23,7 +24,7 @@ def limit_problems(draw) -> Problem:
     return cloud, draw(spd_metrics(len(cloud[0]))), draw(alphas)
 
 
-@settings(max_examples=2000)
+@settings(max_examples=examples(2000))
 @given(limit_problems())
 def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies(problem: Problem):
     cloud, metric, alpha = problem
@@ -79,7 +80,7 @@ def columns(places, vertices):
     return zip(*(places[v] for v in vertices), strict=True)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(limit_problems())
 def test_certified_and_exact_give_the_same_limit(problem: Problem):
     cloud, metric, alpha = problem
@@ -103,7 +104,7 @@ def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
     assert hm.verify(lim.certificate)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(any_metric_problems(max_d=3, max_n=7))
 def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
     cloud, metric, alpha = problem
@@ -183,7 +184,7 @@ def test_an_exact_hit_counts():
     assert [lim.layers_to(eps) for eps in ("2", "1", "0.5", "0.25", "0.3")] == [0, 1, 2, 3, 3]
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     # Where logarithms of 50 digits say one layer too many: 4, 9, 1/2, 1/4, 1/1000; and where they do not.
     st.sampled_from(["4", "9", "1/2", "1/4", "1/1000", "1", "7/3", "1/10", "1/1000000"]),
@@ -197,7 +198,7 @@ def test_an_exact_hit_counts_whatever_alpha_is_and_a_miss_by_a_hair_does_not(alp
     assert lim.layers_to(eps * (1 + off)) == layer + (off < 0)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=2), st.sampled_from(["4", "1/2", "1/1000", "10"]))
 def test_layers_to_is_the_least_number_of_layers_that_is_enough(eps, alpha):
     lim = hm.limit([[4], [2], [-4]], hm.Dynamics(alpha), arithmetic="exact")

@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import oracle
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, clouds, problems
@@ -39,7 +40,7 @@ def test_fact_1_only_hull_vertices_win(cloud):
         assert not any(token) or any(is_corner(cloud, j) for j in attended)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(any_metric_problems(max_n=8))
 def test_fact_2_the_hull_shrinks_for_any_metric(problem: Problem):
     path = layers(problem)
@@ -49,7 +50,7 @@ def test_fact_2_the_hull_shrinks_for_any_metric(problem: Problem):
             assert max(oracle.dot(look, z) for z in after) <= max(oracle.dot(look, z) for z in before)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(any_metric_problems(max_n=8))
 def test_fact_3_leaders_are_permanent_for_any_metric(problem: Problem):
     path = layers(problem)
@@ -60,7 +61,7 @@ def test_fact_3_leaders_are_permanent_for_any_metric(problem: Problem):
                 assert all(after[j] == after[i] for j in later[i])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problems(max_n=8))
 def test_fact_4_norms_grow_and_the_attention_graph_has_no_cycles_but_ties(problem: Problem):
     _, metric, _ = problem
@@ -70,7 +71,7 @@ def test_fact_4_norms_grow_and_the_attention_graph_has_no_cycles_but_ties(proble
             assert all(norm[j] > norm[i] or cloud[j] == cloud[i] for j in attended)
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(any_metric_problems(max_n=8))
 def test_fact_5_once_all_follow_leaders_nothing_changes_for_any_metric(problem: Problem):
     _, _, alpha = problem
@@ -86,7 +87,7 @@ def test_fact_5_once_all_follow_leaders_nothing_changes_for_any_metric(problem: 
             return
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(problems(max_n=8, max_d=3))
 def test_fact_6_ties_that_settle_keep_their_sets_for_ever(problem: Problem):
     cloud, metric, alpha = problem
@@ -116,7 +117,7 @@ def test_the_zero_token_attends_to_everybody():
     assert sets[1].tolist() == [0, 1, 2]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(problems(max_n=7, max_d=3))
 def test_theorem_1_1_holds_wherever_it_applies(problem: Problem):
     cloud, metric, alpha = problem

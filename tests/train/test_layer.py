@@ -4,6 +4,7 @@
 # ruff: noqa: E402
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,7 +32,7 @@ def one_cloud(tokens, counts=None):
 
 
 @given(integers, st.sampled_from(METRICS), st.data())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 def test_a_layer_is_the_definition_ties_and_multiplicities_included(rows, metric, data):
     counts = data.draw(st.lists(st.integers(1, 3), min_size=len(rows), max_size=len(rows)))
     tokens = np.array(rows, dtype=np.float64)

@@ -99,7 +99,7 @@ def hold_in_bands(
     blind = ~looks.any(axis=1)
     tally = _Tally(len(looks))
     pending = np.flatnonzero(~blind)
-    for number, band in enumerate(bands):
+    for number, band in enumerate(bands if len(pending) else []):
         slack = factors.slack(norms[pending], own_errors[pending], band.longest, band.error)
         contest = hold(directions.vectors[pending], band.places, slack)
         tally.add(pending, contest, directions.vectors[pending], slack, band)

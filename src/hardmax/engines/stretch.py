@@ -26,6 +26,9 @@ from hardmax.engines.truth import Exactly, Vector
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 
+# Means of more points than this are left as floats have them.
+_FEW = 1000
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Stretch:
@@ -96,8 +99,13 @@ class FloatStretch(Stretch):
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Where each point goes, (p, d)."""
-        return mean_positions(self.positions, self.choices, self.places.multiplicities)
+        """Where each point goes, (p, d). Of limits that are means every coordinate is rounded once, if it can be had."""
+        targets = mean_positions(self.positions, self.choices, self.places.multiplicities)
+        if self.until is None and self.exactly is not None and not self.choices.all_single:
+            few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
+            if len(few):
+                targets[few] = np.array(self.exactly.targets(few.tolist()), dtype=np.float64)
+        return targets
 
     def floats_at(self, layer: int) -> np.ndarray:
         if layer == self.layer:

@@ -1,0 +1,10 @@
+"""How long property tests search: a part of it with every change, all of it in `make soak`."""
+
+import os
+
+THOROUGH = bool(os.environ.get("HARDMAX_THOROUGH"))
+
+
+def examples(many: int) -> int:
+    """So many examples where there is time, a fifth of them otherwise."""
+    return many if THOROUGH else max(40, many // 5)
