@@ -1,48 +1,44 @@
-"""The GPU engine beside what a user could take instead. Run where there is a GPU: python benchmarks/gpu.py [FILE]."""
+"""The public calls on tensors of a GPU, beside what a user could take instead.
+
+Run where there is a GPU: python benchmarks/gpu.py [FILE]; rows are added to results/gpu.csv, or to the file.
+"""
 
 # pyright: reportMissingImports=false
-import csv
 import sys
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from gpu_harness import HEADER, compare, matrix_rate, row, time_of
+from gpu_harness import add_rows, compare, matrix_rate, row, time_of
 from gpu_reviews import repeating, reviews
 
 import hardmax as hm
-from hardmax.engines.bounds import score_slack
-from hardmax.engines.cpu import Cpu
-from hardmax.engines.floating import FloatEngine, Proof
-from hardmax.engines.gpu import walk_gpu
-from hardmax.engines.gpu_contest import hold_gpu
-from hardmax.engines.gpu_engine import GpuEngine
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax.engines.bounds import SlackFactors
+from hardmax.engines.floats import float_metric
 
 HALF = hm.Dynamics("1/2")
 SAMPLE = 4096
 
 
-def proof_slack(points) -> Any:
+def disagreements(points: torch.Tensor) -> tuple[int, int]:
+    """Of a sample of tokens, those that attend to others than float64 scores of everybody say, or step elsewhere."""
     norms = torch.linalg.vector_norm(points, dim=1)
-    return score_slack(norms, float(norms.max()), points.shape[1], 1.0, 0.0, 0.0)  # pyright: ignore[reportArgumentType]
-
-
-def disagreements(contest, points, slack) -> tuple[int, int]:
-    """Of a sample of rows, those in which winner or contenders are not those of float64 scores of everybody."""
-    rows = torch.randperm(len(points), device=points.device)[:SAMPLE]
-    contested = torch.zeros(len(points), dtype=torch.bool, device=points.device)
-    contested[contest.contested] = True
+    bounds: Any = norms  # the bounds are plain arithmetic: they take tensors as they take arrays
+    slack: Any = SlackFactors.of(points.shape[1], float_metric(HALF)).slack(bounds, 0.0, float(norms.max()), 0.0)
+    sets = hm.simulate(points, HALF, layers=0).attended(0)
+    rows = np.random.default_rng(0).permutation(len(points))[:SAMPLE]
+    alone = np.array([len(sets[i]) == 1 for i in rows])
+    chosen = torch.from_numpy(np.array([sets[i][0] for i in rows])).to(points.device)
+    moved = hm.step(points, HALF)
     wrong = 0
-    for block in rows.split(512):
+    for part in np.array_split(np.arange(len(rows)), 8):
+        block, its = torch.from_numpy(rows[part]).to(points.device), chosen[part]
         scores = points[block] @ points.T
-        best = scores.amax(dim=1, keepdim=True)
-        within = scores >= best - slack[block, None]
-        alone = within.sum(dim=1) == 1
-        same = within.gather(1, contest.winners[block, None])[:, 0] & (alone == ~contested[block])
-        wrong += int((~same).sum())
+        within = scores >= scores.amax(dim=1, keepdim=True) - slack[block, None]
+        right = within.gather(1, its[:, None])[:, 0] & (within.sum(dim=1) == 1)
+        right &= (moved[block] - (2 * points[block] + points[its]) / 3).abs().amax(dim=1) <= 1e-15 * norms.max()
+        wrong += int((~right).sum()) + int((~alone[part]).sum())
     return len(rows), wrong
 
 
@@ -56,58 +52,51 @@ def beside_the_machine(work: str, rows: list[list], n: int, d: int) -> list[list
 def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
     points = torch.randn((n, d), dtype=torch.float64, device="cuda")
     single, heads = points.float(), points.bfloat16()[None, None]
-    slack = proof_slack(points)
-    check = disagreements(hold_gpu(points, points, slack), points, slack)
     attention = torch.nn.functional.scaled_dot_product_attention
     contestants = {
         "torch float32 in blocks": lambda: [(block @ single.T).max(dim=1) for block in single.split(4096)],
         "SDPA bf16": lambda: attention(heads, heads, heads),
-        "hardmax": lambda: hold_gpu(points, points, slack),
+        "hardmax": lambda: hm.step(points, HALF),
     }
     work = f"one layer n {n} d {d}"
-    rows = compare(work, contestants, ["torch float32 in blocks", "SDPA bf16"], rounds, check)
+    rows = compare(work, contestants, ["torch float32 in blocks", "SDPA bf16"], rounds, disagreements(points))
     return beside_the_machine(work, rows, n, d)
 
 
 def limit(n: int, d: int, rounds: int = 3) -> list[list]:
     points = torch.randn((n, d), dtype=torch.float64, device="cuda")
-    slack = proof_slack(points)
-    check = disagreements(hold_gpu(points, points, slack), points, slack)
-    walk = walk_gpu(points, HALF)
     heads = points.bfloat16()[None, None]
     contestants = {
         "SDPA bf16, one layer": lambda: torch.nn.functional.scaled_dot_product_attention(heads, heads, heads),
-        "hardmax, the limit": lambda: walk_gpu(points, HALF),
+        "hardmax, the limit": lambda: hm.limit(points, HALF).points,
     }
-    work = f"limit n {n} d {d} (settled at {walk.settled})"
-    rows = compare(work, contestants, ["SDPA bf16, one layer"], rounds, check)
+    work = f"limit n {n} d {d} (settled at {hm.limit(points, HALF).settled_at})"
+    rows = compare(work, contestants, ["SDPA bf16, one layer"], rounds, disagreements(points))
     return beside_the_machine(work, rows, n, d)
 
 
 def engines(n: int, d: int, rounds: int = 3) -> list[list]:
     """The whole walk, from an array to where the tokens settle in an array, on the device and on the processor."""
-    points = merge(Cloud(np.random.default_rng(0).standard_normal((n, d))))
+    points = np.random.default_rng(0).standard_normal((n, d))
 
-    def last(engine):
-        *_, stretch = engine.walk(points, HALF)
-        return stretch.positions, stretch.choices
+    def settled(engine: Any) -> hm.Trajectory:
+        return hm.simulate(points, HALF, stop=hm.Settled(), record=hm.LastOnly(), engine=engine)
 
-    processor = FloatEngine("certified", Proof(), Cpu(search="all"))
-    names = {"processor, all scores in float64": processor, "hardmax on the GPU": GpuEngine()}
-    (home, chosen), (away, also) = map(last, names.values())
-    wrong = (home != away).any(axis=1) | (chosen.indices != also.indices)
-    contestants = {name: lambda engine=engine: last(engine) for name, engine in names.items()}
-    work, check = f"walk n {n} d {d}, array to array", (n, int(wrong.sum()))
-    return compare(work, contestants, ["processor, all scores in float64"], rounds, check)
+    peer = "processor, all scores in float64"
+    names = {peer: hm.engines.Cpu(search="all"), "hardmax on the GPU": hm.engines.Gpu()}
+    home, away = map(settled, names.values())
+    wrong = (home.at(home.layers) != away.at(away.layers)).any(axis=1) | (home.ends() != away.ends()).any(axis=1)
+    contestants = {
+        name: lambda engine=engine: (run := settled(engine)).at(run.layers) for name, engine in names.items()
+    }
+    return compare(f"walk n {n} d {d}, array to array", contestants, [peer], rounds, (n, int(wrong.sum())))
 
 
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    results = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "gpu.csv"
     table = [line for d in (16, 64, 128) for line in one_layer(65_536, d)]
     table += limit(65_536, 16) + limit(1_000_000, 64)
     table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
     table += engines(65_536, 16)
-    with results.open("w", newline="") as file:
-        csv.writer(file).writerows([HEADER, *table])
+    add_rows(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "results" / "gpu.csv", table)

@@ -1,9 +1,11 @@
 """Timing on a GPU: contestants in turn, round after round, and rows that say what stands beside what."""
 
 # pyright: reportMissingImports=false
+import csv
 import platform
 import statistics
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import torch
 import triton
@@ -46,6 +48,12 @@ def row(work: str, name: str, time: float, peer: str, ratio: float, checked="", 
     line = [MACHINE, VERSIONS, work, name, f"{time:.4f}", peer, f"{ratio:.3f}", checked, wrong]
     print(",".join(map(str, line[2:])), flush=True)
     return line
+
+
+def add_rows(path: Path, rows: list[list]) -> None:
+    """Add rows to a file; the table of README.md shows the newest of each work."""
+    with path.open("a", newline="") as file:
+        csv.writer(file).writerows(rows if file.tell() else [HEADER, *rows])
 
 
 def time_of(rows: list[list], contestant: str) -> float:

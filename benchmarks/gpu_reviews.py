@@ -1,4 +1,4 @@
-"""Ragged batches of small clouds on a GPU beside the same layers in torch; every cloud is checked against the CPU."""
+"""Batches of small clouds on a GPU beside the same layers in torch; every cloud is checked against the processor."""
 
 # pyright: reportMissingImports=false
 import numpy as np
@@ -6,8 +6,6 @@ import torch
 from gpu_harness import compare, copy_rate, row, time_of
 
 import hardmax as hm
-from hardmax.engines.batch import walk_batch
-from hardmax.engines.gpu_batch import GpuBatchOutcome, walk_batch_gpu
 
 HALF = hm.Dynamics("1/2")
 LAYERS = 8
@@ -24,12 +22,13 @@ def vectorised(batch):
     return batch
 
 
-def disagreements(outcome: GpuBatchOutcome, tokens: np.ndarray, offsets: np.ndarray) -> tuple[int, int]:
-    """Of all clouds, those in which the kernel for the CPU says anything else: the tokens to the bit, too."""
-    ours, truth = outcome.to_numpy(), walk_batch(tokens, offsets, HALF, LAYERS)
-    wrong = (ours.settled != truth.settled) | (ours.errors != truth.errors)
-    tokenwise = (ours.leader_since != truth.leader_since) | (ours.tokens != truth.tokens).any(axis=1)
-    wrong |= np.logical_or.reduceat(tokenwise, offsets[:-1])
+def disagreements(stack: np.ndarray) -> tuple[int, int]:
+    """Of all clouds, those in which the processor says anything else: the tokens to the bit, too."""
+    ours, truth = (hm.simulate(each, HALF, layers=LAYERS) for each in (torch.from_numpy(stack).cuda(), stack))
+    wrong = (ours.at(LAYERS).cpu().numpy() != truth.at(LAYERS)).any(axis=(1, 2))
+    wrong |= np.array(ours.settled_at, dtype=object) != np.array(truth.settled_at, dtype=object)
+    led = zip(ours.leaders, truth.leaders, strict=True)
+    wrong |= np.array([not np.array_equal(mine, its) for mine, its in led])
     return len(wrong), int(wrong.sum())
 
 
@@ -46,21 +45,19 @@ def repeating(clouds: int, n: int, d: int, rng: np.random.Generator) -> np.ndarr
 
 def reviews(clouds: int, n: int, d: int, make=distinct, rounds: int = 5) -> list[list]:
     stack = make(clouds, n, d, np.random.default_rng(0))
-    offsets = np.arange(clouds + 1) * n
-    tokens, on_device = torch.from_numpy(stack.reshape(-1, d)).cuda(), torch.from_numpy(offsets).cuda()
-    check = disagreements(walk_batch_gpu(tokens, on_device, HALF, LAYERS), stack.reshape(-1, d), offsets)
-    batches = {name: torch.from_numpy(stack).cuda().to(dtype) for name, dtype in PEERS.items()}
+    tokens = torch.from_numpy(stack).cuda()
+    batches = {name: tokens.to(dtype) for name, dtype in PEERS.items()}
 
     def peer(batch):
         return lambda: [vectorised(part) for part in batch.split(AT_ONCE)]
 
     contestants = {name: peer(batch) for name, batch in batches.items()} | {
-        "hardmax": lambda: walk_batch_gpu(tokens, on_device, HALF, LAYERS)
+        "hardmax": lambda: hm.simulate(tokens, HALF, layers=LAYERS, record=hm.LastOnly()).at(LAYERS)
     }
     work = f"{clouds} reviews of {n} tokens ({'132 distinct' if make is repeating else 'distinct'}) d {d} 8 layers"
-    rows = compare(work, contestants, list(PEERS), rounds, check)
+    rows = compare(work, contestants, list(PEERS), rounds, disagreements(stack))
     # Tokens come in and go out, and who leads since when; settled and error for each cloud.
-    least = (2 * tokens.nbytes + 8 * len(tokens) + 24 * clouds) / copy_rate()
+    least = (2 * tokens.nbytes + 8 * clouds * n + 24 * clouds) / copy_rate()
     rows.append(
         row(work, "copy of the bytes that come in and go out", least, "hardmax", time_of(rows, "hardmax") / least)
     )

@@ -14,7 +14,8 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 import hardmax as hm
-from hardmax.engines import floating
+from hardmax.engines import arena
+from hardmax.engines.bounds import SlackFactors
 from hardmax.engines.kernels.rounded import TASK, TILE
 from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP
 from hardmax.engines.searches import plane as plane_search
@@ -95,7 +96,7 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
 
 PARTS = {
     "merging equal tokens": [(simulation, "merge")],
-    "lengths and slack": [(floating, "norms_above"), (floating, "score_slack"), (plane_search, "norms_above")],
+    "lengths and slack": [(arena, "norms_above"), (SlackFactors, "slack"), (plane_search, "norms_above")],
     "two polygons": [(plane_search, "_two_polygons")],
     "winners by angle": [(plane_search, "_scenes"), (plane_search, "find_winners")],
 }

@@ -8,9 +8,9 @@ import json
 import math
 import os
 import random
+import re
 import subprocess
 import sys
-import time
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -318,74 +318,81 @@ def test_weights_are_not_unique_and_may_be_zero():
         assert verify(changed(document, "limits", 8, to={"face": [0, 1, 2, 3], "weights": weights, "point": point}))
 
 
-def test_two_hundred_points_are_checked_in_a_few_seconds():
-    rng = random.Random(5)
-    document = certified([[Fraction(rng.gauss(0, 1)) for _ in range(2)] for _ in range(200)], Fraction(1, 2))
-    assert document["settled_at"] > 0
-    start = time.perf_counter()
-    assert verify(document)
-    assert time.perf_counter() - start < 5
-
-
 # What is false is refused, with its name
 
+SQUARE_SETS = EXAMPLES["square"]["attended"]
 TAMPERED = [
     ("format", "square", ["format"], "another", "version:"),
     ("version", "square", ["version"], 2, "version:"),
     ("version written otherwise", "square", ["version"], True, "version:"),
-    ("alpha below zero", "square", ["alpha"], "-1/2", "alpha"),
-    ("alpha zero", "square", ["alpha"], "0", "alpha"),
+    ("alpha below zero", "square", ["alpha"], "-1/2", "shape: alpha"),
+    ("alpha zero", "square", ["alpha"], "0", "shape: alpha"),
     ("alpha of another run", "late leader", ["alpha"], "100", "layer 1: point"),
-    ("alpha not reduced", "square", ["alpha"], "2/4", "shape:"),
-    ("alpha as a power of ten", "square", ["alpha"], "1e999999999", "shape:"),
-    ("alpha as a number", "square", ["alpha"], 0.5, "shape:"),
+    ("alpha not reduced", "square", ["alpha"], "2/4", "shape: 2/4 is not in lowest terms"),
+    ("alpha as a power of ten", "square", ["alpha"], "1e999999999", "shape: alpha"),
+    ("alpha as a number", "square", ["alpha"], 0.5, "shape: alpha"),
     ("metric", "square", ["metric"], [["2", "1"], ["1", "1"]], "layer 0: point 1 attends to [1, 2], not to [1]"),
-    ("metric that is empty", "square", ["metric"], [], "shape:"),
+    ("metric that is empty", "square", ["metric"], [], "shape: metric"),
     ("metric of other shape", "square", ["metric"], [["1", "0"]], "shape:"),
     ("denominator", "square", ["denominator"], "3", "limits: of point 4"),
-    ("denominator below zero", "square", ["denominator"], "-2", "alpha or a count"),
-    ("denominator that is no integer", "square", ["denominator"], "1/2", "points: not whole"),
+    ("denominator below zero", "square", ["denominator"], "-2", "shape: denominator"),
+    ("denominator that is no integer", "square", ["denominator"], "1/2", "shape: denominator"),
     ("a point", "square", ["points", 4], ["1", "1"], "layer 0: point 4 attends to [0], not to [0, 3]"),
-    ("a point that is no integer", "square", ["points", 4], ["1/2", "0"], "points: not whole"),
+    ("a point that is no integer", "square", ["points", 4], ["1/2", "0"], "shape: points"),
     ("a repeated point", "square", ["points", 4], ["2", "2"], "points:"),
     ("a point of other dimension", "square", ["points", 4], ["1"], "shape:"),
-    ("one number in place of a list", "square", ["points", 4], "10", "shape:"),
-    ("a point as plain numbers", "square", ["points", 4], [1, 0], "shape:"),
+    ("one number in place of a list", "square", ["points", 4], "10", "shape: points"),
+    ("a point as plain numbers", "square", ["points", 4], [1, 0], "shape: points"),
     ("a multiplicity", "square", ["multiplicities", 0], 2, "settled_at: the sets of layer 0 need not last"),
-    ("multiplicity zero", "square", ["multiplicities", 0], 0, "alpha or a count"),
-    ("multiplicity written otherwise", "square", ["multiplicities", 0], True, "alpha or a count"),
+    ("multiplicity zero", "square", ["multiplicities", 0], 0, "shape: multiplicities"),
+    ("multiplicity written otherwise", "square", ["multiplicities", 0], True, "shape: multiplicities"),
     ("a multiplicity too many", "square", ["multiplicities"], [1] * 6, "shape:"),
     ("an attended set", "square", ["attended", 0, "sets", 4], [0], "layer 0: point 4 attends to [0, 3], not to [0]"),
     ("an attended set in other order", "square", ["attended", 0, "sets", 4], [3, 0], "layer 0: point 4"),
-    ("a set written otherwise", "square", ["attended", 0, "sets", 1], [True], "attended:"),
-    ("sets listed again", "square", ["attended"], EXAMPLES["square"]["attended"] * 2, "attended:"),
-    ("sets listed late", "square", ["attended", 0, "from"], 1, "shape:"),
+    ("a set written otherwise", "square", ["attended", 0, "sets", 1], [True], "shape: attended"),
+    ("sets listed again", "square", ["attended"], SQUARE_SETS * 2, "attended:"),
+    ("sets listed beyond the end", "square", ["attended"], [*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}], "attended:"),
+    ("sets listed late", "square", ["attended", 0, "from"], 1, "attended:"),
     ("a change of sets missed", "late leader", ["attended"], EXAMPLES["late leader"]["attended"][:1], "layer 1: point"),
     ("a change of sets dated late", "late leader", ["attended", 1, "from"], 2, "layer 1: point"),
     ("settled too early", "late leader", ["settled_at"], 0, "settled_at: the sets of layer 0 need not last"),
     ("settled too late", "late leader", ["settled_at"], 2, "settled_at: the sets of layer 1 last"),
-    ("settled for a fraction of a layer", "late leader", ["settled_at"], 1.0, "alpha or a count"),
-    ("settled at a truth value", "late leader", ["settled_at"], True, "alpha or a count"),
-    ("settled before the start", "late leader", ["settled_at"], -1, "alpha or a count"),
+    ("settled for a fraction of a layer", "late leader", ["settled_at"], 1.0, "shape: settled_at"),
+    ("settled at a truth value", "late leader", ["settled_at"], True, "shape: settled_at"),
+    ("settled before the start", "late leader", ["settled_at"], -1, "shape: settled_at"),
     ("a leader missed", "square", ["leaders"], [[0, 0], [1, 0], [2, 0]], "leaders: they are [[0,0],"),
     ("a leader too many", "square", ["leaders"], [[i, 0] for i in range(5)], "leaders:"),
     ("a leader since", "late leader", ["leaders", 1], [1, 0], "leaders:"),
     ("leaders in other order", "square", ["leaders"], [[1, 0], [0, 0], [2, 0], [3, 0]], "leaders:"),
     ("another vertex", "line", ["limits", 2], {"vertex": 4}, "limits: of point 2 it is false that"),
     ("a vertex that does not lead", "line", ["limits", 2], {"vertex": 1}, "limits: of point 2"),
-    ("a vertex counted from the end", "line", ["limits", 4], {"vertex": -1}, "limits: of point 4"),
+    ("a vertex counted from the end", "line", ["limits", 4], {"vertex": -1}, "shape: limits"),
     ("a vertex in place of a face", "square", ["limits", 4], {"vertex": 0}, "limits: of point 4"),
     ("another point", "square", ["limits", 4], {"point": ["1", "1/9"]}, "limits: of point 4"),
-    ("a point that is not reduced", "square", ["limits", 4], {"point": ["2/2", "0"]}, "limits: of point 4"),
+    (
+        "a point that is not reduced",
+        "square",
+        ["limits", 4],
+        {"point": ["2/2", "0"]},
+        "shape: 2/2 is not in lowest terms",
+    ),
     ("a weight", "square", ["limits", 4, "weights"], ["1/3", "2/3"], "limits: of point 4"),
     ("weights of another sum", "square", ["limits", 4, "weights"], ["1/2", "1/2", "1/2"], "limits: of point 4"),
-    ("weights as one string", "square", ["limits", 4, "weights"], "11", "limits: of point 4"),
+    ("weights as one string", "square", ["limits", 4, "weights"], "11", "shape: limits"),
     ("a face's point", "square", ["limits", 4, "point"], ["1", "1"], "limits: of point 4"),
+    ("a face's point of too few coordinates", "square", ["limits", 4, "point"], ["1"], "shape:"),
+    ("a face's point of too many coordinates", "square", ["limits", 4, "point"], ["1", "0", "0"], "shape:"),
+    ("a point of too many coordinates", "square", ["limits", 4], {"point": ["1", "0", "0"]}, "shape:"),
+    ("a face without a point", "square", ["limits", 4], {"face": [0, 3], "weights": ["1/2", "1/2"]}, "shape: limits"),
+    ("weights without a face", "square", ["limits", 4], {"weights": ["1"], "point": ["1", "0"]}, "shape: limits"),
+    ("too few weights", "square", ["limits", 4, "weights"], ["1"], "limits: of point 4"),
+    ("a face out of order", "square", ["limits", 4, "face"], [3, 0], "limits: of point 4"),
+    ("a face of no leader", "square", ["limits", 4, "face"], [0, 4], "limits: of point 4"),
     ("another face", "square", ["limits", 4, "face"], [0, 1], "limits: of point 4"),
     ("a limit too many", "square", ["limits"], EXAMPLES["square"]["limits"] * 2, "shape:"),
-    ("a limit of no kind", "square", ["limits", 4], {}, "limits: of point 4"),
-    ("something more", "square", ["author"], "me", "shape:"),
-    ("something more in a limit", "line", ["limits", 2], {"vertex": 0, "unique": 1}, "limits: of point 2"),
+    ("a limit of no kind", "square", ["limits", 4], {}, "shape: limits"),
+    ("something more", "square", ["author"], "me", "shape: other keys"),
+    ("something more in a limit", "line", ["limits", 2], {"vertex": 0, "unique": 1}, "shape: limits"),
 ]
 
 
@@ -406,21 +413,13 @@ def test_a_diagonal_of_a_face_is_not_a_face():
 
 def test_weights_below_zero_are_refused_even_if_their_mean_is_right():
     face = {"face": [0, 1, 2, 3], "weights": ["3/4", "-1/4", "-1/4", "3/4"], "point": ["1", "0", "0"]}
-    assert verify(changed(EXAMPLES["cube"], "limits", 8, to=face)).reason.startswith("limits: of point 8")
+    assert verify(changed(EXAMPLES["cube"], "limits", 8, to=face)).reason == "shape: limits is not as documented"
 
 
 def test_a_walk_of_no_layer_proves_nothing():
     nothing = EXAMPLES["late leader"] | {"settled_at": -1, "attended": [], "leaders": []}
     points = [[str(Fraction(int(x), int(nothing["denominator"]))) for x in row] for row in nothing["points"]]
     assert not verify(signed(nothing | {"limits": [{"point": point} for point in points]}))
-
-
-def test_a_walk_that_never_settles_is_given_up(monkeypatch):
-    # 1 and -1 attend to each other for ever, and meet in the limit only.
-    monkeypatch.setattr(checker, "WORK", 10**9)
-    document = certified(rational("1", "-1"), Fraction(1), MINUS)
-    forged = document | {"alpha": "1/2", "attended": [{"from": 0, "sets": [[1], [0]]}], "settled_at": 10**12}
-    assert verify(signed(forged)).reason.endswith("too much work to go on")
 
 
 @each_example
@@ -488,15 +487,20 @@ def test_a_thousand_mutations_do_not_get_past_the_digest():
         assert not verify(forged)
 
 
-def test_of_a_thousand_mutations_with_a_new_digest_those_pass_that_are_true():
-    rng = random.Random(2)
+@pytest.mark.parametrize("mutations", [1, 2])
+def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mutations):
+    rng = random.Random(mutations)
     passed = 0
-    for _ in range(1000):
-        forged = signed(mutated(rng.choice(list(EXAMPLES.values())), rng))
-        if verify(forged):
+    for _ in range(3000):
+        forged = rng.choice(list(EXAMPLES.values()))
+        for _ in range(mutations):
+            forged = mutated(forged, rng)
+        verdict = verify(signed(forged))
+        assert verdict.decided
+        if verdict:
             passed += 1
-            assert text(forged) == text(made_again(forged))
-    assert 10 < passed < 200
+            assert text(signed(forged)) == text(made_again(forged))
+    assert 10 < passed < 600
 
 
 # Whatever comes, it answers
@@ -620,14 +624,17 @@ def test_missing_files_folders_and_no_file_at_all_get_one_line(tmp_path):
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
     large = written(tmp_path / "large.json", "")
     os.truncate(large, 2**30)
-    assert run(CHECKER, large) == (2, "refused: unreadable as JSON: larger than 256 MB")
+    assert run(CHECKER, large) == (2, "refused: unreadable as JSON: larger than 4 MB; allow more by FILE EFFORT")
 
 
-# The checker is short and alone
+# The checker can be read in one sitting, and needs nothing
 
 
-def test_the_checker_has_under_a_hundred_lines():
-    assert len(CHECKER.read_text().splitlines()) < 100
+def test_the_checker_has_a_function_for_each_statement_in_250_lines():
+    source = CHECKER.read_text()
+    assert len(source.splitlines()) <= 250
+    for number, statement in enumerate(["check_shape", "check_attended", "leads", "last_for_ever", "is_limit"], 1):
+        assert re.search(rf'def {statement}\(.*\n +"""Statement {number}: ', source)
 
 
 def test_the_checker_imports_nothing_but_the_standard_library():

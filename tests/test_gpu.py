@@ -14,8 +14,9 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 import hardmax as hm
 from hardmax.engines import gpu, gpu_contest, gpu_tensors
 from hardmax.engines.contest import Contest, score_all
-from hardmax.engines.floating import FloatEngine, Proof, Undecided
+from hardmax.engines.floating import FloatEngine, Undecided
 from hardmax.engines.gpu_filter import RoundedPoints
+from hardmax.engines.judges import Proof
 from hardmax.engines.kernels import gpu_contest as kernels
 from hardmax.errors import MissingExtra
 from hardmax.tokens.batches import Cloud
@@ -138,26 +139,23 @@ def test_accumulation_loses_no_more_than_assumed(width):
 )
 def test_walks_settle_where_proved_floats_do(n, d, metric):
     tokens = np.random.default_rng(n).standard_normal((n, d))
-    tokens = np.concatenate([tokens, tokens[:5]])  # repeated tokens are merged
     dynamics = hm.Dynamics("1/2", metric=metric)
-    walk = gpu.walk_gpu(torch.from_numpy(tokens).to(DEVICE), dynamics)
-    points = merge(Cloud(tokens))
-    *_, last = FloatEngine("certified", Proof()).walk(points, dynamics)
-    assert walk.settled == last.layer
-    assert walk.leaders.tolist() == last.choices.indices[points.of_token].tolist()
-    assert ((walk.leader_since >= 0).cpu().numpy() == last.alone[points.of_token]).all()
-    assert np.abs(walk.tokens.cpu().numpy() - last.positions[points.of_token]).max() <= 1e-14
-    assert torch.equal(walk.limits, walk.tokens[walk.leaders])
-    assert walk.margin > 0
-    assert walk.error < 1e-12
+    *_, last = gpu.walk_layers(torch.from_numpy(tokens).to(DEVICE), dynamics)
+    *_, truth = FloatEngine("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
+    assert (last.settled, last.layer) == (True, truth.layer)
+    assert last.chosen.tolist() == truth.choices.indices.tolist()
+    assert ((last.since >= 0).cpu().numpy() == truth.alone).all()
+    assert np.abs(last.positions.cpu().numpy() - truth.positions).max() <= 1e-14
+    assert last.margin > 0
+    assert last.error < 1e-12
 
 
 def test_tensors_may_lie_in_memory_as_they_like():
     tokens = torch.from_numpy(np.random.default_rng(5).standard_normal((40, 3))).to(DEVICE)
     turned = tokens.T.contiguous().T
-    straight, walk = (gpu.walk_gpu(each, HALF) for each in (tokens, turned))
-    assert (walk.settled, walk.leaders.tolist()) == (straight.settled, straight.leaders.tolist())
-    assert torch.equal(walk.tokens, straight.tokens)
+    (*_, straight), (*_, last) = (gpu.walk_layers(each, HALF) for each in (tokens, turned))
+    assert (last.layer, last.chosen.tolist()) == (straight.layer, straight.chosen.tolist())
+    assert torch.equal(last.positions, straight.positions)
     slack = 1e-12 + tokens.new_zeros(1)
     contest = gpu_contest.hold_gpu(turned, turned, slack.expand(40)).to_numpy()
     truth = score_all(*(part.cpu().numpy() for part in (tokens, tokens, slack.repeat(40))))
@@ -167,17 +165,19 @@ def test_tensors_may_lie_in_memory_as_they_like():
 @pytest.mark.parametrize("tokens", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])
 def test_what_floats_cannot_prove_is_undecided(tokens):
     with pytest.raises(Undecided):
-        gpu.walk_gpu(torch.tensor(tokens, dtype=torch.float64, device=DEVICE), HALF)
+        list(gpu.walk_layers(torch.tensor(tokens, dtype=torch.float64, device=DEVICE), HALF))
 
 
 def test_wrong_tensors_are_turned_away_at_the_door():
+    points = torch.zeros((3, 2), dtype=torch.float64, device=DEVICE)
     with pytest.raises(hm.InputError, match="float64"):
-        gpu.walk_gpu(torch.zeros((3, 2), dtype=torch.float32, device=DEVICE), HALF)
+        gpu_contest.hold_gpu(points.float(), points, points[:, 0])
     with pytest.raises(hm.InputError, match="shape"):
-        gpu.walk_gpu(torch.zeros((0, 2), dtype=torch.float64, device=DEVICE), HALF)
+        gpu_contest.hold_gpu(points, points[:0], points[:, 0])
 
 
 def test_without_the_extra_its_name_is_said(monkeypatch):
     monkeypatch.setattr(gpu_tensors, "INSTALLED", False)
+    points = torch.zeros((3, 2), dtype=torch.float64, device=DEVICE)
     with pytest.raises(MissingExtra, match=r"hardmax\[gpu\]"):
-        gpu.walk_gpu(torch.zeros((3, 2), dtype=torch.float64, device=DEVICE), HALF)
+        gpu_contest.hold_gpu(points, points, points[:, 0])

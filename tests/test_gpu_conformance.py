@@ -17,7 +17,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines.bounds import norms_above, score_slack
+from hardmax.engines.bounds import SlackFactors, norms_above
 from hardmax.engines.choosing import by_all_scores
 from hardmax.engines.contest import score_all
 from hardmax.engines.exact import ExactEngine
@@ -46,7 +46,7 @@ def test_whoever_is_furthest_in_truth_is_a_contender(problem: Problem):
     floats = np.array(cloud, dtype=np.float64)
     matrix = float_metric(hm.Dynamics(alpha, metric, any_metric=True))
     norms = norms_above(floats)
-    slack = score_slack(norms, norms.max(), floats.shape[1], matrix.norm, matrix.error, 0.0)
+    slack = SlackFactors.of(floats.shape[1], matrix).slack(norms, 0.0, float(norms.max()), 0.0)
     directions = np.ascontiguousarray(matrix.directions(floats))
     given = [torch.from_numpy(part).to(DEVICE) for part in (directions, floats, slack)]
     with np.errstate(over="ignore"):  # of nothing but zeros: a slack beyond all numbers makes everybody a contender

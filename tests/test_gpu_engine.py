@@ -13,8 +13,9 @@ import hardmax as hm
 from hardmax.engines import gpu_tensors
 from hardmax.engines.choosing import by_all_scores
 from hardmax.engines.exact import ExactEngine
-from hardmax.engines.floating import FloatEngine, Proof, Undecided
+from hardmax.engines.floating import FloatEngine, Undecided
 from hardmax.engines.gpu_engine import GpuEngine
+from hardmax.engines.judges import Proof
 from hardmax.errors import MissingExtra
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
 from hardmax.runs.simulation import run_points

@@ -46,11 +46,6 @@ def test_the_number_of_threads_changes_no_bit_of_a_batch():
         (lambda: Cpu(threads=0), "`threads` must be a whole number from 1 to"),
         (lambda: Cpu(threads=10**6), "`threads` must be a whole number from 1 to"),
         (lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")), "`search` 'plane' is for tokens in the plane"),
-        (
-            lambda: hm.simulate(CLOUD, HALF, layers=1).tensor_at(1),
-            "`tensor_at` needs tokens that came as a torch tensor",
-        ),
-        (lambda: hm.limit(CLOUD, HALF).tensor(), "`tensor` needs tokens that came as a torch tensor"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(wrong, told):
@@ -98,15 +93,3 @@ def test_a_gpu_has_no_other_arithmetic(gpu):
 def test_arrays_go_to_the_processor_and_an_engine_asked_for_is_taken():
     assert machine_for(CLOUD, None) == Cpu()
     assert machine_for(CLOUD, Gpu()) == Gpu()
-
-
-def test_tensors_come_back_as_they_came():
-    torch = pytest.importorskip("torch", reason="needs torch")
-    cloud = torch.tensor(CLOUD[:200], dtype=torch.float32)
-    run, lim = hm.simulate(cloud, HALF, layers=4), hm.limit(cloud, HALF)
-    for tensor, array in ((run.tensor_at(4), run.at(4)), (lim.tensor(), lim.points)):
-        assert tensor.dtype == torch.float32
-        assert np.array_equal(tensor.numpy(), array.astype(np.float32))
-    stack = cloud.reshape(10, 20, 12).bfloat16()
-    assert hm.simulate(stack, HALF, layers=4).tensor_at(4).shape == (10, 20, 12)
-    assert hm.simulate(list(stack), HALF, layers=4).tensor_at(4)[3].dtype == torch.bfloat16

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax.tokens.batches import Cloud
+from hardmax.tokens.kernels.merging import _key
 from hardmax.tokens.points import merge
 
 rows = st.lists(st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])), min_size=1)
@@ -38,19 +39,20 @@ def test_tokens_whose_keys_meet_by_chance_stay_two():
 
 
 def rivals(row: np.ndarray) -> list[np.ndarray]:
-    """Other rows with the key that tokens are parted by: the last coordinate makes up for the first."""
+    """Other rows with the key that tokens are told apart by at first: the last coordinate makes up for the first.
 
-    def mixed(key: int, bits: int) -> int:
-        key = (key ^ bits) * 1099511628211 % 2**64
-        return key ^ key >> 29
+    A coordinate joins the key by "exclusive or", so that one may undo what those before it did.
+    """
 
-    start, (first, last) = 1469598103934665603, (int(bits) for bits in row.view(np.uint64))
+    def key(*numbers: float) -> int:
+        return int(_key(np.array([numbers]).view(np.int64), 0))
+
     found = []
     for other in np.arange(1.0, 200.0):
-        state = mixed(start, int(np.float64(other).view(np.uint64)))
-        needed = np.uint64(mixed(start, first) ^ last ^ state).view(np.float64)
+        bits = key(row[0]) ^ key(other) ^ int(row[1].view(np.uint64))
+        needed = np.uint64(bits).view(np.float64)
         if np.isfinite(needed) and needed:
-            assert mixed(state, int(needed.view(np.uint64))) == mixed(mixed(start, first), last)
+            assert key(other, needed) == key(*row)
             found.append(np.array([other, needed]))
     assert len(found) > 100
     return found

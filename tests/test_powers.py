@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax.engines import powers
 from hardmax.engines.powers import MOST_DIGITS, check_length, enclosed_power, float_powers, power
 
 keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=2000)
@@ -49,6 +50,16 @@ def test_powers_that_lie_between_two_floats_exactly_go_the_same_way():
     assert (3**34).bit_length() == 54
     keep = Fraction(3, 4)
     assert float_powers(keep, 0, 60).tolist() == [float(keep**m) for m in range(60)]
+
+
+@settings(max_examples=30)
+@given(keeps, st.integers(0, 500))
+def test_where_two_floats_are_in_question_the_power_itself_is_asked(keep, first):
+    # With 60 bits it happens all the time; with as many as there are, hardly ever.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(powers, "_BITS", 60)
+        patch.setattr(powers, "power", lambda base, layers: base**layers)
+        assert float_powers(keep, first, 200).tolist() == [float(keep ** (first + m)) for m in range(200)]
 
 
 def test_exact_layers_end_where_their_fractions_have_too_many_digits():

@@ -63,6 +63,29 @@ def test_what_is_wrong_is_said(data: bytes, words: str):
     assert words in complaint(data)
 
 
+@pytest.mark.parametrize(
+    "data",
+    [
+        b'{"a": 1, "a": 2}',
+        b'{"a": 1, "b": 2, "a": 1}',
+        b'[{"b": {"a": [], "a": []}}]',
+        b'{"a": 1, "\\u0061": 2}',
+    ],
+    ids=["another value", "the same value", "inside", "by an escape"],
+)
+def test_a_key_has_one_value(data: bytes):
+    assert "has the key 'a' twice in one object" in complaint(data)
+
+
+def test_a_repeated_key_of_any_name_is_told_in_one_line():
+    assert "has the key 'digits' twice" in complaint(b'{"digits": 1, "digits": 2}')
+    assert len(complaint(b'{"%b": 1, "%b": 2}' % (b"\\n\\ud800" * 999, b"\\n\\ud800" * 999))) < 200
+
+
+def test_objects_go_through_the_hook_once_their_keys_are_known_to_differ():
+    assert parse_json(b'{"a": {"b": 1}}', "`a.json`", WISH, object_hook=lambda item: sorted(item)) == ["a"]
+
+
 def test_a_mark_of_byte_order_is_no_part_of_the_document():
     assert parse_json(b"\xef\xbb\xbf[1]", "`a.json`", WISH) == [1]
     assert decode(b"\xef\xbb\xbfmilk", "`a.txt`", WISH) == "milk"

@@ -201,6 +201,7 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
         (np.zeros((1, 1), "S3"), r"real numbers, not \|S3"),
         (np.zeros((1, 1), [("x", float)]), "real numbers"),
         (np.array([[np.inf]], np.longdouble), "must be finite"),
+        (np.array([[np.nan]], np.longdouble), "must be a finite number"),
         (np.array([["1"], ["x"]]), "row 1, column 0.*'x'"),
         (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "masked"),
         ([np.ma.array([1.0, 2.0], mask=[False, True])], "masked"),

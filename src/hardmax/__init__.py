@@ -30,7 +30,7 @@ _HOMES = {
     "limit": "hardmax.limits.finding",
     "load": "hardmax.text.shipped",
     "simulate": "hardmax.runs.simulation",
-    "step": "hardmax.dynamics",
+    "step": "hardmax.runs.stepping",
     "verify": "hardmax.certificate",
 }
 _MODULES = {"clouds", "engines"}
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from hardmax.certificate import verify as verify
     from hardmax.dynamics import Dynamics as Dynamics
     from hardmax.dynamics import attended as attended
-    from hardmax.dynamics import step as step
     from hardmax.errors import InputError as InputError
     from hardmax.limits.finding import limit as limit
     from hardmax.limits.result import Limit as Limit
@@ -49,6 +48,7 @@ if TYPE_CHECKING:
     from hardmax.runs.records import Every as Every
     from hardmax.runs.records import LastOnly as LastOnly
     from hardmax.runs.simulation import simulate as simulate
+    from hardmax.runs.stepping import step as step
     from hardmax.runs.stops import AfterLayers as AfterLayers
     from hardmax.runs.stops import FirstOf as FirstOf
     from hardmax.runs.stops import Settled as Settled

@@ -1,4 +1,4 @@
-"""`hardmax verify`: accepted (0), refused with the reason (1), or one line why it cannot be read (2)."""
+"""`hardmax verify`: accepted (0), refused with the reason (1), one line why it cannot be read (2), undecided (3)."""
 
 import json
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from command import Command, Outcome
+from hostile_certificates import HOSTILE, REPEATED, Hostile
 
 from hardmax import Dynamics, clouds, limit
 from hardmax.cli.limit_files import certificate_bytes
@@ -77,6 +78,38 @@ def test_json_says_the_same(hardmax: Command):
     assert (bad.code, json.loads(bad.out)["accepted"]) == (1, False)
 
 
+def test_what_costs_more_than_the_effort_allows_is_undecided(hardmax: Command):
+    outcome = hardmax("verify", "-", "--effort", "1e-6", stdin=signed())
+    assert (outcome.code, outcome.err) == (3, "")
+    assert outcome.out.startswith("undecided: budget: ")
+    assert "--effort" in outcome.out
+    told = json.loads(hardmax("verify", "-", "--effort", "1e-6", "--json", stdin=signed()).out)
+    assert (told["accepted"], told["decided"]) == (False, False)
+    for effort in ("1", "2.5", "inf"):
+        told = json.loads(hardmax("verify", "-", "--effort", effort, "--json", stdin=signed()).out)
+        assert (told["accepted"], told["decided"]) == (True, True)
+
+
+@pytest.mark.parametrize("effort", ["0", "-1", "nan"])
+def test_an_effort_is_above_zero(hardmax: Command, effort: str):
+    outcome = hardmax("verify", "-", f"--effort={effort}", stdin=signed())
+    assert_unreadable(outcome, naming=["`--effort` must be above 0"])
+
+
+@pytest.mark.parametrize("hostile", REPEATED.values(), ids=REPEATED)
+def test_a_key_that_appears_twice_is_named(hardmax: Command, hostile: Hostile):
+    assert_unreadable(hardmax("verify", "-", stdin=hostile.make()), naming=["standard input has the key '", "twice"])
+
+
+@pytest.mark.parametrize("name", ["long points", "a metric over all primes", "layers of one hash", "a lone surrogate"])
+def test_hostile_files_get_one_line(hardmax: Command, name: str):
+    verdict, make = HOSTILE[name]
+    outcome = hardmax("verify", "-", stdin=make())
+    assert (outcome.code, outcome.err) == ({"refused": 1, "undecided": 3}[verdict], "")
+    assert outcome.out.startswith(f"{verdict}: ")
+    assert outcome.out.count("\n") == 1
+
+
 UNREADABLE = {
     "truncated": (certificate_bytes(CERTIFICATE)[:-100], ["breaks off", "line "]),
     "truncated in a text": (b'{"format": "hardmax-li', ["breaks off", "line 1"]),
@@ -87,6 +120,7 @@ UNREADABLE = {
     "of another kind": (b'{"tokens": [[1, 2]]}', ["no certificate"]),
     "of another version": (signed(version=2), ["version 2", "hardmax-limit-certificate"]),
     "of another format": (signed(format="receipt"), ["'receipt'"]),
+    "of a format that is long": (signed(format="\ud800" * 10**5), ["'\\ud800\\ud800"]),
     "nested too deeply": (b"[" * 10**6, ["nested too deeply"]),
     "of endless digits": (b'{"format": ' + b"1" * 10_000 + b"}", ["not JSON"]),
 }
@@ -103,7 +137,8 @@ def test_what_is_no_certificate_gets_one_line(hardmax: Command, folder: Path, ca
 def test_a_file_of_a_gigabyte_is_not_read_to_its_end(hardmax: Command, folder: Path):
     with (folder / "proof.json").open("wb") as stream:
         stream.truncate(2**30)  # zeros that take no room on the disk
-    assert_unreadable(hardmax("verify", "proof.json"), naming=["`proof.json`", "larger than 256 MiB"])
+    assert_unreadable(hardmax("verify", "proof.json"), naming=["`proof.json`", "larger than 4 MiB", "--effort"])
+    assert_unreadable(hardmax("verify", "proof.json", "--effort", "2"), naming=["larger than 8 MiB"])
 
 
 def test_a_missing_file_is_named(hardmax: Command, folder: Path):
@@ -112,7 +147,7 @@ def test_a_missing_file_is_named(hardmax: Command, folder: Path):
 
 
 def test_an_interruption_ends_quietly_with_130(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
-    def interrupted(_: object) -> None:
+    def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hardmax.certificate.verify", interrupted)

@@ -1,8 +1,8 @@
 """Membership and distance against exact fractions: thin, flat, far-away and lopsided hulls, at any scale."""
 
 from fractions import Fraction
-from typing import Any
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,9 +21,8 @@ from hardmax.tokens.lengths import root
 
 def exact_square(points: np.ndarray, target: np.ndarray, metric: np.ndarray | None = None) -> Fraction:
     point, _ = project_exact(points.tolist(), metric, target.tolist())
-    way = np.array(point, dtype=object) - np.array([Fraction(float(x)) for x in target], dtype=object)
-    square: Any = way @ way if metric is None else way @ metric @ way
-    return Fraction(square)
+    way: Any = np.array(point, dtype=object) - np.array([Fraction(float(x)) for x in target], dtype=object)
+    return way @ way if metric is None else way @ metric @ way
 
 
 def thin_hull(seed: int) -> tuple[np.ndarray, np.ndarray, float]:

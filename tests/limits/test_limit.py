@@ -213,6 +213,26 @@ def test_a_distance_may_be_a_float_of_numpy_and_is_the_decimal_it_is_written_as(
     assert [lim.layers_to(np.float64(eps)) for eps in (0.2, 0.02, 2e-9)] == [1, 2, 9]
     assert lim.layers_to(np.float32(0.25)) == lim.layers_to(0.25) == lim.layers_to("0.25") == 1
     assert lim.layers_to(np.int64(1)) == lim.layers_to(1) == 1
+    for eps in map(np.float32, (0.1, 0.2, 0.3, 0.7)):
+        # The token is as near as is written after one layer, no matter on which side of that the float32 is.
+        alpha = 2 / Fraction(repr(float(eps))) - 1
+        assert hm.limit([[4], [2], [-4]], hm.Dynamics(alpha)).layers_to(eps) == 1
+
+
+def test_an_exact_hit_before_settling_counts():
+    # 0 attends to both tokens, and settles one layer later.
+    lim = hm.limit([[0], [1]], hm.Dynamics(1))
+    assert lim.settled_at == 1
+    assert [lim.layers_to(eps) for eps in ("2", "1", "0.999", "3/4", "0.7")] == [0, 0, 1, 1, 2]
+
+
+def test_leaders_that_have_met_share_a_place():
+    # Each looks away from itself: 1 and -1 meet in 0, where they attend to nobody but themselves.
+    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]], any_metric=True))
+    assert lim.leaders.tolist() == [0, 1]
+    assert lim.distinct_leaders.tolist() == [0]
+    assert lim.clusters.labels.tolist() == [0, 0]
+    assert lim.polytope.f_vector == (1,)
 
 
 @pytest.mark.parametrize("layer", [2.5, -1, "3", True, None, np.float64(2)])

@@ -169,6 +169,21 @@ def test_a_distance_beyond_settling_is_a_power_of_the_share_that_is_kept(scale, 
     assert is_nearest_root(lim.distance_to_limit(settled + layer), first * shrunk**2)
 
 
+@pytest.mark.parametrize("scale", ["1e-160", "1", "1e160"])
+@pytest.mark.parametrize("seed", range(6))
+def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
+    # Followers of (10, 0) on a circle around it, or a little outside: by less than their coordinates are rounded.
+    rng, unit = np.random.default_rng(seed), Fraction(scale)
+    cloud = [[10 * unit, Fraction(0)]]
+    for slope, more in zip(rng.integers(-500, 500, 40).tolist(), rng.permutation(40).tolist(), strict=True):
+        t, radius = Fraction(slope, 1000), 1 + Fraction(more, 10**20)
+        cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
+        cloud.append([unit * (10 - radius * cosine), unit * radius * sine])
+    lim = hm.limit(cloud, HALF, arithmetic="exact")
+    assert lim.leaders.tolist() == [0]
+    assert lim._square_at_settling == (unit * (1 + Fraction(39, 10**20))) ** 2
+
+
 def test_a_distance_beyond_the_largest_float_is_infinite():
     lim = hm.limit([[1.7e308, 1.7e308], [1.0, 1.0]], HALF)
     assert lim.distance_to_limit(0) == math.inf

@@ -12,6 +12,7 @@ torch = pytest.importorskip("torch", reason="training needs torch (extra `train`
 import hardmax as hm
 from hardmax.dynamics import step
 from hardmax.tokens.batches import Ragged
+from hardmax.train.attended import _find_on_device, find_attended
 from hardmax.train.clouds import Clouds
 from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.network import pool
@@ -97,15 +98,16 @@ def test_softmax_has_a_derivative_too(draw_clouds):
     assert torch.autograd.gradcheck(lambda z, a: Softmax(0.5).walk(z, clouds, a, 2).tokens, (tokens, alpha))
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
-def test_a_gpu_walks_and_learns_as_the_cpu_does(draw_clouds):
-    clouds = draw_clouds(9, clouds=50, most=40)
-    tokens = np.random.default_rng(10).normal(size=(len(clouds.ids), 2))
-    found = []
-    for device in ("cpu", "cuda"):
-        given_tokens = torch.tensor(tokens, device=device, requires_grad=True)
-        walked = Hardmax().walk(given_tokens, clouds, torch.tensor(1.0, device=device), 8)
-        (walked.tokens**2).sum().backward()
-        found.append((walked.tokens.detach().cpu(), walked.leads.cpu(), given_tokens.grad.cpu()))
-    for here, there in zip(*found, strict=True):
-        torch.testing.assert_close(here, there)
+@pytest.mark.parametrize("sizes", [[1], [3, 1, 5], [2, 0, 3], [0, 0], [], [40, 7, 12, 1, 30]])
+@pytest.mark.parametrize("metric", METRICS)
+def test_padded_products_find_the_sets_that_the_kernel_finds(sizes, metric):
+    # What a GPU does, done here: ties, multiplicities and texts without a word included.
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    rng = np.random.default_rng(len(sizes))
+    tokens = torch.tensor(rng.integers(-2, 3, (offsets[-1], 2)).astype(np.float64))
+    clouds = Clouds(np.arange(offsets[-1]), rng.integers(1, 4, offsets[-1]).astype(np.float64), offsets)
+    here = find_attended(tokens, clouds, metric, None, torch.zeros(len(tokens), dtype=torch.bool))
+    there = _find_on_device(tokens, clouds, metric)
+    assert (there.starts.tolist(), there.members.tolist()) == (here.starts.tolist(), here.members.tolist())
+    assert torch.equal(there.shares, here.shares)
+    assert torch.equal(there.alone, here.alone)

@@ -96,24 +96,25 @@ def walk_batch_gpu(
     slots = 1 << (4 * room - 1).bit_length()  # of a table that is nearly empty
     programs = min(clouds, _PROGRAMS)
     outcome = _outcome_to_fill(tokens, clouds)
-    gpu_clouds.walk_clouds[(programs,)](
-        tokens.contiguous(),
-        offsets,
-        *_numbers(dynamics, d, layers, then, device),
-        outcome.tokens,
-        outcome.leader_since,
-        outcome.settled,
-        outcome.errors,
-        *_memory(programs, room, slots, d, device),
-        clouds,
-        layers,
-        has_metric=dynamics.metric is not None,
-        room=room,
-        slots=slots,
-        d=d,
-        num_warps=1,
-        enable_fp_fusion=False,
-    )
+    with torch.cuda.device_of(tokens):  # of several GPUs, the kernel runs on that of the tokens
+        gpu_clouds.walk_clouds[(programs,)](
+            tokens.contiguous(),
+            offsets,
+            *_numbers(dynamics, d, layers, then, device),
+            outcome.tokens,
+            outcome.leader_since,
+            outcome.settled,
+            outcome.errors,
+            *_memory(programs, room, slots, d, device),
+            clouds,
+            layers,
+            has_metric=dynamics.metric is not None,
+            room=room,
+            slots=slots,
+            d=d,
+            num_warps=1,
+            enable_fp_fusion=False,
+        )
     return outcome
 
 

@@ -1,4 +1,4 @@
-"""The walk on a GPU as an engine: stretches whose numbers leave the device when somebody asks for them."""
+"""The walk on a GPU as an engine: stretches that answer there, and whose numbers leave it when asked for."""
 
 # pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false
 from __future__ import annotations
@@ -15,29 +15,19 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import norms_above, rounding_error, step_error
 from hardmax.engines.gpu import GpuLayer, walk_layers
+from hardmax.engines.gpu_points import GpuPoints
 from hardmax.engines.gpu_tensors import INSTALLED, check_installed
-from hardmax.engines.stretch import FloatStretch
+from hardmax.engines.stretch import FloatStretch, power
 from hardmax.tokens.points import Points
 
 if INSTALLED:
     import torch
 
 
-@dataclass(frozen=True, eq=False)
-class OnDevice:
-    """Places that are fetched when asked for."""
-
-    positions: torch.Tensor
-    multiplicities: np.ndarray
-
-    def everybody(self) -> np.ndarray:
-        return self.positions.cpu().numpy()
-
-
 class GpuStretch(FloatStretch):
-    """A stretch that was walked on a device. What it tells is the same; places and choices are fetched once."""
+    """A stretch that was walked on a device. It answers there; arrays are fetched when somebody asks for them."""
 
-    def __init__(self, walked: GpuLayer, keep: Fraction, multiplicities: np.ndarray) -> None:
+    def __init__(self, walked: GpuLayer, keep: Fraction) -> None:
         # Fields of a frozen dataclass; those that are fetched are properties below.
         told: dict[str, Any] = {
             "layer": walked.layer,
@@ -46,18 +36,42 @@ class GpuStretch(FloatStretch):
             "keep": keep,
             "error": walked.error + step_error(walked.largest),
             "decided_by": "gpu",
-            "places": OnDevice(walked.positions, multiplicities),
-            "on_device": walked,
+            "there": walked,
         }
         vars(self).update(told)
 
-    @cached_property
-    def choices(self) -> Choices:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return Choices.of_single(vars(self)["on_device"].chosen.cpu().numpy())
+    there: GpuLayer
+
+    def tensor_at(self, layer: int) -> torch.Tensor:
+        """Where the points are at a layer, (p, d), in a tensor of its own on the device."""
+        positions = self.there.positions
+        if layer == self.layer:
+            return positions.clone()
+        targets, shrink = self.target_tensor(), float(power(self.keep, layer - self.layer))
+        return targets + shrink * (positions - targets)
+
+    def target_tensor(self) -> torch.Tensor:
+        """Where each point goes, (p, d), in a tensor of its own on the device."""
+        return self.there.positions[self.there.chosen]
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        return self.tensor_at(layer).cpu().numpy()
 
     @cached_property
+    def positions(self) -> np.ndarray:
+        return self.there.positions.cpu().numpy()
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        return self.target_tensor().cpu().numpy()
+
+    @cached_property
+    def choices(self) -> Choices:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return Choices.of_single(self.there.chosen.cpu().numpy())
+
+    @property
     def alone(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return vars(self)["on_device"].leads.cpu().numpy()
+        return self.choices.alone
 
 
 @dataclass(frozen=True)
@@ -71,6 +85,6 @@ class GpuEngine:
         """The stretches from layer 0 on; `Undecided` is raised where floats cannot prove a choice."""
         check_installed()
         error = 0.0 if points.floats_are_exact else rounding_error(float(norms_above(points.floats).max()))
-        positions = torch.from_numpy(points.floats).to(self.device)
-        for walked in walk_layers(positions, dynamics, error):
-            yield GpuStretch(walked, dynamics.keep, points.multiplicities)
+        there = points.there if isinstance(points, GpuPoints) else torch.from_numpy(points.floats).to(self.device)
+        for walked in walk_layers(there, dynamics, error):
+            yield GpuStretch(walked, dynamics.keep)

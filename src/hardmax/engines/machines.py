@@ -11,7 +11,7 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, Then, walk_batch
 from hardmax.engines.cpu import CPU, Cpu
 from hardmax.errors import InputError, MissingExtra
-from hardmax.tokens.tensors import is_tensor
+from hardmax.tokens.batches import kind_of
 
 LARGEST_SMALL_CLOUD = 2048
 
@@ -20,8 +20,8 @@ LARGEST_SMALL_CLOUD = 2048
 class Gpu:
     """A graphics card, through torch and triton (extra `gpu`).
 
-    Tokens stay on it between the layers. A cloud that floats cannot prove, and one too large for a small program,
-    goes to the processor.
+    Tokens stay on it, and those that came as tensors are given back there. A cloud that floats cannot prove goes to
+    the processor.
 
     >>> Gpu()
     Gpu(device='cuda')
@@ -30,13 +30,17 @@ class Gpu:
     device: str = "cuda"
 
     def check(self, dimension: int) -> None:
-        """Refuse where there is no GPU, or what drives it is not installed. Any dimension will do."""
+        """Any dimension will do."""
+        self.check_present()
+
+    def check_present(self) -> None:
+        """Refuse where there is no such GPU, or what drives it is not installed."""
         try:
             import torch  # pyright: ignore[reportMissingImports]
             import triton  # pyright: ignore[reportMissingImports] # noqa: F401
         except ModuleNotFoundError:
             raise MissingExtra("The GPU engine", "gpu") from None
-        if self.device.startswith("cuda") and not torch.cuda.is_available():
+        if self.device.startswith("cuda") and (torch.device(self.device).index or 0) >= torch.cuda.device_count():
             raise InputError(f"`engine` {self!r}: torch finds no such device. Use engine=Cpu().")
 
     def limited(self) -> AbstractContextManager[None]:
@@ -51,7 +55,8 @@ def machine_for(tokens: Any, asked: Machine | None) -> Machine:
     """The machine asked for; else the GPU for tensors that are on one, and the processor for all else."""
     if asked is not None:
         return asked
-    return Gpu(str(tokens.device)) if is_tensor(tokens) and tokens.device.type == "cuda" else CPU
+    kind = kind_of(tokens)
+    return Gpu(str(kind.device)) if kind is not None and kind.device.type == "cuda" else CPU
 
 
 def takes_batch(machine: Machine, offsets: np.ndarray, dimension: int) -> bool:

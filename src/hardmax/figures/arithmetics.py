@@ -27,7 +27,7 @@ def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], g
 def draw_run(run: Trajectory, ax: Axes, *, watched: Sequence[int], goals: np.ndarray) -> None:
     """The ways of all tokens; the watched ones blue with a dot if they end where they belong, else red with a cross."""
     plain_axes(ax)
-    path = run.tokens
+    path = run.float_path()
     draw_leader_polygon(path[-1][run.leaders], ax)
     draw_paths(path, ax)
     draw_tokens(path[0], ax, leaders=run.leaders)

@@ -20,7 +20,7 @@ def draw_cells(lim: Limit, ax: Axes) -> list[Polygon]:
     """
     if lim.run.d > 2:
         raise InputError(f"`draw_cells` draws in the plane, not in dimension {lim.run.d}.")
-    start = lim.run.at(0)
+    start = lim.run.floats_at(0)
     view = view_of(start, ax)
     prepare(ax, view, view.path(start[None])[0])
     if not len(lim.leaders):
@@ -29,7 +29,7 @@ def draw_cells(lim: Limit, ax: Axes) -> list[Polygon]:
     if lim.run.dynamics.metric is not None:
         metric[: lim.run.d, : lim.run.d] = np.array(lim.run.dynamics.metric, dtype=np.float64)
     leaders = lim.distinct_leaders
-    cells = leader_cells(view.places(lim.points[leaders]), ax.axis(), metric)
+    cells = leader_cells(view.places(lim.float_points[leaders]), ax.axis(), metric)
     drawn = []
     for label, cell in zip(lim.clusters.labels[leaders].tolist(), cells, strict=True):
         if len(cell):

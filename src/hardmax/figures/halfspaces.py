@@ -58,7 +58,7 @@ def draw_halfspace(run: Trajectory, token: int, ax: Axes, *, layer: int = 0) -> 
     """A token of the plane, where it looks, how far the tokens lie that way, and its half-space, shaded."""
     if run.d != 2:
         raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")
-    tokens, metric = run.at(layer), run.dynamics.metric
+    tokens, metric = run.floats_at(layer), run.dynamics.metric
     own = half_space(tokens[token], None if metric is None else np.array(metric, dtype=np.float64))
     attended = run.attended(layer)[token]
     others = np.setdiff1d(np.arange(run.n), [token, *attended])

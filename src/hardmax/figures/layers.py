@@ -69,13 +69,13 @@ def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> 
         ),
         ways=_draw_ways(run, layer, ax),
         gazes=_draw_gazes(places, circles.tolist(), follows, color, ax),
-        hull=draw_leader_polygon(run.at(layer)[run.leaders], ax) if hull and len(run.leaders) else None,
+        hull=draw_leader_polygon(run.floats_at(layer)[run.leaders], ax) if hull and len(run.leaders) else None,
     )
 
 
 def _places(run: Trajectory, layer: int) -> np.ndarray:
     """Where the points are, each once."""
-    return run.at(layer)[[members[0] for members in run.points.members]]
+    return run.floats_at(layer)[[members[0] for members in run.points.members]]
 
 
 def _colors(run: Trajectory, followed_now: list[int]) -> list[str]:

@@ -18,7 +18,7 @@ def limit_figure(lim: Limit) -> Figure:
         figure = Figure(figsize=(5.4, 2.6 if lim.run.d == 1 else 5.0))
         ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None)
         draw_limit(lim, ax)
-        ax.set_title(_title(lim, view_of(lim.run.at(0), ax).remark), loc="left")
+        ax.set_title(_title(lim, view_of(lim.run.floats_at(0), ax).remark), loc="left")
         ax.legend(
             handles=_key(lim),
             loc="upper left",

@@ -45,8 +45,8 @@ def draw_limit(lim: Limit, ax: Axes) -> DrawnLimit:
     Leaders are stars with their numbers. Projections of the origin onto a face are diamonds, with strong lines to the
     leaders that span the face; a limit of any other kind is a cross. The hull of the leaders is shaded.
     """
-    view = view_of(lim.run.at(0), ax)
-    prepare(ax, view, view.path(lim.run.at(0)[None])[0])
+    view = view_of(lim.run.floats_at(0), ax)
+    prepare(ax, view, view.path(lim.run.floats_at(0)[None])[0])
     clusters = lim.clusters
     ends = view.places(clusters.points)
     projected = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)]
@@ -76,14 +76,14 @@ def drawn_every(lim: Limit) -> int:
 def _bends(lim: Limit) -> np.ndarray:
     """The tokens (k, n, d) wherever their ways bend: where attended sets change, and at the limit."""
     layers = lim.run.decided_at[:: len(lim.run.decided_at) // MOST_BENDS + 1]
-    return np.stack([*(lim.run.at(layer) for layer in layers), lim.points])
+    return np.stack([*(lim.run.floats_at(layer) for layer in layers), lim.float_points])
 
 
 def _draw_hull(lim: Limit, view: View, ax: Axes) -> list[Artist]:
     if not len(lim.leaders):
         return []
     # Of a projected polytope the shadow is shown. Its metric is of no concern here.
-    return draw_polytope(Polytope(view.places(lim.points[lim.distinct_leaders])), ax)
+    return draw_polytope(Polytope(view.places(lim.float_points[lim.distinct_leaders])), ax)
 
 
 def _draw_ways(path: np.ndarray, label: int, thin: float, ax: Axes) -> Line2D:
@@ -106,7 +106,7 @@ def _marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
 
 
 def _draw_leaders(lim: Limit, view: View, ax: Axes) -> PathCollection:
-    places = view.places(lim.points[lim.leaders])
+    places = view.places(lim.float_points[lim.leaders])
     colors = [look_of(label)[0] for label in lim.clusters.labels[lim.leaders].tolist()]
     return _marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
 
@@ -115,7 +115,7 @@ def _draw_labels(lim: Limit, view: View, ax: Axes) -> list[Text]:
     """The numbers of the leaders at the corners of the hull that is seen; within a shadow they would hide the rest."""
     if not 0 < len(lim.distinct_leaders) <= MOST_LABELS:
         return []
-    places = view.places(lim.points[lim.distinct_leaders])
+    places = view.places(lim.float_points[lim.distinct_leaders])
     away = places - places.mean(axis=0)
     lengths = np.linalg.norm(away, axis=1, keepdims=True)
     away = np.where(lengths > 0, away / np.where(lengths > 0, lengths, 1), np.sqrt(0.5))
@@ -153,7 +153,7 @@ def _draw_face(lim: Limit, label: int, view: View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
     kind = lim.clusters.kinds[label]
     assert isinstance(kind, FaceProjection)
-    corners, end = lim.points[list(kind.vertices)], lim.clusters.points[label]
+    corners, end = lim.float_points[list(kind.vertices)], lim.clusters.points[label]
     there_and_back = np.stack([np.broadcast_to(end, corners.shape), corners], axis=1).reshape(-1, lim.run.d)
     (line,) = ax.plot(
         *view.places(there_and_back).T, color=look_of(label)[0], lw=3, alpha=0.5, solid_capstyle="round", zorder=2

@@ -62,7 +62,7 @@ def find_clusters(run: Trajectory) -> Clusters:
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     examples = run.points.of_token[first[order]]
-    ends = run.at(run.layers) if run.settled_at is None else run.ends()
+    ends = run.floats_at(run.layers) if run.settled_at is None else run.float_ends()
     return Clusters(rank[labels], ends[first[order]], tuple(_kinds(run, examples.tolist())))
 
 

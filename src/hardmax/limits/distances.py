@@ -15,7 +15,7 @@ def furthest_square(run: Trajectory, layer: int) -> Fraction:
 
     Floats say who may be the furthest; of those it is computed exactly, where places are known exactly.
     """
-    floats = run.at(layer), run.ends()
+    floats = run.floats_at(layer), run.float_ends()
     unit = max(map(unit_of, floats))
     # In units of the largest coordinate: differences then do not overflow.
     here, ends = (np.ldexp(table, -unit) for table in floats)

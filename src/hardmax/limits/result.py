@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, root
 from hardmax.tokens.rationals import exact_number, whole_number
 from hardmax.wording import counted
-
-if TYPE_CHECKING:
-    import torch  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,9 +68,15 @@ class Limit:
         return f"{self.run.stopped}; the attended sets repeat with period {self.cycle.period}"
 
     @cached_property
-    def points(self) -> np.ndarray:
-        """The limit of every token, float64 (n, d); where the tokens were last, if the run did not settle."""
+    def points(self) -> Any:
+        """The limit of every token, (n, d): float64, or a tensor of the dtype and on the device on which they came;
+        where the tokens were last, if the run did not settle."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
+
+    @cached_property
+    def float_points(self) -> np.ndarray:
+        """`points` as an array of float64, whatever the tokens came as."""
+        return self.run.floats_at(self.run.layers) if self.settled_at is None else self.run.float_ends()
 
     @cached_property
     def exact_points(self) -> np.ndarray:
@@ -98,7 +101,7 @@ class Limit:
         """The hull K of the leaders. Its vertex v is the leader `leaders[v]`, repeated leaders counted once."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        places = self.run.at(self.run.layers)[self.distinct_leaders]
+        places = self.run.floats_at(self.run.layers)[self.distinct_leaders]
         metric = self.run.dynamics.metric
         # Distances in the norm of the metric, where it has one.
         measured = metric is not None and is_metric(metric)
@@ -124,18 +127,12 @@ class Limit:
         if self.settled_at is not None:
             return self.run.error
         # The true tokens are within the error of `points`, and a hull is no wider than its points are apart.
-        return above(2 * spread_above(self.points) + 3 * self.run.error)
+        return above(2 * spread_above(self.float_points) + 3 * self.run.error)
 
     @cached_property
     def cycle(self) -> Cycle | None:
         """Attended sets that come round again, if the run did not settle and they did."""
         return None if self.settled_at is not None else find_cycle(self.run)
-
-    def tensor(self) -> "torch.Tensor":
-        """The limit of every token as a torch tensor, of the dtype and on the device on which the tokens came."""
-        if self.run.tensor_kind is None:
-            raise InputError("`tensor` needs tokens that came as a torch tensor; `points` gives them as an array.")
-        return self.run.tensor_kind.tensor(self.points)
 
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer: g^(layer - settled_at) times that at

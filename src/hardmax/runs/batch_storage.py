@@ -39,7 +39,7 @@ def load(path: Path) -> Trajectories:
 
 def _listed_document(runs: Trajectories) -> dict[str, Any]:
     return {
-        "tokens": np.concatenate([run.at(run.layers) for run in runs]),
+        "tokens": np.concatenate([run.floats_at(run.layers) for run in runs]),
         "offsets": np.cumsum([0, *(run.n for run in runs)]),
         "together": None,
         "runs": [run_document(run) for run in runs],
@@ -51,7 +51,11 @@ def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
     tokens, since, errors = outcome.tokens.copy(), outcome.leader_since.copy(), outcome.errors.copy()
     for cloud, run in runs.exact.items():  # where the kernel gave up, its arrays mean nothing
         here = slice(batch.offsets[cloud], batch.offsets[cloud + 1])
-        tokens[here], since[here], errors[cloud] = run.at(run.layers), run.leader_since[run.points.of_token], run.error
+        tokens[here], since[here], errors[cloud] = (
+            run.floats_at(run.layers),
+            run.leader_since[run.points.of_token],
+            run.error,
+        )
     return {
         "tokens": tokens,
         "offsets": batch.offsets,

@@ -1,7 +1,7 @@
 """`simulate`: run the dynamics through its layers."""
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,14 +10,15 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.floating import Undecided
 from hardmax.engines.judges import TieSlack
-from hardmax.engines.machines import Machine, machine_for, takes_batch
-from hardmax.engines.stretch import Engine
+from hardmax.engines.machines import Gpu, Machine, machine_for, takes_batch
+from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
 from hardmax.runs.stops import AfterLayers, Stop
 from hardmax.runs.trajectories import Batch, ListedTrajectories, walk_together
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.batches import Packed, read_batch
+from hardmax.tokens.batches import Packed, kind_of, read_batch
+from hardmax.tokens.device_clouds import DeviceClouds, read_there
 from hardmax.tokens.points import Points, merge
 
 Progress = Callable[[int, int], None]
@@ -39,6 +40,8 @@ def simulate(
 ) -> Any:
     """Where the tokens go: a `Trajectory`, or `Trajectories` if `tokens` is a batch of clouds.
 
+    Tokens that came as torch tensors are given back as such, of their dtype and on their device.
+
     Give either the number of `layers` or a `stop`. `arithmetic` is "certified" (floats, every choice proved or decided
     by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets the slack). `record` says which
     layers to keep. `progress` is called with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)` or `Gpu()`;
@@ -51,6 +54,12 @@ def simulate(
     """
     stop = _one_stop(layers, stop)
     machine = machine_for(tokens, engine)
+    there = clouds_there(tokens, machine)
+    if there is not None:
+        from hardmax.runs.on_device import Plan, simulate_there
+
+        engines = engines_for(arithmetic, machine)
+        return simulate_there(there, Plan(dynamics, engines, stop, record, memory_limit), progress)
     clouds, form = read_batch(tokens)
     dimension = clouds[0].tokens.shape[1]
     dynamics.check_dimension(dimension)
@@ -80,6 +89,14 @@ def simulate(
     return ListedTrajectories(runs, form, None if together is None else together.multiplicities)
 
 
+def clouds_there(tokens: Any, machine: Machine) -> DeviceClouds | None:
+    """Tokens that came as tensors, on the GPU that is to work; None if they did not, or the processor has to look."""
+    if not isinstance(machine, Gpu) or kind_of(tokens) is None:
+        return None
+    machine.check_present()
+    return read_there(tokens, machine.device)
+
+
 def _suits_kernel(clouds: Packed, stop: Stop, machine: Machine) -> bool:
     """Whether one kernel can walk the clouds: floats, in clouds small enough for one thread each, not too deep."""
     floats = stop.last_layer <= DEEPEST_KERNEL and clouds.tokens.dtype != object
@@ -107,13 +124,36 @@ def run_points(
 def _walk(
     points: Points, dynamics: Dynamics, engine: Engine, stop: Stop, record: Record, memory_limit: int
 ) -> Trajectory:
-    kept = []
     since = np.full(points.count, -1)
+
+    def marked() -> Iterable[FloatStretch | ExactStretch]:
+        for stretch in engine.walk(points, dynamics):
+            since[(since < 0) & stretch.alone] = stretch.layer
+            yield stretch
+
+    kept = keep(marked(), points, stop, record, memory_limit)
+    return Trajectory(points=points, dynamics=dynamics, engine=engine, leader_since=since, **vars(kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of a walk: fields of a `Trajectory`."""
+
+    stretches: tuple[Any, ...]
+    recorded: tuple[int, ...]
+    margin_at: dict[int, float]
+    decided_by: dict[int, str]
+    settled_at: int | None
+    stopped: str
+
+
+def keep(walk: Iterable[Any], points: Points, stop: Stop, record: Record, memory_limit: int) -> Kept:
+    """Follow the stretches of a walk to its stop, and keep those that the record asks for and the last."""
+    kept = []
     margins: dict[int, float] = {}
     decided_by: dict[int, str] = {}
     last, settled_at = stop.last_layer, None
-    for stretch in engine.walk(points, dynamics):
-        since[(since < 0) & stretch.alone] = stretch.layer
+    for stretch in walk:
         margins[stretch.layer], decided_by[stretch.layer] = stretch.margin, stretch.decided_by
         if stretch.until is None:
             settled_at = stretch.layer
@@ -124,18 +164,8 @@ def _walk(
             check_memory(len(kept), points.count, points.dimension, memory_limit)
         if ends:
             break
-    return Trajectory(
-        points=points,
-        dynamics=dynamics,
-        engine=engine,
-        stretches=tuple(kept),
-        recorded=tuple(record.layers(last)),
-        leader_since=since,
-        margin_at=margins,
-        decided_by=decided_by,
-        settled_at=settled_at,
-        stopped=_why(stop, last, settled_at),
-    )
+    why = _why(stop, last, settled_at)
+    return Kept(tuple(kept), tuple(record.layers(last)), margins, decided_by, settled_at, why)
 
 
 def _why(stop: Stop, last: int, settled_at: int | None) -> str:

@@ -35,8 +35,9 @@ def _columns(run: "Trajectory") -> dict[str, Any]:
     layers = np.array(run.recorded)
     became = np.where(run.leader_since < 0, layers[-1] + 1, run.leader_since)[run.points.of_token]
     columns: dict[str, Any] = {"layer": np.repeat(layers, run.n), "token": np.tile(np.arange(run.n), len(layers))}
+    path = run.float_path()
     for axis in range(run.d):
-        columns[f"z{axis}"] = run.tokens[:, :, axis].ravel()
+        columns[f"z{axis}"] = path[:, :, axis].ravel()
     return columns | {"alone": (layers[:, None] >= became[None, :]).ravel()}
 
 

@@ -66,14 +66,6 @@ class Trajectories(Sequence[Trajectory]):
     def decided_by_integers(self) -> int:
         """How many clouds integers had to decide."""
 
-    def tensor_at(self, layer: int) -> Any:
-        """The tokens at a layer as torch tensors, of the dtype and on the device on which they came."""
-        if self.form.tensors is None:
-            raise InputError("`tensor_at` needs tokens that came as torch tensors; `at` gives them as arrays.")
-        tokens = self.at(layer)
-        kind = self.form.tensors
-        return [kind.tensor(cloud) for cloud in tokens] if isinstance(tokens, list) else kind.tensor(tokens)
-
     def save(self, path: str | Path) -> None:
         """Write the runs to a `.npz` or `.json` file, whole or not at all.
 
@@ -198,13 +190,13 @@ class BatchTrajectories(Trajectories):
             raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
         again = layer != self.batch.stop.last_layer or self.batch.stop.when_settled
         outcome = self.batch.walk(layer, Then.GO_ON) if again else self.outcome
-        return self._restore(outcome, {cloud: run.at(layer) for cloud, run in self.exact.items()})
+        return self._restore(outcome, {cloud: run.floats_at(layer) for cloud, run in self.exact.items()})
 
     def ends(self) -> Any:
         if None in self.settled_at:
             raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
         arrived = self.batch.walk(max(0, *self.outcome.settled.tolist()), Then.ARRIVE)
-        return self._restore(arrived, {cloud: run.ends() for cloud, run in self.exact.items()})
+        return self._restore(arrived, {cloud: run.float_ends() for cloud, run in self.exact.items()})
 
     def _restore(self, outcome: BatchOutcome, exact: dict[int, np.ndarray]) -> Any:
         clouds = np.split(outcome.tokens, self.batch.offsets[1:-1])

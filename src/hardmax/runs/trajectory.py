@@ -22,7 +22,6 @@ from hardmax.wording import counted
 if TYPE_CHECKING:
     import pandas
     import pyarrow
-    import torch  # pyright: ignore[reportMissingImports]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -56,7 +55,7 @@ class Trajectory:
 
     @property
     def n(self) -> int:
-        return len(self.points.of_token)
+        return self.points.tokens
 
     @property
     def d(self) -> int:
@@ -80,29 +79,36 @@ class Trajectory:
         return self.engine.arithmetic != "float"
 
     @cached_property
-    def tokens(self) -> np.ndarray:
-        """The tokens at every recorded layer, float64 of shape (recorded layers, n, d)."""
+    def tokens(self) -> Any:
+        """The tokens at every recorded layer, (recorded layers, n, d): float64, or a tensor of the kind that came."""
+        return self._given_back(self.float_path())
+
+    def at(self, layer: int) -> Any:
+        """The tokens at any layer, (n, d): float64, or a tensor of the dtype and on the device on which they came.
+
+        Beyond the layer at which the cloud settled this costs nothing.
+        """
+        return self._given_back(self.floats_at(layer))
+
+    def ends(self) -> Any:
+        """Where every token goes for ever, (n, d), in the kind of numbers of `at`; the run must have settled."""
+        return self._given_back(self.float_ends())
+
+    def float_path(self) -> np.ndarray:
+        """`tokens` as an array of float64, whatever they came as."""
         path = np.empty((len(self.recorded), self.n, self.d))
         for row, layer in enumerate(self.recorded):
-            path[row] = self.at(layer)
+            path[row] = self.floats_at(layer)
         return path
 
-    def at(self, layer: int) -> np.ndarray:
-        """The tokens at any layer, float64 of shape (n, d); at no cost beyond the layer at which the cloud settled."""
+    def floats_at(self, layer: int) -> np.ndarray:
+        """`at` as an array of float64, whatever the tokens came as."""
         return self._stretch(layer).floats_at(layer)[self.points.of_token]
 
-    def ends(self) -> np.ndarray:
-        """Where every token goes for ever, float64 of shape (n, d); the run must have settled."""
-        if self.settled_at is None:
-            raise InputError("The run has not settled: where its tokens end is not known. Simulate more layers.")
-        targets = self.stretches[-1].targets
+    def float_ends(self) -> np.ndarray:
+        """`ends` as an array of float64, whatever the tokens came as."""
+        targets = self._settled_stretch().targets
         return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
-
-    def tensor_at(self, layer: int) -> "torch.Tensor":
-        """The tokens at any layer as a torch tensor, of the dtype and on the device on which they came."""
-        if self.tensor_kind is None:
-            raise InputError("`tensor_at` needs tokens that came as a torch tensor; `at` gives them as an array.")
-        return self.tensor_kind.tensor(self.at(layer))
 
     def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
         """The tokens at any layer as Fractions, shape (n, d), where every choice is proved; or some of them, in order.
@@ -195,6 +201,15 @@ class Trajectory:
             f"Trajectory({counted(self.n, 'token')} in {counted(self.d, 'dimension')}, "
             f"{counted(self.layers, 'layer')}, {counted(len(self.leaders), 'leader')}, {settled}, {self.arithmetic})"
         )
+
+    def _given_back(self, floats: np.ndarray) -> Any:
+        return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
+
+    def _settled_stretch(self) -> Any:
+        """The stretch that lasts for ever."""
+        if self.settled_at is None:
+            raise InputError("The run has not settled: where its tokens end is not known. Simulate more layers.")
+        return self.stretches[-1]
 
     def _stretch(self, layer: int) -> Any:
         """A stretch that covers the layer: a recorded one, or one walked to again."""

@@ -15,7 +15,7 @@ import numpy as np
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import plain, short
 from hardmax.tokens.tables import as_array, exact_table, first_not_finite, not_finite, read_table
-from hardmax.tokens.tensors import TensorKind
+from hardmax.tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack
 
 # Means are taken in floats as well, which count no further one by one.
 LARGEST_COUNT = 2**53
@@ -41,6 +41,10 @@ class Form:
     def is_single(self) -> bool:
         return self.layout is Layout.CLOUD
 
+    def given_back(self, numbers: Any) -> Any:
+        """An array as a tensor of the kind in which the tokens came, if they did."""
+        return numbers if self.tensors is None else self.tensors.tensor(numbers)
+
 
 @dataclass(frozen=True, eq=False, init=False)
 class Ragged:
@@ -53,12 +57,12 @@ class Ragged:
     [[2.0], [3.0]]
     """
 
-    tokens: np.ndarray
+    tokens: Any  # an array, or the tensor that was given
     offsets: np.ndarray
     multiplicities: np.ndarray | None
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
-        tokens = read_table(tokens, "`tokens`")
+        tokens = tokens if is_plain_table(tokens) else read_table(tokens, "`tokens`")
         offsets = _whole_numbers(offsets, "`offsets`")
         if offsets.ndim != 1 or len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(tokens):
             raise InputError(
@@ -76,7 +80,7 @@ class Ragged:
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __getitem__(self, cloud: int) -> np.ndarray:
+    def __getitem__(self, cloud: int) -> Any:
         return self.tokens[_slice_of(self.offsets, cloud)]
 
 
@@ -116,8 +120,10 @@ class Packed(Sequence[Cloud]):
 def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
     """The clouds in `tokens`, checked, and the form they came in."""
     if isinstance(tokens, Ragged):
-        return Packed(tokens.tokens.copy(), tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED)
-    kind = TensorKind.of(tokens)
+        table = read_table(tokens.tokens, "`tokens`") if is_tensor(tokens.tokens) else tokens.tokens.copy()
+        return Packed(table, tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED, kind_of(tokens))
+    tokens = rows_together(tokens)
+    kind = kind_of(tokens)
     if isinstance(tokens, list | tuple):
         if _depth(tokens) < 3:
             return [Cloud(read_table(tokens, "`tokens`"))], Form(Layout.CLOUD)
@@ -160,17 +166,23 @@ def _packed(table: np.ndarray, offsets: np.ndarray) -> Packed:
     return Packed(table, offsets)
 
 
-def restore(form: Form, clouds: Sequence[np.ndarray], multiplicities: np.ndarray | None) -> Any:
-    """Tables, one for each cloud, in the form in which the tokens came; tokens that came counted stay counted."""
+def kind_of(tokens: Any) -> TensorKind | None:
+    """The kind of tensors in which tokens came, if they did."""
+    return TensorKind.of(tokens.tokens if isinstance(tokens, Ragged) else tokens)
+
+
+def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
+    """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came; counted, if they came so."""
     match form.layout:
         case Layout.CLOUD:
-            return clouds[0]
+            return form.given_back(clouds[0])
         case Layout.LIST:
-            return list(clouds)
+            return [form.given_back(cloud) for cloud in clouds]
         case Layout.STACK:
-            return np.stack(clouds)
+            return form.given_back(stack(clouds))
         case Layout.RAGGED:
-            return Ragged(np.concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities)
+            table = form.given_back(concatenate(clouds))
+            return Ragged(table, np.cumsum([0, *map(len, clouds)]), multiplicities)
 
 
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:

@@ -19,6 +19,11 @@ class Points:
     of_token: np.ndarray  # (n,)
 
     @property
+    def tokens(self) -> int:
+        """How many tokens there are, repeated ones too."""
+        return len(self.of_token)
+
+    @property
     def count(self) -> int:
         return len(self.coordinates)
 

@@ -7,6 +7,7 @@ does not wait for it.
 import json
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,10 @@ from hardmax.errors import InputError
 _UNFINISHED = re.compile(
     r"t(r(ue?)?)?|f(a(l(se?)?)?)?|n(u(ll?)?)?|N(aN?)?|-?(I[nfity]{0,7})?|\.|(\.\d+)?[eE][-+]?|u[0-9a-fA-F]{0,4}"
 )
+
+
+class _RepeatedKey(Exception):
+    """Two values for one key: which of them is meant, the file does not say."""
 
 
 def shown_name(path: str | Path) -> str:
@@ -32,8 +37,11 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> bytes:
-    """All that is in a file, or on standard input for `-`; nothing beyond `at_most` bytes is read."""
+def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None, way_out: str = "") -> bytes:
+    """All that is in a file, or on standard input for `-`; nothing beyond `at_most` bytes is read.
+
+    `way_out` tells those who have a larger file what lets more be read.
+    """
     name, size = shown_name(path), -1 if at_most is None else at_most + 1
     try:
         if path == "-":
@@ -48,7 +56,7 @@ def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> by
     except OSError as error:
         raise InputError(f"{name} cannot be read: {reason(error)}.") from None
     if at_most is not None and len(data) > at_most:
-        raise InputError(f"{name} is larger than {_size(at_most)}, the most that is read: {wish}.")
+        raise InputError(f"{name} is larger than {_size(at_most)}, the most that is read{way_out}: {wish}.")
     return data
 
 
@@ -66,8 +74,10 @@ def read_json(path: str | Path, wish: str, *, at_most: int | None = None) -> Any
     return parse_json(read_bytes(path, wish, at_most=at_most), shown_name(path), wish)
 
 
-def parse_json(data: bytes, name: str, wish: str, **hooks: Any) -> Any:
-    """What the JSON in `data` says; `hooks` are those of `json.loads`.
+def parse_json(
+    data: bytes, name: str, wish: str, *, object_hook: Callable[[dict[str, Any]], Any] = dict, **hooks: Any
+) -> Any:
+    """What the JSON in `data` says; hooks are those of `json.loads`. No object may have a key twice.
 
     >>> parse_json(b'{"alpha": 0.1}', "`run.json`", "expected a run", parse_float=str)
     {'alpha': '0.1'}
@@ -75,16 +85,22 @@ def parse_json(data: bytes, name: str, wish: str, **hooks: Any) -> Any:
     Traceback (most recent call last):
     hardmax.errors.InputError: `run.json` breaks off (line 1, column 12: Expecting ',' delimiter): expected a run.
     """
+
+    def said(pairs: list[tuple[str, Any]]) -> Any:
+        return object_hook(_once(pairs))
+
     if not data.strip():
         raise InputError(f"{name} is empty: {wish}.")
     try:
-        return json.loads(data.decode("utf-8-sig"), **hooks)
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=said, **hooks)
     except json.JSONDecodeError as error:
         what = "breaks off" if _breaks_off(error) else "is not JSON"
         complaint = f"{what} (line {error.lineno}, column {error.colno}: {error.msg})"
     except UnicodeDecodeError as error:
         cut = error.reason == "unexpected end of data"
         complaint = f"{'breaks off' if cut else 'is not JSON'} (byte {error.start} is 0x{data[error.start]:02x})"
+    except _RepeatedKey as error:
+        complaint = f"has the key {error.args[0]!r:.60} twice in one object"
     except RecursionError:
         complaint = "is nested too deeply"
     except ValueError as error:
@@ -92,6 +108,15 @@ def parse_json(data: bytes, name: str, wish: str, **hooks: Any) -> Any:
             raise
         complaint = "is not JSON that can be read (a number has too many digits)"
     raise InputError(f"{name} {complaint}: {wish}.")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise _RepeatedKey(key)
+        found[key] = value
+    return found
 
 
 def _breaks_off(error: json.JSONDecodeError) -> bool:

@@ -162,7 +162,7 @@ def _floats_of_array(array: np.ndarray, name: str) -> np.ndarray | None:
 def _floats_of_longer(array: np.ndarray) -> np.ndarray | None:
     with np.errstate(over="ignore"):
         floats = array.astype(np.float64)
-    return floats if (floats == array).all() or not np.isfinite(array).all() else None
+    return floats if (floats == array).all() else None
 
 
 def _floats_of_entries(entries: list[Any]) -> np.ndarray | None:

@@ -100,6 +100,9 @@ def find_attended(
 
 def _find_on_device(tokens: torch.Tensor, clouds: Clouds, metric: np.ndarray | None) -> Attended:
     """The same on a GPU. Everybody is asked again: it costs less there than finding out whom to ask."""
+    if not len(tokens):
+        nobody = torch.zeros(0, dtype=torch.int64, device=tokens.device)
+        return _share(clouds, nobody.new_zeros(1), nobody)
     sizes = np.diff(clouds.offsets)
     columns = np.arange(sizes.max(initial=0))
     mask = torch.from_numpy(columns < sizes[:, None]).to(tokens.device)

@@ -1,0 +1,30 @@
+"""`step`: the tokens one layer later, where they are."""
+
+from typing import Any
+
+from hardmax import dynamics as definition
+from hardmax.dynamics import Dynamics
+from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.machines import machine_for
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, LastOnly
+from hardmax.runs.simulation import clouds_there
+from hardmax.runs.stops import AfterLayers
+
+
+def step(tokens: Any, dynamics: Dynamics) -> Any:
+    """The tokens one layer later, in the form and kind of numbers in which they came.
+
+    They are those of the definition, `hardmax.dynamics.step`, rounded once. Tensors on a GPU stay there: they move in
+    float64, and are off by no more than ten roundings of the longest token.
+
+    >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
+    [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
+    """
+    machine = machine_for(tokens, None)
+    there = clouds_there(tokens, machine)
+    if there is None:
+        return definition.step(tokens, dynamics)
+    from hardmax.runs.on_device import Plan, step_there
+
+    engines = engines_for("certified", machine)
+    return step_there(there, Plan(dynamics, engines, AfterLayers(1), LastOnly(), DEFAULT_MEMORY_LIMIT))

@@ -1,0 +1,257 @@
+"""Files made to keep a checker of certificates busy, to fill its memory, or to slip through it.
+
+Wherever a file has a digest it is the right one: only the check itself can stop it. `HOSTILE` has them by name, each
+with what it should be called: refused, undecided (the budget ends first), or nothing that could be checked.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from itertools import chain
+from math import isqrt
+from typing import Any, NamedTuple
+
+Document = dict[str, Any]
+MOST = 4300  # digits of a number that Python reads without being asked
+SAME_HASH = 2**61 - 1  # integers that differ by multiples of it have the same hash
+LARGEST = 2**22  # bytes of a file that is read
+
+
+class Hostile(NamedTuple):
+    """What the checker should call the file that `make` makes."""
+
+    verdict: str
+    make: Callable[[], bytes]
+
+
+def canonical(document: Document) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":")).encode()
+
+
+def signed(document: Document) -> bytes:
+    return canonical(document | {"sha256": hashlib.sha256(canonical(document)).hexdigest()})
+
+
+def certificate(points: list[list[str]], **changes: Any) -> bytes:
+    """A certificate of the right shape: everybody leads from layer 0 on, says it, but for the changes."""
+    places = range(len(points))
+    document = {
+        "format": "hardmax-limit-certificate",
+        "version": 1,
+        "alpha": "1",
+        "metric": None,
+        "denominator": "1",
+        "points": points,
+        "multiplicities": [1] * len(points),
+        "attended": [{"from": 0, "sets": [[i] for i in places]}],
+        "settled_at": 0,
+        "leaders": [[i, 0] for i in places],
+        "limits": [{"vertex": i} for i in places],
+    }
+    return signed(document | changes)
+
+
+def small(**changes: Any) -> bytes:
+    return certificate([["1"], ["-1"]], **changes)
+
+
+def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
+    """Positive numbers that grow: everybody attends to the last, which leads."""
+    points = [[str(number)] for number in numbers]
+    last = len(points) - 1
+    everybody = {"attended": [{"from": 0, "sets": [[last]] * len(points)}], "limits": [{"vertex": last}] * len(points)}
+    return certificate(points, **everybody | {"leaders": [[last, 0]]} | changes)
+
+
+def long_number(seed: int, digits: int = MOST) -> str:
+    """Digits without a pattern; the last of them is 1 or 9, so that few such numbers have a factor in common."""
+    return str(10 ** (digits - 1) + pow(3, 9 * digits + 2 * seed, 10 ** (digits - 1)))
+
+
+def alike(seed: int) -> str:
+    return str(SAME_HASH * (seed + 1))
+
+
+def endless(n: int = 1, **changes: Any) -> bytes:
+    """The numbers from -n to n attend to the other end for ever, and meet in the limit only."""
+    points = [[str(i)] for i in (*range(-n, 0), *range(1, n + 1))]
+    sets = [[2 * n - 1]] * n + [[0]] * n
+    told = {"metric": [["-1"]], "alpha": "1/2", "attended": [{"from": 0, "sets": sets}], "leaders": []}
+    return certificate(points, **told | {"settled_at": 10**18} | changes)
+
+
+def all_tied(n: int, **changes: Any) -> bytes:
+    """With the metric 0 everybody attends to everybody for ever."""
+    points = [[str(i)] for i in range(n)]
+    told = {"metric": [["0"]], "attended": [{"from": 0, "sets": [list(range(n))] * n}], "leaders": []}
+    return certificate(points, **told | changes)
+
+
+def ring() -> list[list[str]]:
+    """The 324 whole points on a circle, all of them leaders, and 0 in the middle, which attends to all and stays."""
+    radius = 5 * 13 * 17 * 29
+    upper = [(x, isqrt(radius**2 - x**2)) for x in range(-radius, radius + 1)]
+    upper = [(x, y) for x, y in upper if x * x + y * y == radius**2]
+    circle = dict.fromkeys(chain(upper, ((x, -y) for x, y in upper)))
+    return [[str(x), str(y)] for x, y in circle] + [["0", "0"]]
+
+
+def around(**changes: Any) -> bytes:
+    """The certificate of the ring, but for the changes."""
+    points = ring()
+    leaders = range(len(points) - 1)
+    told = {
+        "attended": [{"from": 0, "sets": [*([i] for i in leaders), list(range(len(points)))]}],
+        "leaders": [[i, 0] for i in leaders],
+        "limits": [*({"vertex": i} for i in leaders), {"point": ["0", "0"]}],
+    }
+    return certificate(points, **told | changes)
+
+
+def weighted(weights: list[str]) -> bytes:
+    """0 ends in the middle of the ring, by these weights."""
+    leaders = range(len(weights))
+    middle = {"face": [*leaders], "weights": weights, "point": ["0", "0"]}
+    return around(limits=[*({"vertex": i} for i in leaders), middle])
+
+
+def close_behind() -> bytes:
+    """Two leaders tie for 79 points; 600 others come closer on the way, without ever being level. Not a word is false,
+    except that the last point ends where it does not."""
+    leaders = [["200", "200", "0", "0"], ["200", "-200", "0", "0"], ["180", "0", "0", "1200000"]]
+    others = [["300", "0", str(-1400 - 20 * k), "200"] for k in range(600)]
+    tied = [[str(s), "0", str(s), "0"] for s in range(20, 99)]
+    sets = [[0], [1], [2], *[[2]] * len(others), *[[0, 1]] * len(tied)]
+    limits = [{"vertex": v} for v in (0, 1, 2, *[2] * len(others))] + [{"point": ["200", "0", "0", "0"]}] * len(tied)
+    return certificate(
+        leaders + others + tied,
+        attended=[{"from": 0, "sets": sets}],
+        leaders=[[0, 0], [1, 0], [2, 0]],
+        limits=[*limits[:-1], {"point": ["200", "0", "0", "1"]}],
+    )
+
+
+def prime_numbers(n: int) -> list[int]:
+    sieve = bytearray([1]) * (20 * n)
+    found = []
+    for number in range(2, len(sieve)):
+        if sieve[number]:
+            found.append(number)
+            sieve[number * number :: number] = bytes(len(range(number * number, len(sieve), number)))
+    return found[:n]
+
+
+def wide(d: int, entry: Callable[[int], str]) -> list[list[str]]:
+    return [[entry(d * i + j) for j in range(d)] for i in range(d)]
+
+
+def after(key: str, text: str, document: bytes) -> bytes:
+    """A file in which some text stands before a key."""
+    mark = f'"{key}":'.encode()
+    assert document.count(mark) >= 1
+    return document.replace(mark, text.encode() + mark, 1)
+
+
+def filled(unit: str) -> bytes:
+    """As much of something as a file holds, in place of the step."""
+    copies = unit * ((LARGEST - 99) // len(unit))
+    return f'{{"format":"hardmax-limit-certificate","version":1,"alpha":[{copies}0]}}'.encode()
+
+
+PRIMES = prime_numbers(10_000)
+LONG_COUNTS = [int(long_number(i)) for i in range(325)]
+SHAPES: dict[str, Hostile] = {
+    "a float": Hostile("refused", lambda: small(alpha=0.5)),
+    "a float for a layer": Hostile("refused", lambda: small(settled_at=0.0)),
+    "not a number": Hostile("refused", lambda: small(settled_at=float("nan"))),
+    "infinity": Hostile("refused", lambda: small(multiplicities=[1, float("inf")])),
+    "a truth value for a count": Hostile("refused", lambda: small(multiplicities=[1, True])),
+    "a truth value for an index": Hostile("refused", lambda: small(limits=[{"vertex": False}, {"vertex": 1}])),
+    "a negative index": Hostile("refused", lambda: small(limits=[{"vertex": -2}, {"vertex": -1}])),
+    "an index out of range": Hostile("refused", lambda: small(limits=[{"vertex": 0}, {"vertex": 2}])),
+    "a set out of range": Hostile("refused", lambda: small(attended=[{"from": 0, "sets": [[0], [10**30]]}])),
+    "an empty set": Hostile("refused", lambda: small(attended=[{"from": 0, "sets": [[0], []]}])),
+    "no points": Hostile("refused", lambda: certificate([])),
+    "points without coordinates": Hostile("refused", lambda: certificate([[]])),
+    "a lone surrogate": Hostile("refused", lambda: small(alpha="\ud800")),
+    "a key with a lone surrogate": Hostile("refused", lambda: small(**{"\udfff": 1})),
+    "digits of another script": Hostile("refused", lambda: small(alpha="١")),
+    "an exponent": Hostile("refused", lambda: small(alpha="1e999999999")),
+    "an underscore": Hostile("refused", lambda: small(alpha="1_0")),
+    "minus zero": Hostile("refused", lambda: certificate([["-0"], ["1"]])),
+    "a trailing newline": Hostile("refused", lambda: small(alpha="1\n")),
+    "one over zero": Hostile("refused", lambda: small(alpha="1/0")),
+    "a step of zero": Hostile("refused", lambda: small(alpha="0")),
+}
+REPEATED: dict[str, Hostile] = {
+    "a repeated key": Hostile("nothing", lambda: after("alpha", '"alpha":"2",', small())),
+    "a repeated key with the same value": Hostile("nothing", lambda: after("version", '"version":1,', small())),
+    "a repeated key in a limit": Hostile("nothing", lambda: after("vertex", '"vertex":0,', small())),
+    "a repeated key in an entry": Hostile("nothing", lambda: after("sets", '"sets":[],', small())),
+    "a key repeated by an escape": Hostile("nothing", lambda: after("alpha", r'"\u0061lpha":"2",', small())),
+}
+UNREADABLE: dict[str, Hostile] = {
+    "a bracket a million times": Hostile("nothing", lambda: b"[" * 10**6),
+    "an object in an object, and so on": Hostile("nothing", lambda: b'{"a":' * 10**5),
+    "zeros": Hostile("nothing", lambda: bytes(10**6)),
+    "an integer of a million digits": Hostile("nothing", lambda: b'{"format":' + b"9" * 10**6 + b"}"),
+    "half a character": Hostile("nothing", lambda: small()[:-2] + b'\xed\xa0\x80"}'),
+    "more than is read": Hostile("nothing", lambda: small() + b" " * LARGEST),
+}
+FILLED: dict[str, Hostile] = {
+    "empty lists": Hostile("refused", lambda: filled("[],")),
+    "lists of one": Hostile("refused", lambda: filled("[0],")),
+    "objects": Hostile("refused", lambda: filled('{"":0},')),
+    "deep lists": Hostile("refused", lambda: filled("[" * 400 + "]" * 400 + ",")),
+    "deep objects": Hostile("refused", lambda: filled('{"":' * 400 + "0" + "}" * 400 + ",")),
+    "floats": Hostile("refused", lambda: filled("1.5,")),
+    "one float of millions of digits": Hostile("refused", lambda: filled("1." + "7" * (LARGEST - 199) + ",")),
+    "escapes": Hostile("refused", lambda: filled(r'"\ud83d\ude00",')),
+    "one text": Hostile("refused", lambda: filled(r'"\ud83d\ude00' + "a" * (LARGEST - 199) + '",')),
+    "spaces": Hostile("refused", lambda: small(alpha="2/2") + b" " * (LARGEST - 999)),
+    "another's values": Hostile("refused", lambda: small(metric=[["0"] * 900_000])),
+    "keys": Hostile("refused", lambda: small(**{f"{i:x}": 0 for i in range(100_000)})),
+}
+COSTLY: dict[str, Hostile] = {
+    "long points": Hostile("undecided", lambda: line(map(long_number, range(400)))),
+    "a long denominator": Hostile("undecided", lambda: endless(denominator=long_number(1))),
+    "a long step": Hostile("undecided", lambda: endless(alpha=f"1/{long_number(1)}")),
+    "a long step and many points": Hostile("undecided", lambda: endless(700, alpha=f"1/{long_number(1)}")),
+    "a number too long for Python": Hostile("undecided", lambda: certificate([["9" * 100_000]])),
+    "a metric over all primes": Hostile(
+        "undecided", lambda: certificate([["1"] * 100, ["2"] * 100], metric=wide(100, lambda k: f"1/{PRIMES[k]}"))
+    ),
+    "a metric of long fractions": Hostile(
+        "undecided", lambda: certificate([["1"] * 15], metric=wide(15, lambda k: f"1/{long_number(k)}"))
+    ),
+    "a metric of one hash": Hostile(
+        "undecided", lambda: certificate([["1"] * 150], metric=wide(150, lambda k: f"1/{alike(k)}"))
+    ),
+    "a wide metric": Hostile("undecided", lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0"))),
+    "a wide point": Hostile("undecided", lambda: certificate([["0"] * 700_000])),
+    "wide points": Hostile("undecided", lambda: certificate([[str(i), *["0"] * 3000] for i in range(300)])),
+    "many points": Hostile("undecided", lambda: line(range(1, 40_000))),
+    "points of one hash": Hostile("undecided", lambda: line(map(alike, range(30_000)))),
+    "layers of one hash": Hostile(
+        "refused",
+        lambda: small(
+            attended=[{"from": SAME_HASH * i, "sets": [[i % 2], [0]]} for i in range(30_000)], settled_at=10**30
+        ),
+    ),
+    "indices of one hash": Hostile(
+        "refused", lambda: small(attended=[{"from": 0, "sets": [[SAME_HASH * i for i in range(100_000)], [0]]}])
+    ),
+    "layers without end": Hostile("undecided", endless),
+    "layers without end, of many points": Hostile("undecided", lambda: endless(150, alpha="1/1000000")),
+    "more layers than can be counted": Hostile("undecided", lambda: endless(settled_at=10**4200)),
+    "everybody tied": Hostile("refused", lambda: all_tied(500)),
+    "everybody tied, and many": Hostile("undecided", lambda: all_tied(300, multiplicities=LONG_COUNTS[:300])),
+    "sizes without a common factor": Hostile("undecided", lambda: around(multiplicities=LONG_COUNTS)),
+    "weights over all primes": Hostile("refused", lambda: weighted([f"1/{prime}" for prime in PRIMES[:324]])),
+    "weights of long fractions": Hostile("undecided", lambda: weighted([f"1/{long_number(k)}" for k in range(324)])),
+    "long limits": Hostile(
+        "refused", lambda: line(range(1, 400), limits=[{"point": [f"1/{long_number(k)}"]} for k in range(399)])
+    ),
+    "points that come close": Hostile("refused", close_behind),
+}
+HOSTILE = SHAPES | REPEATED | UNREADABLE | FILLED | COSTLY

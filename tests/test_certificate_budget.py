@@ -1,0 +1,156 @@
+"""The checker of certificates keeps to its budget: hostile files are answered, honest ones are not given up."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hostile_certificates import COSTLY, HOSTILE, Hostile, certificate, endless, line
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import problems
+
+from hardmax import Dynamics, limit
+from hardmax import certificate as checker
+from hardmax.certificate import Verdict, verify
+
+CHECKER = Path(checker.__file__)
+MEBIBYTES, SECONDS = 300, 12  # of the processor: three times what the slowest file takes on a slow machine
+STATUS = {"refused": 1, "nothing": 2, "undecided": 3}
+LIMITED = f"""
+import resource, runpy, sys
+resource.setrlimit(resource.RLIMIT_CPU, ({SECONDS}, {SECONDS}))
+resource.setrlimit(resource.RLIMIT_AS, ({MEBIBYTES * 2**20}, {MEBIBYTES * 2**20}))
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
+
+def run(*arguments: str | Path, **environment: str) -> tuple[int, str]:
+    """The checker in a process of its own, which ends if it takes more than it should."""
+    command = [sys.executable, "-S", "-c", LIMITED, CHECKER, *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ | environment)
+    assert done.stderr == ""
+    assert done.stdout.count("\n") == 1
+    return done.returncode, done.stdout.strip()
+
+
+@pytest.mark.parametrize("hostile", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_files_are_answered_in_seconds_and_little_memory(hostile: Hostile, tmp_path: Path):
+    path = tmp_path / "hostile.json"
+    path.write_bytes(hostile.make())
+    status, answer = run(path)
+    assert status == STATUS[hostile.verdict]
+    assert answer.startswith("undecided: budget: " if hostile.verdict == "undecided" else "refused: ")
+    assert "memory" not in answer  # it stopped by itself, not because there was no more to be had
+    assert len(answer) < 400
+
+
+@pytest.mark.parametrize("name", [name for name, hostile in COSTLY.items() if hostile.verdict == "undecided"])
+def test_a_budget_that_is_spent_is_told_apart_from_a_false_statement(name: str):
+    verdict = verify(json.loads(COSTLY[name].make()), effort=0.01)
+    assert not verdict
+    assert not verdict.decided
+    assert "--effort" in verdict.reason or "PYTHONINTMAXSTRDIGITS" in verdict.reason
+
+
+# Honest certificates
+
+
+def cloud(n: int, d: int, seed: int = 0) -> Any:
+    return np.random.default_rng(seed).normal(size=(n, d))
+
+
+def late(n: int) -> list[list[str]]:
+    """The third token comes to the front along the target of the fourth, after some sixty layers of alpha = 1/10."""
+    front = [["10", "10", "0"], ["10", "-10", "0"], ["101/10", "0", "-300"], ["1", "0", "1"]]
+    return front + [[str(x) for x in row] for row in np.round(cloud(n, 3) / 10, 3).tolist()]
+
+
+HONEST: dict[str, tuple[Callable[[], Any], str, int, float]] = {
+    "200 tokens in the plane": (lambda: cloud(200, 2), "1/2", 1, 0.05),
+    "1,000 tokens in the plane": (lambda: cloud(1000, 2), "1/2", 1, 0.8),
+    "50 tokens in 8 dimensions": (lambda: cloud(50, 8), "1/2", 0, 0.02),
+    "200 tokens in 8 dimensions": (lambda: cloud(200, 8), "1/2", 0, 0.2),
+    "small steps": (lambda: cloud(60, 2), "1/100", 20, 0.2),
+    "small steps, for sixty layers": (lambda: late(60), "1/10", 60, 0.5),
+    "whole numbers": (lambda: np.random.default_rng(0).integers(-20, 20, (300, 2)), "1/2", 1, 0.1),
+    "a lattice": (lambda: [[x, y] for x in range(-5, 6) for y in range(-5, 6)], "1/3", 0, 0.1),
+}
+
+
+@pytest.mark.parametrize(("tokens", "alpha", "layers", "effort"), HONEST.values(), ids=HONEST)
+def test_what_the_package_writes_is_accepted_well_within_the_budget(tokens, alpha, layers, effort):
+    proof = limit(tokens(), Dynamics(alpha)).certificate
+    assert proof["settled_at"] >= layers
+    assert verify(proof, effort=effort), verify(proof, effort=effort).reason
+
+
+# More effort
+
+
+@given(problems(max_d=3, max_n=6), st.floats(1e-7, 1e-2), st.booleans())
+def test_whatever_is_decided_is_decided_so_at_any_effort(problem, effort, lie):
+    tokens, metric, alpha = problem
+    proof = limit(tokens, Dynamics(alpha, metric)).certificate
+    if lie:
+        proof = json.loads(certificate(proof["points"], **{key: proof[key] for key in ("alpha", "metric")}))
+    verdict = verify(proof, effort=effort)
+    assert verdict == verify(proof) if verdict.decided else not verdict
+
+
+def test_a_check_that_is_given_up_says_what_would_do():
+    proof = limit(cloud(40, 2), Dynamics("1/2")).certificate
+    spent = checker.Check(proof, 1)
+    spent.walk()
+    share = spent.work / checker.WORK
+    assert not verify(proof, effort=0.9 * share).decided
+    assert verify(proof, effort=1.001 * share)
+    reason = verify(json.loads(endless()), effort=0.5).reason
+    assert reason.endswith("costs more than effort 0.5 allows; raise it by verify(..., effort=1) or --effort")
+
+
+def test_more_effort_takes_more_layers():
+    def given_up(effort: float) -> int:
+        reason = verify(json.loads(endless()), effort=effort).reason
+        return int(reason.removeprefix("budget: layer ").partition(" ")[0])
+
+    assert 0 < given_up(0.001) < given_up(0.01) < given_up(0.1)
+
+
+def test_no_limit_is_an_effort_too():
+    assert verify(json.loads(line(range(1, 9))), effort=float("inf"))
+
+
+@pytest.mark.parametrize("effort", [0, -1, float("nan"), "10", None])
+def test_an_effort_is_a_positive_number(effort):
+    with pytest.raises(ValueError, match=r"^`effort` must be a number above 0, not "):
+        verify(json.loads(endless()), effort=effort)
+
+
+def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
+    def exhausted(_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(checker.Check, "walk", exhausted)
+    assert verify(json.loads(line([1]))) == Verdict(False, "budget: this machine has no memory left")
+
+
+def test_a_file_can_be_given_more_effort(tmp_path: Path):
+    path = tmp_path / "proof.json"
+    path.write_bytes(line(range(1, 9)) + b" " * checker.FILE_SIZE)
+    assert run(path)[0] == 2
+    assert run(path, "2") == (0, "accepted: every point has its limit, settled at layer 0")
+    assert run(path, "much")[0] == 2
+
+
+def test_python_can_be_asked_to_read_longer_numbers(tmp_path: Path):
+    path = tmp_path / "proof.json"
+    path.write_bytes(line([1, "1" + "0" * 4999]))
+    assert run(path) == (3, "undecided: budget: a number of 5000 digits; PYTHONINTMAXSTRDIGITS allows 4300")
+    assert run(path, PYTHONINTMAXSTRDIGITS="5000")[0] == 0

@@ -1,0 +1,150 @@
+"""Tokens that came as torch tensors are given back as such: of their dtype, on their device, in their form."""
+
+# pyright: reportMissingImports=false, reportIndexIssue=false
+# ruff: noqa: E402
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="needs torch")
+
+import hardmax as hm
+
+HALF = hm.Dynamics("1/2")
+TABLE = np.random.default_rng(0).standard_normal((60, 3))
+DTYPES = {
+    torch.float64: torch.float64,
+    torch.float32: torch.float32,
+    torch.float16: torch.float16,
+    torch.bfloat16: torch.bfloat16,
+    torch.int64: torch.float64,
+    torch.uint8: torch.float64,
+}
+ASKED: dict[str, Callable[[Any], Any]] = {
+    "at": lambda tokens: hm.simulate(tokens, HALF, layers=4).at(4),
+    "at, beyond": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).at(30),
+    "ends": lambda tokens: hm.simulate(tokens, HALF, stop=hm.Settled()).ends(),
+    "points": lambda tokens: hm.limit(tokens, HALF).points,
+    "step": lambda tokens: hm.step(tokens, HALF),
+}
+
+
+def parts(result: Any) -> list[Any]:
+    """The tables of one cloud or many."""
+    if isinstance(result, hm.Ragged):
+        return [result[cloud] for cloud in range(len(result))]
+    return result if isinstance(result, list) else [result]
+
+
+def forms(tokens: Any) -> dict[str, Any]:
+    return {
+        "cloud": tokens,
+        "list": [tokens[:10], tokens[10:35], tokens[35:]],
+        "stack": tokens.reshape(5, 12, 3),
+        "ragged": hm.Ragged(tokens, [0, 10, 35, 60]),
+    }
+
+
+@pytest.mark.parametrize("dtype", DTYPES, ids=str)
+@pytest.mark.parametrize("form", ["cloud", "list", "stack", "ragged"])
+@pytest.mark.parametrize("asked", ASKED)
+def test_what_came_as_tensors_is_given_back_as_tensors(dtype, form, asked):
+    tokens = torch.tensor(TABLE * 20).abs().to(dtype)
+    given, plain = forms(tokens)[form], forms(tokens.double().numpy())[form]
+    ours, truth = ASKED[asked](given), ASKED[asked](plain)
+    assert type(ours) is type(given)
+    for mine, its in zip(parts(ours), parts(truth), strict=True):
+        assert (mine.dtype, mine.device.type) == (DTYPES[dtype], "cpu")
+        assert torch.equal(mine, torch.from_numpy(its).to(DTYPES[dtype]))
+
+
+def test_the_path_of_a_tensor_is_a_tensor():
+    run, truth = (hm.simulate(tokens, HALF, layers=3) for tokens in (torch.tensor(TABLE).float(), TABLE.astype("f4")))
+    assert run.tokens.dtype == torch.float32
+    assert torch.equal(run.tokens, torch.from_numpy(truth.tokens).float())
+    assert torch.equal(run.tokens[2], run.at(2))
+
+
+def test_arrays_are_given_back_as_arrays():
+    for tokens in forms(TABLE).values():
+        for ask in ASKED.values():
+            assert all(isinstance(table, np.ndarray) for table in parts(ask(tokens)))
+
+
+def test_a_run_of_a_batch_gives_back_tensors():
+    stack = torch.tensor(TABLE).float().reshape(5, 12, 3)
+    assert hm.simulate(stack, HALF, layers=2)[3].at(2).dtype == torch.float32
+    assert hm.limit(stack, HALF)[3].points.dtype == torch.float32
+
+
+def test_what_is_given_back_belongs_to_whoever_asked():
+    for form in ("cloud", "list", "stack", "ragged"):
+        runs = hm.simulate(forms(torch.tensor(TABLE))[form], HALF, layers=2)
+        first, again = runs.at(2), runs.at(2)
+        for table in parts(first):
+            table.zero_()
+        assert all(not table.eq(0).any() for table in parts(again) + parts(runs.at(2)))
+
+
+def test_gradients_stay_behind():
+    tokens = torch.tensor(TABLE, requires_grad=True)
+    assert not hm.step(tokens, HALF).requires_grad
+    assert not hm.simulate(tokens, HALF, layers=1).at(1).requires_grad
+
+
+def test_rows_given_as_tensors_are_a_cloud():
+    rows = list(torch.tensor(TABLE).float())
+    assert torch.equal(hm.simulate(rows, HALF, layers=2).at(2), hm.simulate(torch.stack(rows), HALF, layers=2).at(2))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "told"),
+    [
+        (
+            [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
+            "`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is torch.float32 on "
+            "cpu, item 1 is torch.float64 on cpu.",
+        ),
+        ([torch.ones(2, 1), np.ones((2, 1))], "`tokens`: in a list all must be tensors of one dtype on one device"),
+        ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens`: in a list all must be tensors of one dtype on one device"),
+        ([torch.ones(2), torch.ones(3)], "`tokens`: token 1 is of shape (3,), the tokens before it (2,)."),
+        ([torch.ones(()), torch.ones(())], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
+        (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
+        (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),
+    ],
+)
+def test_tensors_that_are_no_clouds_are_told_apart(tokens, told):
+    for call in (lambda: hm.simulate(tokens, HALF, layers=1), lambda: hm.step(tokens, HALF)):
+        with pytest.raises(hm.InputError) as caught:
+            call()
+        assert str(caught.value).startswith(told)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)
+def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype, tmp_path):
+    tokens = torch.tensor(TABLE[:12]).to(dtype)
+    mine, its = hm.limit(tokens, HALF), hm.limit(tokens.double().numpy(), HALF)
+    assert mine.clusters.labels.tolist() == its.clusters.labels.tolist()
+    assert np.array_equal(mine.clusters.points, its.clusters.points)
+    assert np.array_equal(mine.polytope.vertices, its.polytope.vertices)
+    assert (mine.bound, mine.layers_to("1e-3")) == (its.bound, its.layers_to("1e-3"))
+    assert [mine.distance_to_limit(k) for k in (0, 9)] == [its.distance_to_limit(k) for k in (0, 9)]
+    assert mine.certificate == its.certificate
+    assert mine.run.to_pandas().equals(its.run.to_pandas())
+    mine.run.save(tmp_path / "run.npz")
+    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").at(5), its.run.at(5))
+
+
+def test_figures_draw_runs_of_tensors():
+    plt = pytest.importorskip("matplotlib.pyplot", reason="needs matplotlib")
+    from hardmax.figures.layers import draw_layer
+    from hardmax.figures.limits import draw_limit
+
+    tokens = torch.tensor(TABLE[:12, :2]).half()
+    _, ax = plt.subplots()
+    draw_limit(hm.limit(tokens, HALF), ax)
+    draw_layer(hm.simulate(tokens, HALF, layers=2), 2, ax)
+    plt.close()
