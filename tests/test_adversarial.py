@@ -22,6 +22,7 @@ from strategies import any_metric_problems, hard_floats
 import hardmax as hm
 from hardmax.engines import search
 from hardmax.engines.contest import score_all
+from hardmax.runs.trajectories import BatchTrajectories
 
 CHUNK = 25
 
@@ -78,7 +79,7 @@ def specks(seed: int, n: int = 8192) -> np.ndarray:
     return tokens
 
 
-# Those of the first hundred seeds on which the proof was wrong, and two on which it divided by zero or might have.
+# Those of the first hundred seeds on which the proof was wrong, and two with edges too short to be measured.
 ONCE_WRONG = [
     *(near_line(seed) for seed in (1, 29, 34, 39, 43, 53, 88, 89, 97)),
     *(regression_line(seed) for seed in (12, 15, 20, 47, 84, 88, 99)),
@@ -170,17 +171,21 @@ def test_a_thousand_problems_are_quick_and_distinct():
 
 
 def first_by(tier: Tier, kind: str, label: str) -> int:
-    """The number of the first such problem."""
+    """The number of the first such problem with more than a few tokens and the identity as its metric."""
     for number in range(20_000):
         own_tier, own_kind, engine = assignment(number)
         if (own_tier, own_kind, engine.label) == (tier, kind, label):
-            return number
+            asked = problem(number)
+            if len(asked.tokens) > 4 and asked.metric is None:
+                return number
     raise AssertionError("no such problem")
 
 
 def overlooking(directions, points, slack, guesses=None):
-    """A search that sees nothing of the last point."""
-    return score_all(directions, points[:-1], slack, guesses)
+    """A search that takes the longest point for one in the middle."""
+    seen = points.copy()
+    seen[np.abs(points).max(axis=1).argmax()] = points.mean(axis=0)
+    return score_all(directions, seen, slack, guesses)
 
 
 @pytest.mark.parametrize("tier", [Tier.SMALL, Tier.MIDDLING, Tier.LARGE])
@@ -189,3 +194,16 @@ def test_a_search_that_overlooks_a_point_is_noticed(tier):
     assert not judge_number(number, device=False, patience=600).wrong
     with patch.dict(search.SEARCHES, all=overlooking):
         assert any("attended sets" in words for words in judge_number(number, device=False, patience=600).wrong)
+
+
+@pytest.mark.parametrize(("owner", "label"), [(hm.Trajectory, "processor all"), (BatchTrajectories, "batch")])
+def test_an_error_that_is_too_small_is_noticed(owner, label):
+    number = first_by(Tier.SMALL, "gaussian", label)
+    with patch.object(owner, "error", 1e-300):
+        assert any("further off" in words for words in judge_number(number, device=False, patience=600).wrong)
+
+
+def test_margins_that_are_too_large_are_noticed():
+    number = first_by(Tier.SMALL, "gaussian", "processor all")
+    with patch.object(hm.Trajectory, "margins", np.array([1.0])):
+        assert any("margin" in words for words in judge_number(number, device=False, patience=600).wrong)

@@ -61,7 +61,7 @@ def _judge(problem: Problem, outcome: Outcome) -> None:
             _judge_sample(problem, outcome)
         case _:
             _judge_walk(problem, outcome)
-    if problem.tier is Tier.SMALL and problem.engine.name in ("processor", "exact"):
+    if problem.tier is Tier.SMALL and problem.engine.name in ("processor", "batch"):
         _judge_limit(problem, outcome)
 
 
@@ -78,6 +78,8 @@ def _judge_walk(problem: Problem, outcome: Outcome) -> None:
             same = run.exact_at(layer).tolist() == _fractions(cloud)
             outcome.expect(same, f"layer {layer}: exact tokens are not the true ones")
     _compare_leaders(dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)), history, outcome)
+    if problem.tier is Tier.SMALL:
+        _compare_margin(run, problem.truth, outcome)
 
 
 def _judge_sample(problem: Problem, outcome: Outcome) -> None:
@@ -130,19 +132,34 @@ def _judge_text(problem: Problem, outcome: Outcome) -> None:
 
 
 def _judge_limit(problem: Problem, outcome: Outcome) -> None:
-    """The certificate of the limit is true, of this cloud, and says what the limit says."""
-    engine = Cpu(problem.engine.search) if problem.engine.name == "processor" else None
-    arithmetic = "certified" if problem.engine.name == "processor" else "exact"
+    """The limit is the one that integers find, and its certificate is true, and of this cloud."""
     at_most = MOST_LAYERS if problem.metric_kind == "any" else None
-    lim = hm.limit(problem.tokens, problem.dynamics, engine=engine, arithmetic=arithmetic, at_most=at_most)
-    if lim.settled_at is None:
-        outcome.expect(problem.metric_kind == "any", "the limit is not settled")
+    asked = {"at_most": at_most, "engine": Cpu(problem.engine.search)}
+    exact = hm.limit(problem.tokens, problem.dynamics, at_most=at_most, arithmetic="exact")
+    if problem.engine.name == "batch":
+        lims = hm.limit([problem.tokens, problem.tokens[::-1].copy()], problem.dynamics, **asked)
+        if exact.settled_at is not None:
+            _compare_limits(lims.points[0], lims.runs.error, lims.settled_at[0], exact, outcome)
+            _compare_limits(lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome)
         return
-    certificate = lim.certificate
-    verdict = hm.verify(certificate)
+    lim = hm.limit(problem.tokens, problem.dynamics, **asked)
+    outcome.expect(lim.settled_at is not None or problem.metric_kind == "any", "the limit is not settled")
+    if lim.settled_at is None or exact.settled_at is None:
+        outcome.expect(lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers")
+        return
+    _compare_limits(lim.points, lim.bound, lim.settled_at, exact, outcome)
+    told, true = (dict(zip(each.leaders.tolist(), each.leader_layers.tolist(), strict=True)) for each in (lim, exact))
+    outcome.expect(told == true, f"leaders of the limit {told}, in integers {true}")
+    verdict = hm.verify(lim.certificate)
     outcome.expect(bool(verdict), f"certificate refused: {verdict.reason}")
-    outcome.expect(_is_of(certificate, problem.truth), "the certificate is that of another cloud")
-    _compare_limits(lim, certificate, outcome)
+    outcome.expect(_is_of(lim.certificate, problem.truth), "the certificate is that of another cloud")
+
+
+def _compare_limits(points: np.ndarray, bound: float, settled_at: int, exact: hm.Limit, outcome: Outcome) -> None:
+    outcome.expect(settled_at == exact.settled_at, f"settled at {settled_at}, in integers at {exact.settled_at}")
+    ends = ExactCloud.of_fractions(exact.exact_points)
+    off = ends.further_than(points, bound)
+    outcome.expect(not off, f"limits of tokens such as {off[:3]} are further off than {bound:.3e}")
 
 
 def _is_of(certificate: dict[str, Any], truth: ExactCloud) -> bool:
@@ -150,22 +167,6 @@ def _is_of(certificate: dict[str, Any], truth: ExactCloud) -> bool:
     over = int(certificate["denominator"])
     points = [tuple(Fraction(int(x), over) for x in row) for row in certificate["points"]]
     return points == list(dict.fromkeys(map(tuple, _fractions(truth))))
-
-
-def _compare_limits(lim: hm.Limit, certificate: dict[str, Any], outcome: Outcome) -> None:
-    of_token = lim.run.points.of_token.tolist()
-    since = dict(certificate["leaders"])
-    leaders = {token: since[point] for token, point in enumerate(of_token) if point in since}
-    told = dict(zip(lim.leaders.tolist(), lim.leader_layers.tolist(), strict=True))
-    outcome.expect(told == leaders, f"leaders of the limit {told}, of its certificate {leaders}")
-    outcome.expect(lim.settled_at == certificate["settled_at"], "settled at another layer than the certificate says")
-    for token, point in enumerate(of_token):
-        claim = certificate["limits"][point]
-        if "vertex" in claim:  # where that is, at the layer at which it leads, only a walk would tell
-            continue
-        end = map(Fraction, claim["point"])
-        gap = sum((Fraction(x) - y) ** 2 for x, y in zip(lim.points[token].tolist(), end, strict=True))
-        outcome.expect(gap <= Fraction(lim.bound) ** 2, f"the limit of token {token} is further off than {lim.bound}")
 
 
 def _compare_sets(
@@ -187,6 +188,13 @@ def _compare_tokens(tokens: np.ndarray, cloud: ExactCloud, error: float, layer: 
     outcome.expect(np.isfinite(error), f"an error of {error} says nothing")
     off = cloud.further_than(tokens, error)
     outcome.expect(not off, f"layer {layer}: {len(off)} tokens, such as {off[:3]}, are further off than {error:.3e}")
+
+
+def _compare_margin(run: hm.Trajectory, truth: ExactCloud, outcome: Outcome) -> None:
+    """At the first layer no attended token leads by less than the margin, up to the rounding of a score."""
+    told, true = float(run.margins[0]), truth.smallest_lead()
+    rounding = (truth.numerators.shape[1] + 8) * 2.0**-50
+    outcome.expect(told <= true * (1 + 1e-9) + rounding, f"margin {told:.3e}, in truth {true:.3e}")
 
 
 def _compare_leaders(told: dict[int, int], history: list[tuple[ExactCloud, list[set[int]]]], outcome: Outcome) -> None:

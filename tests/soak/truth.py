@@ -40,6 +40,11 @@ class ExactCloud:
     def of(cls, tokens: np.ndarray, metric: np.ndarray | None) -> "ExactCloud":
         return cls(*integers_of(tokens), None if metric is None else integers_of(metric)[0])
 
+    @classmethod
+    def of_fractions(cls, tokens: np.ndarray) -> "ExactCloud":
+        denominator = math.lcm(*(value.denominator for value in tokens.flat))
+        return cls((tokens * denominator).astype(object), denominator, None)
+
     def __len__(self) -> int:
         return len(self.numerators)
 
@@ -93,6 +98,22 @@ class ExactCloud:
         doubt *= (self.floats.shape[1] + 8) * 2.0**-50
         doubt += 2.0**-1000
         return scores + doubt >= (scores - doubt).max(axis=1)[:, None]
+
+    def smallest_lead(self) -> float:
+        """By how much attended tokens lead the others, at least, relative to |A| R^2 (the Frobenius norm of A, the
+        largest norm R of a token); inf if nobody leads anybody."""
+        leads = []
+        for look in self.looks(range(len(self))):
+            scores = sorted(set((self.numerators @ look).tolist()))
+            leads += [scores[-1] - scores[-2]] if len(scores) > 1 else []
+        if not leads:
+            return math.inf
+        largest = max((self.numerators * self.numerators).sum(axis=1).tolist())
+        if self.metric is None:
+            return min(leads) / largest
+        # The norm to a hundred bits after the point.
+        norm = math.isqrt(int((self.metric * self.metric).sum()) << 200)
+        return (min(leads) << 100) / (largest * norm)
 
     def targets(self, rows: Sequence[int], sets: Sequence[set[int]]) -> tuple[np.ndarray, int]:
         """Means of attended sets, numerators over `common` times the denominator."""
