@@ -99,7 +99,7 @@ class FloatStretch(Stretch):
 
     @cached_property
     def targets(self) -> np.ndarray:
-        """Where each point goes, (p, d). Of limits that are means every coordinate is rounded once, if it can be had."""
+        """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
         targets = mean_positions(self.positions, self.choices, self.places.multiplicities)
         if self.until is None and self.exactly is not None and not self.choices.all_single:
             few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
