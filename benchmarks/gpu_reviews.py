@@ -24,7 +24,8 @@ def vectorised(batch):
 
 def disagreements(stack: np.ndarray) -> tuple[int, int]:
     """Of all clouds, those in which the processor says anything else: the tokens to the bit, too."""
-    ours, truth = (hm.simulate(each, HALF, layers=LAYERS) for each in (torch.from_numpy(stack).cuda(), stack))
+    both, last = (torch.from_numpy(stack).cuda(), stack), hm.LastOnly()
+    ours, truth = (hm.simulate(each, HALF, layers=LAYERS, record=last) for each in both)
     wrong = (ours.at(LAYERS).cpu().numpy() != truth.at(LAYERS)).any(axis=(1, 2))
     wrong |= np.array(ours.settled_at, dtype=object) != np.array(truth.settled_at, dtype=object)
     led = zip(ours.leaders, truth.leaders, strict=True)

@@ -10,6 +10,8 @@ import numpy as np
 
 from hardmax.attended_sets import AttendedSets
 from hardmax.dynamics import Dynamics
+from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.cpu import CPU
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.engines.truth import Exactly, fractions_table
 from hardmax.errors import InputError
@@ -121,10 +123,15 @@ class Trajectory:
         return places[self.points.of_token] if tokens is None else places
 
     def exactly(self, stretch: FloatStretch | ExactStretch) -> Exactly:
-        """The exact positions of a stretch; of one that came without them, from a file, say, by walking again."""
+        """The exact positions of a stretch; of one that came without them, from a file or a GPU, by walking again."""
         if not self.certified:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
-        return stretch.exactly or self._walk_to(stretch.layer).exactly
+        if stretch.exactly is not None:
+            return stretch.exactly
+        (processor,) = engines_for("certified", CPU)
+        again = next(s for s in processor.walk(self.points, self.dynamics) if s.layer == stretch.layer)
+        assert again.exactly is not None, "the processor keeps the truth"
+        return again.exactly
 
     def attended(self, layer: int) -> AttendedSets:
         """Who attends to whom at a layer."""
