@@ -221,3 +221,15 @@ def test_tiny_tokens_beside_large_ones_are_still_proved_right():
         exact = hm.simulate(cloud, HALF, layers=5, arithmetic="exact")
         run = hm.simulate(cloud, HALF, layers=5)
         assert all(run.attended(k).tolist() == exact.attended(k).tolist() for k in range(6))
+
+
+@pytest.mark.parametrize("scale", ["1", "1/1099511627776", "7/3"])
+def test_margins_depend_neither_on_the_scale_of_the_metric_nor_on_who_decides(scale):
+    nearly = -Fraction(1, 7) + Fraction(1, 10**20)
+    cloud = [["1/3", "1/7"], ["1/3", str(nearly)], ["1/9", 0], ["-1/3", 0]]
+    metric = [[Fraction(scale), 0], [0, Fraction(scale)]]
+    plain = hm.simulate(cloud, HALF, layers=2, arithmetic="exact").margins
+    # The norm of the identity counts as 1, that of a matrix is Frobenius'.
+    for arithmetic in ("certified", "exact"):
+        run = hm.simulate(cloud, hm.Dynamics("1/2", metric), layers=2, arithmetic=arithmetic)
+        assert run.margins[:2] * np.sqrt(2) == pytest.approx(plain[:2], rel=1e-6)

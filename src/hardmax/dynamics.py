@@ -56,9 +56,16 @@ class Dynamics:
     @cached_property
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
-        if self.metric is None:
-            return None
-        return IntegerCloud.of_fractions(np.array(self.metric, dtype=object)).numerators
+        return None if self.metric is None else self._as_integers.numerators
+
+    @property
+    def metric_denominator(self) -> int:
+        """By what `metric_integers` are the metric; 1 for the identity."""
+        return 1 if self.metric is None else self._as_integers.denominator
+
+    @cached_property
+    def _as_integers(self) -> IntegerCloud:
+        return IntegerCloud.of_fractions(np.array(self.metric, dtype=object))
 
     def check_dimension(self, dimension: int) -> None:
         if self.metric is not None and len(self.metric) != dimension:

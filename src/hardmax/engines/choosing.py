@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol
 
 from hardmax.dynamics import Dynamics
@@ -43,7 +44,7 @@ def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dyna
             best = max(scores)
             lists.append([j for j, score in enumerate(scores) if score == best])
             smallest = _smaller(smallest, best, scores)
-    return Chosen(lists, _relative(smallest, directions, points, dynamics))
+    return Chosen(lists, _relative(smallest, points, dynamics))
 
 
 def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | None:
@@ -53,16 +54,15 @@ def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | No
     return smallest if lead is None or (smallest is not None and smallest <= lead) else lead
 
 
-def _relative(lead: int | None, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> float:
+def _relative(lead: int | None, points: IntegerCloud, dynamics: Dynamics) -> float:
     """The lead of a score as a share of |A| R^2, to float precision; inf if there is no lead."""
     if lead is None:
         return math.inf
     metric = dynamics.metric_integers
-    size = 1 if metric is None else math.isqrt(_square(metric))
-    longest = math.isqrt(
-        max(_square([z]) for z in directions.numerators) * max(_square([z]) for z in points.numerators)
-    )
-    return int(lead) / max(1, size * longest)
+    # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
+    size = Fraction(1) if metric is None else Fraction(math.isqrt(_square(metric) << 128), 2**64)
+    longest = max(_square([z]) for z in points.numerators)
+    return float(Fraction(int(lead)) / (size * longest))
 
 
 def _square(rows: Sequence[Sequence[int]]) -> int:

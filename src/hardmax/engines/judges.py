@@ -142,8 +142,8 @@ class _Proving:
         self._factors = SlackFactors.of(points.dimension, self._metric)
         self._frame = frame
         self._truth = Truth(points, dynamics)
-        # Exact leads are measured as tokens and metric came, those of floats as numbers of the frame.
-        self._lead_unit = self._metric.scale / frame.unit**2
+        # Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's.
+        self._lead_unit = self._metric.scale / (frame.unit**2 * dynamics.metric_denominator)
         self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
 
     def decide(self, question: Question) -> Contest:
