@@ -91,6 +91,7 @@ class FloatStretch(Stretch):
     places: Places
     error: float  # at any layer that the stretch covers; nan if nothing is promised
     exactly: Exactly | None = None  # where every choice is proved
+    told: np.ndarray | None = None  # the targets, where they were told
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -100,6 +101,8 @@ class FloatStretch(Stretch):
     @cached_property
     def targets(self) -> np.ndarray:
         """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
+        if self.told is not None:
+            return self.told
         targets = mean_positions(self.positions, self.choices, self.places.multiplicities)
         if self.until is None and self.exactly is not None and not self.choices.all_single:
             few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))

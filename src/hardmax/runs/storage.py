@@ -111,6 +111,8 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
     if isinstance(stretch, FloatStretch):
         return shared | {
             "positions": stretch.positions,
+            # Means are worked out from exact positions, which are not written.
+            "targets": None if stretch.choices.all_single else stretch.targets,
             "error": _finite(stretch.error),
         }
     return shared | {
@@ -138,7 +140,8 @@ def _stretch(item: dict[str, Any], dynamics: Dynamics, points: Points) -> FloatS
         positions, targets = (IntegerCloud(_integers(item[key]), denominator) for key in ("positions", "targets"))
         return ExactStretch(**shared, positions=positions, targets=targets)
     places = Told(np.asarray(item["positions"], dtype=np.float64), points.multiplicities)
-    return FloatStretch(**shared, places=places, error=np.nan if item["error"] is None else item["error"])
+    told = None if item.get("targets") is None else np.asarray(item["targets"], dtype=np.float64)
+    return FloatStretch(**shared, places=places, error=np.nan if item["error"] is None else item["error"], told=told)
 
 
 def _finite(value: float) -> float | None:
