@@ -193,6 +193,13 @@ def assert_same_points(ours, truth):
     assert np.array_equal(here(ours.spread(ours.there)), truth.coordinates[truth.of_token])
 
 
+def test_a_zero_with_a_sign_is_zero():
+    tokens = [[0.0, 1.0], [-0.0, 1.0], [4.0, 4.0], [-4.0, -5.0]]
+    run = hm.simulate(there(tokens), HALF, layers=1, engine=GPU)
+    assert (run.points.count, run.arithmetic) == (3, "certified")
+    assert torch.signbit(run.at(0)).sum() == 2
+
+
 def test_tokens_that_share_a_key_are_not_taken_for_equal(monkeypatch):
     tokens = repeated(20, 3)
     monkeypatch.setattr(
@@ -235,6 +242,11 @@ def test_what_is_no_cloud_is_told_in_the_words_of_the_processor(values):
             hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
         said.append(str(caught.value))
     assert said[0] == said[1]
+
+
+def test_what_is_not_dense_is_refused():
+    with pytest.raises(hm.InputError, match="must be a dense tensor of real numbers"):
+        hm.simulate(torch.eye(3, device=DEVICE).to_sparse(), HALF, layers=1, engine=GPU)
 
 
 def test_whole_numbers_beyond_floats_stay_what_they_are():

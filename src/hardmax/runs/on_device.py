@@ -74,7 +74,7 @@ def _moved(cloud: DeviceClouds, plan: Plan) -> torch.Tensor:
         return move_once(cloud.tokens, plan.dynamics)
     except Undecided:
         # It may have been for a token that is repeated: those are one.
-        points = merge_there(cloud.tokens, cloud.multiplicities)
+        points = merge_there(cloud.tokens)
     try:
         return points.spread(move_once(points.there, plan.dynamics))
     except Undecided:

@@ -54,9 +54,10 @@ def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
     """A copy in float64 on a device, without -0.0; None where that cannot hold the numbers, or they are not finite."""
     import torch
 
-    there = tensor.detach().to(device)
-    if there.dtype.is_complex or not there.numel():
+    dense = tensor.layout is torch.strided and not (tensor.is_meta or tensor.is_quantized or tensor.is_complex())
+    if not dense or not tensor.numel():
         return None
+    there = tensor.detach().to(device)
     if not there.dtype.is_floating_point and not _fits_float64(there):
         return None
     copy = there.to(torch.float64) + 0.0
