@@ -80,6 +80,13 @@ def endless(n: int = 1, **changes: Any) -> bytes:
     return certificate(points, **told | {"settled_at": 10**18} | changes)
 
 
+def chain_of_three(d: int, **changes: Any) -> bytes:
+    """In d dimensions the first of three points attends to the second, which is on its way to the third."""
+    points = [[*start, *["1"] * (d - 2)] for start in (["-1", "3"], ["10", "20"], ["100", "0"])]
+    told = {"attended": [{"from": 0, "sets": [[1], [2], [2]]}], "alpha": "1/1000000", "settled_at": 10**6}
+    return certificate(points, **told | changes)
+
+
 def all_tied(n: int, **changes: Any) -> bytes:
     """With the metric 0 everybody attends to everybody for ever."""
     points = [[str(i)] for i in range(n)]
@@ -158,7 +165,7 @@ def filled(unit: str) -> bytes:
     return f'{{"format":"hardmax-limit-certificate","version":1,"alpha":[{copies}0]}}'.encode()
 
 
-PRIMES = prime_numbers(10_000)
+PRIMES = prime_numbers(13_225)
 LONG_COUNTS = [int(long_number(i)) for i in range(325)]
 SHAPES: dict[str, Hostile] = {
     "a float": Hostile("refused", lambda: small(alpha=0.5)),
@@ -214,22 +221,30 @@ FILLED: dict[str, Hostile] = {
 }
 COSTLY: dict[str, Hostile] = {
     "long points": Hostile("undecided", lambda: line(map(long_number, range(400)))),
+    "long points and their target": Hostile("undecided", lambda: line(sorted(LONG_COUNTS[:80]))),
     "a long denominator": Hostile("undecided", lambda: endless(denominator=long_number(1))),
     "a long step": Hostile("undecided", lambda: endless(alpha=f"1/{long_number(1)}")),
     "a long step and many points": Hostile("undecided", lambda: endless(700, alpha=f"1/{long_number(1)}")),
     "a number too long for Python": Hostile("undecided", lambda: certificate([["9" * 100_000]])),
     "a metric over all primes": Hostile(
-        "undecided", lambda: certificate([["1"] * 100, ["2"] * 100], metric=wide(100, lambda k: f"1/{PRIMES[k]}"))
+        "undecided", lambda: certificate([["1"] * 115, ["2"] * 115], metric=wide(115, lambda k: f"1/{PRIMES[k]}"))
     ),
     "a metric of long fractions": Hostile(
         "undecided", lambda: certificate([["1"] * 15], metric=wide(15, lambda k: f"1/{long_number(k)}"))
     ),
     "a metric of one hash": Hostile(
-        "undecided", lambda: certificate([["1"] * 150], metric=wide(150, lambda k: f"1/{alike(k)}"))
+        "undecided", lambda: certificate([["1"] * 200], metric=wide(200, lambda k: f"1/{alike(k)}"))
     ),
     "a wide metric": Hostile("undecided", lambda: certificate([["1"] * 900], metric=wide(900, lambda _: "0"))),
     "a wide point": Hostile("undecided", lambda: certificate([["0"] * 700_000])),
     "wide points": Hostile("undecided", lambda: certificate([[str(i), *["0"] * 3000] for i in range(300)])),
+    "many dimensions": Hostile("undecided", lambda: chain_of_three(40_000)),
+    "many dimensions and a long step": Hostile(
+        "undecided", lambda: chain_of_three(27_000, alpha=f"1/{long_number(1)}", settled_at=1)
+    ),
+    "many dimensions and a long multiplicity": Hostile(
+        "undecided", lambda: chain_of_three(40_000, multiplicities=[1, 1, LONG_COUNTS[0]], settled_at=1)
+    ),
     "many points": Hostile("undecided", lambda: line(range(1, 40_000))),
     "points of one hash": Hostile("undecided", lambda: line(map(alike, range(30_000)))),
     "layers of one hash": Hostile(

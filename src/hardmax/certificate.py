@@ -169,7 +169,7 @@ class Check:
 
     def check_attended(self, sets: Table) -> None:
         """Statement 2: these are the attended sets, by their definition."""
-        self.ask(20 * (self.d + 9) * (len(sets) + 9))
+        self.ask(6 * (self.d + 9) * (len(sets) + 9))
         self.ask(len(sets) ** 2 * self.d, self.z, self.z)
         for i, said in enumerate(sets):
             scores = self.scores(self.z, i, self.z)
