@@ -133,6 +133,14 @@ def test_an_effort_is_a_positive_number(effort):
         verify(json.loads(endless()), effort=effort)
 
 
+def test_memory_is_asked_for_as_well(monkeypatch: pytest.MonkeyPatch):
+    plain, turned = (json.loads(certificate([["1"]], metric=metric)) for metric in (None, [["1"]]))
+    monkeypatch.setattr(checker, "ROOM", 100)
+    assert verify(plain).reason.startswith("budget: layer 0 costs more")
+    assert verify(turned).reason.startswith("budget: reading it costs more")
+    assert verify(turned, effort=99)
+
+
 def test_memory_that_runs_out_decides_nothing(monkeypatch: pytest.MonkeyPatch):
     def exhausted(_: object) -> None:
         raise MemoryError
