@@ -13,7 +13,7 @@ from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
-from hardmax.limits.distances import furthest_square, shrinkings, spread_above
+from hardmax.limits.distances import ToLimit, shrinkings, spread_above
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, root
@@ -149,9 +149,7 @@ class Limit:
         layer, goal = self._settled(), near**2
         if self._square_at_settling > goal:
             return layer + shrinkings(self._square_at_settling, goal, self.run.dynamics.keep)
-        while layer > 0 and self._square_at(layer - 1) <= goal:
-            layer -= 1
-        return layer
+        return self._way.first_within(goal)
 
     @cached_property
     def theorem_reason(self) -> str:
@@ -192,12 +190,16 @@ class Limit:
         return self.settled_at
 
     @cached_property
+    def _way(self) -> ToLimit:
+        return ToLimit(self.run)
+
+    @cached_property
     def _square_at_settling(self) -> Fraction:
-        return furthest_square(self.run, self._settled())
+        return self._way.square_at(self._settled())
 
     def _square_at(self, layer: int) -> Fraction:
         """The square of the largest distance of a token from its limit at a layer."""
         settled = self._settled()
         if layer < settled:
-            return furthest_square(self.run, layer)
+            return self._way.square_at(layer)
         return self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2

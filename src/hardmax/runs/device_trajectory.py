@@ -36,7 +36,7 @@ class DeviceTrajectory(Trajectory):
         return self.stretches[-1].there.since.cpu().numpy()
 
     def at(self, layer: int) -> torch.Tensor:
-        return self._of_tokens(self._stretch(layer).tensor_at(layer))
+        return self._of_tokens(self.stretch_at(layer).tensor_at(layer))
 
     @cached_property
     def tokens(self) -> torch.Tensor:

@@ -1,6 +1,6 @@
 """What a run tells: tokens at any layer, leaders and since when, who attends to whom, and what decided it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -105,7 +105,7 @@ class Trajectory:
 
     def floats_at(self, layer: int) -> np.ndarray:
         """`at` as an array of float64, whatever the tokens came as."""
-        return self._stretch(layer).floats_at(layer)[self.points.of_token]
+        return self.stretch_at(layer).floats_at(layer)[self.points.of_token]
 
     def float_ends(self) -> np.ndarray:
         """`ends` as an array of float64, whatever the tokens came as."""
@@ -117,7 +117,7 @@ class Trajectory:
 
         Layers so deep that the fractions would have more than a million digits are refused, unless nobody moves.
         """
-        stretch = self._stretch(layer)
+        stretch = self.stretch_at(layer)
         points = range(self.points.count) if tokens is None else self.points.of_token[tokens].tolist()
         places = fractions_table(self.exactly(stretch).later(points, layer - stretch.layer))
         return places[self.points.of_token] if tokens is None else places
@@ -128,14 +128,13 @@ class Trajectory:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
         if stretch.exactly is not None:
             return stretch.exactly
-        (processor,) = engines_for("certified", CPU)
-        again = next(s for s in processor.walk(self.points, self.dynamics) if s.layer == stretch.layer)
+        again = next(each for each in self.walk_again() if each.layer == stretch.layer)
         assert again.exactly is not None, "the processor keeps the truth"
         return again.exactly
 
     def attended(self, layer: int) -> AttendedSets:
         """Who attends to whom at a layer."""
-        stretch = self._stretch(layer)
+        stretch = self.stretch_at(layer)
         if layer == stretch.until:
             # The positions at the end of a stretch are known, but the choices made there belong to the next one.
             stretch = self._walk_to(layer)
@@ -177,6 +176,24 @@ class Trajectory:
         # The hull shrinks: no token is ever longer than the longest at the start.
         return rounding_of(self.points.floats)
 
+    def stretch_at(self, layer: int) -> FloatStretch | ExactStretch:
+        """A stretch that covers the layer: a recorded one, or one walked to again."""
+        layer = whole_number(layer, "`layer`", at_least=0)
+        for stretch in reversed(self.stretches):
+            if stretch.covers(layer):
+                return stretch
+        if layer > self.layers:
+            raise InputError(
+                f"`layer` {layer} lies beyond the {self.layers} layers of this run, which has not settled. "
+                f"Simulate with layers={layer}."
+            )
+        return self._walk_to(layer)
+
+    def walk_again(self) -> Iterator[FloatStretch | ExactStretch]:
+        """The stretches from layer 0 on, made anew; by the processor, which knows exact positions, where they exist."""
+        engine = engines_for("certified", CPU)[0] if self.certified else self.engine
+        return iter(engine.walk(self.points, self.dynamics))
+
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
         from hardmax.runs.storage import save
@@ -217,19 +234,6 @@ class Trajectory:
         if self.settled_at is None:
             raise InputError("The run has not settled: where its tokens end is not known. Simulate more layers.")
         return self.stretches[-1]
-
-    def _stretch(self, layer: int) -> Any:
-        """A stretch that covers the layer: a recorded one, or one walked to again."""
-        layer = whole_number(layer, "`layer`", at_least=0)
-        for stretch in reversed(self.stretches):
-            if stretch.covers(layer):
-                return stretch
-        if layer > self.layers:
-            raise InputError(
-                f"`layer` {layer} lies beyond the {self.layers} layers of this run, which has not settled. "
-                f"Simulate with layers={layer}."
-            )
-        return self._walk_to(layer)
 
     def _walk_to(self, layer: int) -> Any:
         walk = self.engine.walk(self.points, self.dynamics)
