@@ -176,7 +176,7 @@ class Trajectory:
         # The hull shrinks: no token is ever longer than the longest at the start.
         return rounding_of(self.points.floats)
 
-    def stretch_at(self, layer: int) -> FloatStretch | ExactStretch:
+    def stretch_at(self, layer: int) -> Any:
         """A stretch that covers the layer: a recorded one, or one walked to again."""
         layer = whole_number(layer, "`layer`", at_least=0)
         for stretch in reversed(self.stretches):
