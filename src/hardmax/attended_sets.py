@@ -56,7 +56,7 @@ class Choices:
     @property
     def all_single(self) -> bool:
         """Whether every point attends to a single one."""
-        return len(self.indices) == len(self)
+        return self.indices.size == self.offsets.size - 1
 
     @cached_property
     def alone(self) -> np.ndarray:

@@ -48,7 +48,7 @@ class Dynamics:
         metric = "" if self.metric is None else ", metric=" + str([[str(x) for x in row] for row in self.metric])
         return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
 
-    @property
+    @cached_property
     def keep(self) -> Fraction:
         """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
         return 1 / (1 + self.alpha)

@@ -156,6 +156,8 @@ class Arena:
 
     def _without_watchers(self, choices: Choices) -> "Arena":
         """The arena without those who follow a leader well inside the hull of the leaders, if they are many."""
+        if len(self) < _FEWEST_POINTS:
+            return self
         leading = self._of_members(choices.alone)
         leaving = self._of_members(choices.follows_leader) & ~leading
         if not choices.all_single:

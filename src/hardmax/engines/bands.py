@@ -27,7 +27,7 @@ Hold = Callable[[np.ndarray, np.ndarray, np.ndarray], Contest]
 
 def are_spread(sizes: np.ndarray) -> bool:
     """Whether many points are far shorter than the longest."""
-    return int(np.count_nonzero(sizes * _WIDTH < sizes.max())) > _FEW
+    return len(sizes) > _FEW and int(np.count_nonzero(sizes * _WIDTH < sizes.max())) > _FEW
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,10 +5,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardmax.attended_sets import Choices
+from hardmax.engines.kernels.scoring import find_leads
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by n table.
 _BLOCK = 2**17
 _FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
+_SMALL = 2**15  # so many products are made sooner than numpy is called
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +69,11 @@ def score_all(
 ) -> Contest:
     """Score every point along every direction; a row is contested where a second point is within its slack."""
     winners = np.empty(len(directions), dtype=np.int64)
+    if directions.size * len(points) <= _SMALL:
+        leads = np.empty(len(directions))
+        find_leads(directions, points, winners, leads)
+        if (leads > slack).all():
+            return Contest.clear(winners, float(leads.min(initial=np.inf)), "all")
     smallest = np.inf
     contested: list[int] = []
     contenders: list[np.ndarray] = []

@@ -48,7 +48,7 @@ class FloatEngine:
             contest = hearing.decide(Question(arena, pending, guesses, self.cpu))
             choices = choices.with_rows(pending, contest.choices())
             hearing.note(arena, choices, pending)
-            pending = np.flatnonzero(~choices.follows_leader)
+            (pending,) = (~choices.follows_leader).nonzero()
             lasting = hearing.lasting(arena, choices, pending) if len(pending) else None
             yield FloatStretch(
                 layer=arena.layer,

@@ -1,6 +1,8 @@
 """What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
 
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -142,8 +144,6 @@ class _Proving:
         self._factors = SlackFactors.of(points.dimension, self._metric)
         self._frame = frame
         self._truth = Truth(points, dynamics)
-        # Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's.
-        self._lead_unit = self._metric.scale / (frame.unit**2 * dynamics.metric_denominator)
         self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
 
     def decide(self, question: Question) -> Contest:
@@ -158,6 +158,11 @@ class _Proving:
             else furthest_tokens(exact[contest.contested], self._frame.numbers, contest.contenders)
         )
         return replace(contest, contenders=contenders, gap=min(contest.gap, lead), by=(*contest.by, "integers"))
+
+    @cached_property
+    def _lead_unit(self) -> Fraction:
+        """Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's."""
+        return self._metric.scale / (self._frame.unit**2 * self._dynamics.metric_denominator)
 
     @property
     def _exact_looks(self) -> np.ndarray | None:
@@ -187,7 +192,10 @@ class _Proving:
         return question.hold(looks, slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
-        self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
+        if len(pending) == len(choices):
+            self._truth.note(pending, choices, choices.follows_leader)
+        else:
+            self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
 
     def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
         if choices.all_single and not self._can_meet:

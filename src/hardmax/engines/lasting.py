@@ -18,7 +18,8 @@ from hardmax.engines.bounds import SAFETY, UNDERFLOW, UNIT, SlackFactors, mean_e
 from hardmax.engines.events import layers_negative
 from hardmax.engines.floats import FloatMetric
 from hardmax.engines.stretch import mean_positions
-from hardmax.engines.truth import Truth, Vector, dot
+from hardmax.engines.truth import Truth
+from hardmax.engines.vectors import Vector, dot
 
 
 @dataclass(frozen=True, eq=False)

@@ -22,7 +22,8 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.bounds import SUMMED
 from hardmax.engines.frame import Frame
 from hardmax.engines.powers import check_length, power
-from hardmax.engines.truth import Exactly, Vector
+from hardmax.engines.truth import Exactly
+from hardmax.engines.vectors import Vector
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 

@@ -8,19 +8,20 @@ and a follower of a leader is on its way to it ever since. Only the points that 
 they looked at; each is remembered.
 """
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.powers import check_length
+from hardmax.engines.vectors import Vector, Whole, between, dot, exact_sum, minus
 from hardmax.tokens.points import Points
 
-Vector = tuple[Fraction, ...]
 Key = tuple[int, int]  # a point, and the number of a record
 
 # So many tokens are added up sooner as floats, without error, than as fractions.
@@ -36,6 +37,15 @@ class _Record:
 
     def of(self, point: int) -> np.ndarray:
         return self.choices[int(np.searchsorted(self.rows, point))]
+
+
+class _Table(NamedTuple):
+    """Points at the first layer of a record, a row each, over one denominator."""
+
+    record: int
+    points: bytes
+    numerators: np.ndarray
+    denominator: int
 
 
 class Exactly(Protocol):
@@ -61,6 +71,8 @@ class Truth:
         self._since = np.zeros(points.count, dtype=np.int64)  # the record since which it follows
         self._positions: dict[Key, Vector] = {}
         self._means: dict[tuple[int, bytes], Vector] = {}
+        self._wholes: dict[Key, Whole] = {}
+        self._table = _Table(-1, b"", np.empty((0, 0), dtype=object), 1)
 
     def begin(self, layer: int) -> None:
         """A stretch begins at this layer: positions there can be asked for; whom points attend to is noted later."""
@@ -69,8 +81,9 @@ class Truth:
     def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
         """In the stretch that has begun these points, increasing, attend so; those of them that are `following` follow
         a leader for ever. All others were following before."""
-        new = rows[following]
-        self._followed[new] = choices.firsts(np.flatnonzero(following))
+        (places,) = following.nonzero()
+        new = rows[places]
+        self._followed[new] = choices.firsts(places)
         self._since[new] = self.last
         self._records.append(_Record(rows, choices))
 
@@ -105,12 +118,12 @@ class Truth:
             # Of those who attend to a single point, both ends of the way are tokens.
             choices = self._records[0].choices
             single = choices.sizes[points] == 1
-            total = _minus(self._sum(points[single]), self._sum(choices.firsts(points[single])))
+            total = minus(self._sum(points[single]), self._sum(choices.firsts(points[single])))
             slowly = points[~single]
         for point in slowly.tolist():
             if self._leader(point, record) == point:
                 continue
-            way = _minus(self._position((point, record)), self.target(point, record))
+            way = minus(self._position((point, record)), self.target(point, record))
             count = int(self._points.multiplicities[point])
             total = tuple(s + count * x for s, x in zip(total, way, strict=True))
         return total
@@ -128,10 +141,30 @@ class Truth:
         direction = self.turned(look)
         if not any(direction):
             return points, None
-        scores = [dot(direction, place) for place in self.positions(points.tolist(), record)]
-        best = max(scores)
-        lower = [score for score in scores if score != best]
-        return points[[score == best for score in scores]], best - max(lower) if lower else None
+        along, table = Whole.of(direction), self._table_of(points, record)
+        scores = table.numerators @ np.array(along.numerators, dtype=object)
+        best = max(scores.tolist())
+        furthest = scores == best
+        if furthest.all():
+            return points, None
+        lead = best - max(scores[~furthest].tolist())
+        return points[furthest], Fraction(lead, along.denominator * table.denominator)
+
+    def _table_of(self, points: np.ndarray, record: int) -> _Table:
+        """Some points over one denominator. Many ask in turn about the same ones, so the last answer is kept."""
+        key = points.tobytes()
+        if (self._table.record, self._table.points) != (record, key):
+            rows = [self._whole((point, record)) for point in points.tolist()]
+            common = math.lcm(*{row.denominator for row in rows})
+            numerators = np.empty((len(rows), self._points.dimension), dtype=object)
+            numerators[:] = [row.times(common // row.denominator) for row in rows]
+            self._table = _Table(record, key, numerators, common)
+        return self._table
+
+    def _whole(self, key: Key) -> Whole:
+        if key not in self._wholes:
+            self._wholes[key] = Whole.of(self._position(key))
+        return self._wholes[key]
 
     def turned(self, vector: Vector) -> Vector:
         """The metric times a vector, up to a positive factor."""
@@ -178,7 +211,7 @@ class Truth:
         if len(attended) == 1 and attended[0] == point:
             return here
         layers = self._layers[record] - self._layers[origin]
-        return _between(self._mean(attended, origin), here, self._keep**layers)
+        return between(self._mean(attended, origin), here, self._keep**layers)
 
     def _mean(self, attended: np.ndarray, record: int) -> Vector:
         if len(attended) == 1:
@@ -215,40 +248,4 @@ class Now:
             return here
         check_length(self.keep, self.truth.layer_of(self.record) + layers)
         share = self.keep**layers
-        return [_between(*pair, share) for pair in zip(there, here, strict=True)]
-
-
-def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
-    """Vectors as an object array, a row each."""
-    table = np.empty((len(vectors), len(vectors[0])), dtype=object)
-    table[:] = vectors
-    return table
-
-
-def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
-    """The scalar product."""
-    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
-
-
-def exact_sum(values: np.ndarray) -> Fraction:
-    """The sum of floats, without error: whole mantissas, in two halves so that none overflows, exponent by exponent.
-
-    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
-    Fraction(1, 1)
-    """
-    mantissas, exponents = np.frexp(values)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents).tolist():
-        some = whole[exponents == exponent]
-        high, low = int((some >> 26).sum()), int((some & (2**26 - 1)).sum())
-        total += ((high << 26) + low) * Fraction(2) ** (exponent - 53)
-    return total
-
-
-def _minus(a: Vector, b: Vector) -> Vector:
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def _between(there: Vector, here: Vector, share: Fraction) -> Vector:
-    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
+        return [between(*pair, share) for pair in zip(there, here, strict=True)]

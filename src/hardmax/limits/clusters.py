@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from hardmax.engines.choosing import by_all_scores
-from hardmax.engines.truth import Vector, fractions_table
+from hardmax.engines.vectors import Vector, fractions_table
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax.engines.events import layers_negative
 from hardmax.engines.stretch import ExactStretch, FloatStretch
-from hardmax.engines.truth import fractions_table
+from hardmax.engines.vectors import fractions_table
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, lengths, longest_above, unit_of
 

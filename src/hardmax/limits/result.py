@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.engines.powers import power
-from hardmax.engines.truth import fractions_table
+from hardmax.engines.vectors import fractions_table
 from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters

@@ -73,7 +73,7 @@ def simulate(
     def run_cloud(number: int) -> Trajectory:
         with machine.limited():
             run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
-        return replace(run, tensor_kind=form.tensors)
+        return run if form.tensors is None else replace(run, tensor_kind=form.tensors)
 
     if arithmetic == "certified" and together is not None and _suits_kernel(together, stop, machine):
         counts = together.multiplicities

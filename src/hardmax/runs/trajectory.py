@@ -13,7 +13,8 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.cpu import CPU
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
-from hardmax.engines.truth import Exactly, fractions_table
+from hardmax.engines.truth import Exactly
+from hardmax.engines.vectors import fractions_table
 from hardmax.errors import InputError
 from hardmax.tokens.lengths import rounding_of
 from hardmax.tokens.points import Points

@@ -14,10 +14,11 @@ def _lead(y, a, b, parts):
     """<y, a> - <y, b>: its sign is the true one, its size is that up to rounding."""
     lead, size = 0.0, 0.0
     for axis in range(len(y)):
-        first, second = y[axis] * a[axis], y[axis] * b[axis]
-        lead += first - second
-        size += abs(first) + abs(second)
-    # Each product has one rounding, each difference and each sum one more.
+        product = y[axis] * (a[axis] - b[axis])
+        lead += product
+        size += abs(product)
+    # Each difference and each product has one rounding, each sum one more. Neighbours, too, are told apart so: it is
+    # their distance that counts, not how far out they are.
     if abs(lead) > (len(y) + 3) * 2.0 * _UNIT * size:
         return lead
     count = 0
