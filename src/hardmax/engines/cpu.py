@@ -49,6 +49,8 @@ class Cpu:
     ) -> Contest:
         """Who is furthest along each direction, and who comes close."""
         search = SEARCHES[self.search_for(len(directions), *points.shape)]
+        if self.threads is None:
+            return search(directions, points, slack, guesses)
         with self.limited():
             return search(directions, points, slack, guesses)
 
