@@ -159,9 +159,10 @@ class Trajectory:
     @property
     def margins(self) -> np.ndarray:
         """At each of the layers `decided_at`, a lead that every attended token has over those not attended, relative to
-        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity). At the first layer it is the
-        smallest one; later it may be less where points well inside are not looked at. Tokens that follow a leader have
-        chosen for ever and count no more."""
+        |A| R^2 with R the largest norm (|A| the Frobenius norm, 1 for the identity). At the first layer the processor
+        tells the smallest one, or 0 where tokens are of such different sizes that nobody compared them; later, and on
+        a GPU, it may be less than the smallest, since points well inside are not looked at. Tokens that follow a leader
+        have chosen for ever and count no more."""
         return np.array(list(self.margin_at.values()))
 
     @property
