@@ -7,7 +7,6 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-import numba
 import numpy as np
 import pytest
 
@@ -16,6 +15,7 @@ torch = pytest.importorskip("torch", reason="training needs torch (extra `train`
 from small_training import RECIPE, RECIPES, examples, train_small
 
 from hardmax.errors import InputError
+from hardmax.threads import limited_to
 from hardmax.train.clouds import Clouds
 from hardmax.train.log import read_log
 from hardmax.train.loop import decide
@@ -56,14 +56,13 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_does_not(trained):
 @pytest.mark.parametrize("recipe", RECIPES.values(), ids=RECIPES)
 def test_threads_change_no_bit(recipe):
     network, _ = train_small(recipe=recipe)
-    threads = numba.get_num_threads(), torch.get_num_threads()
+    threads = torch.get_num_threads()
     try:
-        numba.set_num_threads(1)
         torch.set_num_threads(1)
-        assert bits(train_small(recipe=recipe)[0]) == bits(network)
+        with limited_to(1):
+            assert bits(train_small(recipe=recipe)[0]) == bits(network)
     finally:
-        numba.set_num_threads(threads[0])
-        torch.set_num_threads(threads[1])
+        torch.set_num_threads(threads)
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -1,16 +1,14 @@
 """The processor: which search holds a contest, and on how many threads."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
-import numba
 import numpy as np
-from numba.core import config
 
 from hardmax.engines.contest import Contest
 from hardmax.engines.search import SEARCHES, suited
 from hardmax.errors import InputError
+from hardmax.threads import limited_to, most_threads
 
 
 @dataclass(frozen=True)
@@ -31,7 +29,7 @@ class Cpu:
         if self.search is not None and self.search not in SEARCHES:
             names = ", ".join(repr(name) for name in SEARCHES)
             raise InputError(f"`search` must be one of {names}, or None, not {self.search!r}.")
-        most = config.NUMBA_NUM_THREADS  # pyright: ignore[reportAttributeAccessIssue]
+        most = most_threads()
         if self.threads is not None and not (isinstance(self.threads, int) and 1 <= self.threads <= most):
             raise InputError(f"`threads` must be a whole number from 1 to {most}, not {self.threads!r}.")
 
@@ -54,18 +52,9 @@ class Cpu:
         with self.limited():
             return search(directions, points, slack, guesses)
 
-    @contextmanager
-    def limited(self) -> Iterator[None]:
+    def limited(self) -> AbstractContextManager[None]:
         """In this block kernels run on so many threads."""
-        if self.threads is None:
-            yield
-            return
-        before = numba.get_num_threads()
-        numba.set_num_threads(self.threads)
-        try:
-            yield
-        finally:
-            numba.set_num_threads(before)
+        return limited_to(self.threads)
 
 
 # All cores, and whatever search suits.

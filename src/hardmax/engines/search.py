@@ -7,7 +7,6 @@ import numpy as np
 from hardmax.engines.contest import Contest, score_all
 from hardmax.engines.searches.outward import outward
 from hardmax.engines.searches.plane import plane
-from hardmax.engines.searches.rounded import rounded
 
 
 class Search(Protocol):
@@ -18,7 +17,16 @@ class Search(Protocol):
     ) -> Contest: ...
 
 
-SEARCHES: dict[str, Search] = {"all": score_all, "plane": plane, "outward": outward, "rounded": rounded}
+def _rounded(
+    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
+) -> Contest:
+    # Its kernels are partly written in numba's own words, so numba is imported with them: not before they are needed.
+    from hardmax.engines.searches.rounded import rounded
+
+    return rounded(directions, points, slack, guesses)
+
+
+SEARCHES: dict[str, Search] = {"all": score_all, "plane": plane, "outward": outward, "rounded": _rounded}
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15

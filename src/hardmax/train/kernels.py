@@ -6,15 +6,15 @@ than threads are awake.
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 
 TIED = -1
 
 
-@njit(parallel=True)
-def choose(looks, points, offsets, pending, slack, chosen):
+@spread(lambda looks, points, offsets, *_: len(offsets) - 1)
+def choose(first, last, looks, points, offsets, pending, slack, chosen):
     """Whom every pending token attends to: `chosen[i]`, or TIED. `looks` and `points` are (d, tokens) float64."""
-    for b in prange(len(offsets) - 1):
+    for b in range(first, last):
         start, end = offsets[b], offsets[b + 1]
         scores = np.empty(end - start)
         largest = _largest(points, start, end)

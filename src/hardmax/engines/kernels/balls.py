@@ -7,7 +7,7 @@ blocks are looked at.
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.outward import ROWS, WIDTH, best_with_block, score_block
 
 GROUP = 16  # blocks
@@ -86,14 +86,15 @@ def _find_bounds(y, length, centres, radii, first, last, bounds):
             bounds[ball - first] += along * centres[axis, ball]
 
 
-@njit(parallel=True)
+@spread(lambda directions, *_: -(-len(directions) // ROWS))
 def find_best_in_balls(
-    directions, lengths, slack, blocks, points, centres, radii, wide_centres, wide_radii, winners, best, second
-):
+    first_task, last_task, directions, lengths, slack, blocks, points, centres, radii, wide_centres, wide_radii,
+    winners, best, second,
+):  # fmt: skip
     """For each direction the best place in the blocks, its score and the next lower one; as `outward.find_best`."""
     groups = len(wide_radii)
-    for task in prange((len(directions) + ROWS - 1) // ROWS):
-        scores, bounds, inner = np.empty(WIDTH), np.empty(groups), np.empty(GROUP)
+    scores, bounds, inner = np.empty(WIDTH), np.empty(groups), np.empty(GROUP)
+    for task in range(first_task, last_task):
         smallest = np.inf
         for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             y, length = directions[i], lengths[i]
@@ -119,11 +120,11 @@ def find_best_in_balls(
                 smallest = top - next_best
 
 
-@njit(parallel=True)
-def count_close_in_balls(directions, lengths, floor, blocks, points, centres, radii, counts, outside):
+@spread(lambda directions, *_: len(directions))
+def count_close_in_balls(first, last, directions, lengths, floor, blocks, points, centres, radii, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
-    for i in prange(len(directions)):
-        scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
+    scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
+    for i in range(first, last):
         close, below = 0, -np.inf
         _find_bounds(directions[i], lengths[i], centres, radii, 0, len(blocks), bounds)
         for b in range(len(blocks)):
@@ -138,11 +139,11 @@ def count_close_in_balls(directions, lengths, floor, blocks, points, centres, ra
         counts[i], outside[i] = close, below
 
 
-@njit(parallel=True)
-def list_close_in_balls(directions, lengths, floor, blocks, points, centres, radii, starts, places):
+@spread(lambda directions, *_: len(directions))
+def list_close_in_balls(first, last, directions, lengths, floor, blocks, points, centres, radii, starts, places):
     """Write the places counted by `count_close_in_balls`, those of direction i from `starts[i]` on."""
-    for i in prange(len(directions)):
-        scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
+    scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
+    for i in range(first, last):
         at = starts[i]
         _find_bounds(directions[i], lengths[i], centres, radii, 0, len(blocks), bounds)
         for b in range(len(blocks)):

@@ -3,7 +3,7 @@ exactly the floats they are."""
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.expansions import add_product, leading_part
 
 _UNIT = 2.0**-53
@@ -28,14 +28,14 @@ def _lead(y, a, b, parts):
     return leading_part(parts, count)
 
 
-@njit(parallel=True)
-def mark_furthest(directions, points, contenders, offsets, furthest, leads):
+@spread(lambda directions, *_: len(directions))
+def mark_furthest(first, last, directions, points, contenders, offsets, furthest, leads):
     """Mark the furthest contenders along each direction, all that tie, and tell their lead over the next (inf: none).
 
     Direction r has the contenders from `offsets[r]` up to `offsets[r + 1]`.
     """
-    for row in prange(len(directions)):
-        parts = np.empty(4 * directions.shape[1])
+    parts = np.empty(4 * directions.shape[1])
+    for row in range(first, last):
         start, best, lead = offsets[row], contenders[offsets[row]], np.inf
         furthest[start] = True
         for place in range(start + 1, offsets[row + 1]):

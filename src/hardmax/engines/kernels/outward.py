@@ -8,7 +8,7 @@ Points come in blocks of WIDTH, coordinate by coordinate, so that a block's scor
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 
 WIDTH = 32
 ROWS = 256  # a task for a thread
@@ -57,16 +57,16 @@ def best_with_block(y, blocks, b, points, scores, top, next_best, place):
     return top, next_best, place
 
 
-@njit(parallel=True)
-def find_best(directions, blocks, points, reach, base, lengths, slack, winners, best, second, resolved):
+@spread(lambda directions, *_: -(-len(directions) // ROWS))
+def find_best(first, last, directions, blocks, points, reach, base, lengths, slack, winners, best, second, resolved):
     """For each direction the best place in the blocks, its score and the next lower one.
 
     `reach[b]` is how far out points from block b on can be; `reach[-1]` is for points that are in no block. `resolved`
     says whether all others are out of the contest. A row whose lead is sure to be larger than its slack, and than that
     of an earlier row of the task, is left early: its `second` is then only a lower bound.
     """
-    for task in prange((len(directions) + ROWS - 1) // ROWS):
-        scores = np.empty(WIDTH)
+    scores = np.empty(WIDTH)
+    for task in range(first, last):
         smallest = np.inf
         for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             y = directions[i]
@@ -84,11 +84,11 @@ def find_best(directions, blocks, points, reach, base, lengths, slack, winners, 
                 smallest = top - next_best
 
 
-@njit(parallel=True)
-def count_close(directions, blocks, points, reach, base, lengths, floor, counts, outside):
+@spread(lambda directions, *_: len(directions))
+def count_close(first, last, directions, blocks, points, reach, base, lengths, floor, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
-    for i in prange(len(directions)):
-        scores = np.empty(WIDTH)
+    scores = np.empty(WIDTH)
+    for i in range(first, last):
         close, below = 0, -np.inf
         for b in range(len(blocks)):
             score_block(directions[i], blocks[b], scores)
@@ -102,11 +102,11 @@ def count_close(directions, blocks, points, reach, base, lengths, floor, counts,
         counts[i], outside[i] = close, below
 
 
-@njit(parallel=True)
-def list_close(directions, blocks, points, reach, base, lengths, floor, starts, places):
+@spread(lambda directions, *_: len(directions))
+def list_close(first, last, directions, blocks, points, reach, base, lengths, floor, starts, places):
     """Write the places counted by `count_close`, those of direction i from `starts[i]` on."""
-    for i in prange(len(directions)):
-        scores = np.empty(WIDTH)
+    scores = np.empty(WIDTH)
+    for i in range(first, last):
         at = starts[i]
         for b in range(len(blocks)):
             score_block(directions[i], blocks[b], scores)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.expansions import add_product, leading_part
 
 ROWS = 1024  # a task for a thread
@@ -69,7 +69,9 @@ def sort_into_bins(angles):
     before = np.zeros(bins + 2, np.int64)
     for angle in angles:
         before[np.int64(angle * (bins / 4.0)) + 1] += 1
-    return np.cumsum(before)
+    for number in range(1, len(before)):
+        before[number] += before[number - 1]
+    return before
 
 
 @njit(inline="always")
@@ -125,8 +127,15 @@ def _edges(corners, first, reach):
     return edges
 
 
-@njit(parallel=True)
-def mark_inside(points, corners, outside):
+@njit
+def _angles_around(corners, x, y):
+    angles = np.empty(len(corners))
+    for k in range(len(corners)):
+        angles[k] = diamond_angle(corners[k, 0] - x, corners[k, 1] - y)
+    return angles
+
+
+def mark_inside(points: np.ndarray, corners: np.ndarray, outside: np.ndarray) -> None:
     """Clear the mark of points that are surely inside a convex polygon.
 
     Its middle m is inside if it is on the inner side of every edge by more than rounding; if it is not, because the
@@ -134,33 +143,31 @@ def mark_inside(points, corners, outside):
     the way from m to the first end, to the right of that to the second, and on the inner side of the edge. Which edge
     to try is looked up by angle: a wrong one costs time, never a wrong mark, since each triangle lies in the polygon.
     """
-    count = len(corners)
-    x, y = corners[:, 0].mean(), corners[:, 1].mean()
-    reach = max(np.abs(corners[:, 0]).max(), np.abs(corners[:, 1]).max())
-    angles = np.empty(count)
-    for k in range(count):
-        angles[k] = diamond_angle(corners[k, 0] - x, corners[k, 1] - y)
-    first = np.argmin(angles)
-    angles = np.roll(angles, -first)
-    edges = _edges(corners, first, reach)
+    x, y = corners.mean(axis=0).tolist()
+    angles = _angles_around(corners, x, y)
+    first = int(np.argmin(angles))
+    angles, edges = np.roll(angles, -first), _edges(corners, first, float(np.abs(corners).max()))
     disk = _inner_disk(edges, x, y)
-    if disk < 0.0:
-        return
-    before = sort_into_bins(angles)
-    for task in prange((len(points) + ROWS - 1) // ROWS):
-        for j in range(task * ROWS, min((task + 1) * ROWS, len(points))):
-            px, py = points[j, 0], points[j, 1]
-            dx, dy = px - x, py - y
-            if dx * dx + dy * dy < disk:
-                outside[j] = False
-            else:
-                k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
-                edge, a, b = edges[k], corners[(k + first - 1) % count], corners[(k + first) % count]
-                outside[j] = not (
-                    edge[0] * px + edge[1] * py > edge[2]
-                    and _left_of(x, y, a[0], a[1], px, py)
-                    and _left_of(b[0], b[1], x, y, px, py)
-                )
+    if disk >= 0.0:
+        _mark_in_wedges(points, corners, x, y, angles, sort_into_bins(angles), first, edges, disk, outside)
+
+
+@spread(lambda points, *_: -(-len(points) // ROWS))
+def _mark_in_wedges(first_task, last_task, points, corners, x, y, angles, before, first, edges, disk, outside):
+    count = len(corners)
+    for j in range(first_task * ROWS, min(last_task * ROWS, len(points))):
+        px, py = points[j, 0], points[j, 1]
+        dx, dy = px - x, py - y
+        if dx * dx + dy * dy < disk:
+            outside[j] = False
+        else:
+            k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
+            edge, a, b = edges[k], corners[(k + first - 1) % count], corners[(k + first) % count]
+            outside[j] = not (
+                edge[0] * px + edge[1] * py > edge[2]
+                and _left_of(x, y, a[0], a[1], px, py)
+                and _left_of(b[0], b[1], x, y, px, py)
+            )
 
 
 @njit
@@ -174,8 +181,10 @@ def leaving_angles(corners):
     return angles
 
 
-@njit(parallel=True)
-def find_winners(directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads):
+@spread(lambda directions, *_: -(-len(directions) // ROWS))
+def find_winners(
+    first_task, last_task, directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads
+):
     """For each direction the furthest point, and where those are who come within its slack, or may.
 
     Between two of the `angles` the scene is the same: the places of the furthest point, of its neighbours on the outer
@@ -183,9 +192,9 @@ def find_winners(directions, slack, unsure, angles, before, scenes, furthest, in
     `unsure` times the length of a direction, or more, is added to its slack. `rivals` says NOWHERE, BESIDE the furthest
     point alone, or INSIDE. `leads` gets the smallest lead of a task over those who do not come close.
     """
-    for task in prange((len(directions) + ROWS - 1) // ROWS):
+    numbers = np.empty(ROWS, np.int64)
+    for task in range(first_task, last_task):
         first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
-        numbers = np.empty(ROWS, np.int64)
         # A loop of its own, so that what a wrong guess of the processor costs is not paid for the scores too.
         for i in range(first, last):
             numbers[i - first] = _count_up_to(diamond_angle(directions[i, 0], directions[i, 1]), angles, before)

@@ -9,7 +9,7 @@ memory once for all of them. What the bounds mean is told in `hardmax.engines.se
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP, largest_products
 
 TILE = 128  # points
@@ -18,11 +18,11 @@ _TINY = 2.0**-500  # coordinates whose squares may underflow count as zero, and 
 _CHECKED = 4  # tiles between two looks at whether the rest can matter
 
 
-@njit(parallel=True)
-def round_points(points, centre, order, packed, scales, reaches, errors):
+@spread(lambda points, centre, order, *_: -(-len(order) // TILE))
+def round_points(first, last, points, centre, order, packed, scales, reaches, errors):
     """Round the points to bytes, tile by tile; for each tile its scale, and how long points and their errors can be."""
     d = points.shape[1]
-    for tile in prange(len(scales)):
+    for tile in range(first, last):
         some = order[tile * TILE : (tile + 1) * TILE]
         largest = 0.0
         for j in some:
@@ -42,11 +42,11 @@ def round_points(points, centre, order, packed, scales, reaches, errors):
         scales[tile], reaches[tile], errors[tile] = unit, np.sqrt(reach), np.sqrt(error)
 
 
-@njit(parallel=True)
-def round_directions(directions, order, packed, scales, lengths, errors):
+@spread(lambda directions, order, *_: len(order))
+def round_directions(first, last, directions, order, packed, scales, lengths, errors):
     """Round the directions to bytes, each with a scale of its own; how long it is, and its error."""
     d = directions.shape[1]
-    for place in prange(len(order)):
+    for place in range(first, last):
         i = order[place]
         largest = 0.0
         for axis in range(d):
@@ -134,33 +134,35 @@ def _look_closer(i, y, points, order, floor, tile, unit, off, looks, tiles, top,
     return winner
 
 
-@njit(parallel=True)
-def find_floors(looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors):
+@spread(lambda looks, look_scales, *_: -(-len(look_scales) // TASK))
+def find_floors(
+    first_task, last_task, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors
+):
     """Raise the floors to what each direction is sure to reach among these tiles."""
     margins = np.full(len(floors), np.inf)  # all tiles matter
-    for task in prange((len(floors) + TASK - 1) // TASK):
+    tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
+    for task in range(first_task, last_task):
         first, last = task * TASK, min((task + 1) * TASK, len(floors))
-        tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
         _read_tiles(
             first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins,
             tops,
         )  # fmt: skip
 
 
-@njit(parallel=True)
+@spread(lambda directions, points, rows, *_: -(-len(rows) // TASK))
 def search(
-    directions, points, rows, order, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors,
-    floors, margins, best, second, winners,
+    first_task, last_task, directions, points, rows, order, looks, look_scales, look_lengths, look_errors, tiles,
+    scales, reaches, errors, floors, margins, best, second, winners,
 ):  # fmt: skip
     """For each direction the best score, the next and the winner, among all who could come within its margin."""
-    for task in prange((len(rows) + TASK - 1) // TASK):
+    tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
+    top, found = np.empty(ROWS, np.int32), np.empty(2)
+    for task in range(first_task, last_task):
         first, last = task * TASK, min((task + 1) * TASK, len(rows))
-        tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
         read = _read_tiles(
             first, last, looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins,
             tops,
         )  # fmt: skip
-        top, found = np.empty(ROWS, np.int32), np.empty(2)
         for i in range(first, last):
             floor, y = floors[i] - margins[i], directions[rows[i]]
             found[:] = -np.inf

@@ -5,7 +5,7 @@ Repeated tokens are merged first. A cloud in which floats do not prove some choi
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.one_cloud import UNDECIDED, WIDTH, move, walk
 from hardmax.tokens.kernels.merging import find_equal_rows
 
@@ -46,15 +46,30 @@ def _level(length, longest):
     return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
 
 
-@njit(parallel=True)
+@spread(lambda tokens, bits, offsets, *_: -(-(len(offsets) - 1) // CLOUDS))
 def walk_clouds(
-    tokens, bits, offsets, metric, keep, powers, layers, factors, longest, slots, out, settled, leader_since, errors
+    first_task,
+    last_task,
+    tokens,
+    bits,
+    offsets,
+    metric,
+    keep,
+    powers,
+    layers,
+    factors,
+    longest,
+    slots,
+    out,
+    settled,
+    leader_since,
+    errors,
 ):
     """Walk all clouds to layer `layers`; `out` gets the tokens there, `settled` the layer, WALKED or UNDECIDED."""
     clouds = len(offsets) - 1
     d = tokens.shape[1]
     room = longest + WIDTH
-    for task in prange((clouds + CLOUDS - 1) // CLOUDS):
+    for task in range(first_task, last_task):
         table, places = np.empty(slots, np.int64), np.empty(LEVELS + 1, np.int64)
         of_token, first, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
         points, moved, reach, lengths = np.zeros((d, room)), np.empty((d, room)), np.empty(room), np.empty(longest)

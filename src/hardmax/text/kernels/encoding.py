@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.text.kernels.counting import pair_slot
 from hardmax.text.kernels.dictionary import find_words
 from hardmax.text.kernels.scanning import find_pieces
@@ -60,36 +60,21 @@ def _collect(
     return found
 
 
-@njit
-def _encode_some(
-    data, offsets, first, last, longest, classes, lowered, words, word_keys, spellings, starts, token_of_node, phrases,
+@spread(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
+def encode_texts(
+    first, last, data, offsets, longest, classes, lowered, words, word_keys, spellings, starts, token_of_node, phrases,
     phrase_keys, tokens, longest_phrase, marks, across_sentences, bases, ids, counts, found,
 ):  # fmt: skip
-    """The texts from `first` up to but not including `last`, one after the other, in the same memory."""
+    """Text t gets `found[t]` tokens, in order of first appearance, in `ids` and `counts` from `bases[t]` on."""
     letters, cuts = np.empty(longest, np.uint32), np.empty(longest, np.int64)
     keys, numbers = np.empty(longest, np.uint64), np.empty(longest, np.int32)
     active, place = np.empty(longest_phrase, np.int32), np.full(tokens, -1, np.int32)
-    for text in range(first, last):
+    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
         pieces = find_pieces(data, offsets[text], offsets[text + 1], classes, lowered, letters, cuts, keys)
         find_words(letters, cuts, keys, pieces, words, word_keys, spellings, starts, numbers)
         found[text] = _collect(
             letters, cuts, pieces, numbers, token_of_node, phrases, phrase_keys, marks, across_sentences, active, place,
             ids, counts, bases[text],
-        )  # fmt: skip
-
-
-@njit(parallel=True)
-def encode_texts(
-    data, offsets, longest, classes, lowered, words, word_keys, spellings, starts, token_of_node, phrases, phrase_keys,
-    tokens, longest_phrase, marks, across_sentences, bases, ids, counts, found,
-):  # fmt: skip
-    """Text t gets `found[t]` tokens, in order of first appearance, in `ids` and `counts` from `bases[t]` on."""
-    texts = len(offsets) - 1
-    for task in prange((texts + TEXTS - 1) // TEXTS):
-        _encode_some(
-            data, offsets, task * TEXTS, min((task + 1) * TEXTS, texts), longest, classes, lowered, words, word_keys,
-            spellings, starts, token_of_node, phrases, phrase_keys, tokens, longest_phrase, marks, across_sentences,
-            bases, ids, counts, found,
         )  # fmt: skip
 
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 from hardmax.engines.kernels.one_cloud import UNDECIDED, WIDTH, walk
 
 TEXTS = 64  # a task for a thread
@@ -59,12 +59,15 @@ def _weigh(counts, start, count, order, rows, settled, powers, layers, keep, cho
         _hand_back(mass, keep, chosen[row], count, before)
 
 
-@njit
-def _walk_some(
-    ids, counts, offsets, first, last, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest,
+@spread(lambda ids, counts, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
+def walk_texts(
+    first, last, ids, counts, offsets, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest,
     masses, since,
 ):  # fmt: skip
-    """The texts from `first` up to but not including `last`, one after the other, in the same memory."""
+    """The mass of each word of each text in the final mean; `since` says since which layer it leads, or -1.
+
+    A text that floats do not decide gets UNDECIDED in the place of its first word's `since`.
+    """
     d = table.shape[1]
     room = longest + WIDTH
     places = np.empty(len(reach_of_level) + 1, np.int64)
@@ -73,7 +76,7 @@ def _walk_some(
     chosen = np.empty((min(layers + 1, ROWS_AT_MOST), longest), np.int32)
     look, scores = np.empty(d), np.empty(room)
     mass, before = np.empty(longest), np.empty(longest)
-    for text in range(first, last):
+    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
         start, count = offsets[text], offsets[text + 1] - offsets[text]
         if count == 0:
             continue
@@ -88,22 +91,6 @@ def _walk_some(
         _weigh(counts, start, count, order, rows, settled, powers, layers, keep, chosen, mass, before)
         for p in range(count):
             masses[start + order[p]], since[start + order[p]] = mass[p], led[p]
-
-
-@njit(parallel=True)
-def walk_texts(
-    ids, counts, offsets, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest, masses, since
-):
-    """The mass of each word of each text in the final mean; `since` says since which layer it leads, or -1.
-
-    A text that floats do not decide gets UNDECIDED in the place of its first word's `since`.
-    """
-    texts = len(offsets) - 1
-    for task in prange((texts + TEXTS - 1) // TEXTS):
-        _walk_some(
-            ids, counts, offsets, task * TEXTS, min((task + 1) * TEXTS, texts), table, level_of, reach_of_level, metric,
-            keep, powers, layers, factors, longest, masses, since,
-        )  # fmt: skip
 
 
 @njit

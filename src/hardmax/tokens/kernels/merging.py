@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit, prange
+from hardmax.compiling import njit, spread
 
 _ROWS_OF_A_PART = 2**15  # with their keys and table they stay in the cache of a core
 _ROWS_OF_A_TASK = 2**14
@@ -56,32 +56,59 @@ def table_size(rows: int) -> int:
     return 1 << max(4, (2 * rows - 1).bit_length())
 
 
-@njit(parallel=True)
-def first_equal_rows(bits, parts, firsts):
+def first_equal_rows(bits: np.ndarray, parts: int, firsts: np.ndarray) -> int:
     """For each of many rows (fewer than 2^31) the first that equals it; gives back how many have one before them.
 
     Rows are parted by their keys, so that a part with its table fits the cache.
     """
-    count, tasks = len(bits), (len(bits) + _ROWS_OF_A_TASK - 1) // _ROWS_OF_A_TASK
-    sizes = np.zeros((tasks, parts), np.int64)
-    for task in prange(tasks):
-        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, count)):
+    if parts == 1:
+        return _first_of_few(bits, firsts)
+    count = len(bits)
+    sizes = np.zeros((-(-count // _ROWS_OF_A_TASK), parts), dtype=np.int64)
+    _count_parts(bits, parts, firsts, sizes)
+    places, starts = _places(sizes)
+    keys, rows = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int32)
+    _part_rows(bits, parts, places, keys, rows)
+    repeated = np.zeros(parts, dtype=np.int64)
+    _find_in_parts(starts, bits, keys, rows, firsts, repeated)
+    return int(repeated.sum())
+
+
+@njit
+def _first_of_few(bits, firsts):
+    keys, rows = np.empty(len(bits), np.uint64), np.arange(len(bits)).astype(np.int32)
+    for row in range(len(bits)):
+        firsts[row], keys[row] = row, _key(bits, row)
+    return _find_firsts(bits, keys, rows, firsts)
+
+
+@spread(lambda bits, *_: -(-len(bits) // _ROWS_OF_A_TASK))
+def _count_parts(first, last, bits, parts, firsts, sizes):
+    """How many rows of each task fall to each part; every row is its own first so far."""
+    for task in range(first, last):
+        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, len(bits))):
             firsts[row] = row
             sizes[task, _part(_key(bits, row), parts)] += 1
-    places, starts = _places(sizes)
-    keys, rows = np.empty(count, np.uint64), np.empty(count, np.int32)
-    for task in prange(tasks):
-        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, count)):
+
+
+@spread(lambda bits, *_: -(-len(bits) // _ROWS_OF_A_TASK))
+def _part_rows(first, last, bits, parts, places, keys, rows):
+    """Bring rows and keys together by parts; `places` says where those of each task go, and moves on."""
+    for task in range(first, last):
+        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, len(bits))):
             key = _key(bits, row)
             part = _part(key, parts)
             place = places[task, part]
             keys[place], rows[place] = key, row
             places[task, part] = place + 1
-    repeated = 0
-    for part in prange(parts):
+
+
+@spread(lambda starts, *_: len(starts) - 1)
+def _find_in_parts(first, last, starts, bits, keys, rows, firsts, repeated):
+    """How many rows of each part have an equal one before them."""
+    for part in range(first, last):
         start, end = starts[part], starts[part + 1]
-        repeated += _find_firsts(bits, keys[start:end], rows[start:end], firsts)
-    return repeated
+        repeated[part] = _find_firsts(bits, keys[start:end], rows[start:end], firsts)
 
 
 @njit(inline="always")

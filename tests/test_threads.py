@@ -1,0 +1,140 @@
+"""Work shared out among threads: every task once, on any number of them, after a fork, from many threads at once."""
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import hardmax as hm
+from hardmax import threads
+from hardmax.threads import limited_to, share_out, threads_now
+
+HALF = hm.Dynamics("1/2")
+
+
+@pytest.mark.parametrize("count", [1, 2, 7])
+@pytest.mark.parametrize("tasks", [0, 1, 2, 9, 10, 1000])
+@pytest.mark.parametrize("pause", [0.0, 2e-5, 3e-4])
+def test_every_task_is_done_once(count, tasks, pause):
+    done, wait = [], threading.Event()
+
+    def work(first, last, name):
+        assert name == "given"
+        wait.wait(pause * (last - first))
+        done.extend(range(first, last))
+
+    with limited_to(count):
+        share_out(work, tasks, ("given",))
+    assert sorted(done) == list(range(tasks))
+
+
+def test_threads_take_part_where_there_is_much_to_do():
+    seen, both = set(), threading.Barrier(2, timeout=60)
+
+    def work(first, last):
+        if threading.current_thread() not in seen and first > 0:
+            seen.add(threading.current_thread())
+            both.wait()  # nobody goes on before the other has come
+        elif first == 0:
+            threading.Event().wait(0.001)
+
+    with limited_to(2):
+        share_out(work, 100, ())
+    assert len(seen) == 2
+
+
+def test_what_goes_wrong_in_a_thread_is_told_and_the_rest_is_left():
+    done = []
+
+    def work(first, last):
+        threading.Event().wait(0.001)
+        done.append(first)
+        if first > 3:
+            raise KeyboardInterrupt
+
+    with limited_to(3), pytest.raises(KeyboardInterrupt):
+        share_out(work, 10_000, ())
+    assert len(done) < 1000
+
+
+def test_a_limit_holds_in_its_block_alone():
+    before = threads_now()
+    with limited_to(1):
+        assert threads_now() == 1
+        with limited_to(None):
+            assert threads_now() == 1
+    assert threads_now() == before
+
+
+@pytest.mark.parametrize(("told", "used"), [("3", 3), ("0", None), ("many", None), ("", None)])
+def test_the_environment_may_tell_how_many(monkeypatch, told, used):
+    monkeypatch.setenv("NUMBA_NUM_THREADS", told)
+    assert threads.most_threads() == (used or threads.most_threads())
+    monkeypatch.delenv("NUMBA_NUM_THREADS")
+    assert threads.most_threads() >= 1
+
+
+CLOUDS = np.random.default_rng(0).standard_normal((12, 20_000, 3))
+
+
+def test_many_threads_at_once_find_what_one_finds():
+    def leaders(cloud):
+        return hm.limit(cloud, HALF).leaders.tolist()
+
+    alone = [leaders(cloud) for cloud in CLOUDS[:6]]
+    with ThreadPoolExecutor(6) as pool:
+        assert list(pool.map(leaders, CLOUDS[:6])) == alone
+
+
+# `os.fork` by hand: a child that hangs is seen, and killed, without a pool that waits for it.
+FORK = """
+import os, signal, sys, time, warnings
+import numpy as np
+import hardmax as hm
+
+warnings.simplefilter("ignore", DeprecationWarning)  # newer Pythons warn of forks while threads are there
+cloud = np.random.default_rng(0).standard_normal((20_000, 3))
+texts = ["A great film.", "Awful!"] * 5000
+model = hm.load("imdb-2d")
+work = lambda: (hm.limit(cloud, hm.Dynamics("1/2")).leaders.tolist(), model.predict_proba(texts).tobytes())
+mine = work()
+children = []
+for _ in range(3):
+    child = os.fork()
+    if not child:
+        os._exit(0 if work() == mine else 1)
+    children.append(child)
+deadline, left = time.monotonic() + 120, set(children)
+codes = []
+while left and time.monotonic() < deadline:
+    for child in list(left):
+        ended, status = os.waitpid(child, os.WNOHANG)
+        if ended:
+            left.remove(child)
+            codes.append(os.waitstatus_to_exitcode(status))
+    time.sleep(0.05)
+for child in left:
+    os.kill(child, signal.SIGKILL)
+assert work() == mine
+print(codes, len(left))
+"""
+
+
+@pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="this system cannot fork")
+def test_children_of_a_fork_work_as_their_parent_did():
+    told = subprocess.run([sys.executable, "-c", FORK], capture_output=True, text=True, timeout=300, check=False)
+    assert (told.stdout, told.returncode) == ("[0, 0, 0] 0\n", 0), told.stderr
+
+
+def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
+    code = (
+        "import atexit, numpy as np, hardmax as hm\n"
+        "cloud = np.random.default_rng(0).standard_normal((20_000, 3))\n"
+        "def last(): print(len(hm.limit(cloud, hm.Dynamics('1/2')).leaders) > 3)\n"
+        "last(); atexit.register(last)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert (told.stdout, told.stderr) == ("True\nTrue\n", "")
