@@ -58,9 +58,9 @@ def missing_of_extra() -> dict[str, list[str]]:
 
 def processors() -> dict[str, str]:
     """Cores of the machine, and threads that the kernels use."""
-    cores = os.cpu_count() or 1
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else cores
-    return {"cores": str(cores), "threads used": os.environ.get("NUMBA_NUM_THREADS", str(usable))}
+    from hardmax.threads import most_threads
+
+    return {"cores": str(os.cpu_count() or 1), "threads used": str(most_threads())}
 
 
 def memory() -> dict[str, str]:
