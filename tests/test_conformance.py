@@ -29,7 +29,7 @@ def run_exact(tokens, dynamics, layers):
 
 def run_exact_without_flint(tokens, dynamics, layers):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(integers, "flint", None)
+        patch.setattr(integers, "_flint", lambda: None)
         return run_exact(tokens, dynamics, layers)
 
 

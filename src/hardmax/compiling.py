@@ -1,9 +1,14 @@
 """Compiling kernels with numba. It takes half a second to be imported, so that waits for the first kernel called."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import update_wrapper
 from typing import Any, Literal, TypeAlias
+
+import numpy as np
 
 from hardmax import kernel_sources  # noqa: F401  sources are looked at before any kernel is imported
 from hardmax.threads import share_out
@@ -27,7 +32,7 @@ class Kernel:
         return self._compiled
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self._compiled or self.compiled)(*arguments)
+        return (self._compiled or (self.function if _let_sleep.get() else self.compiled))(*arguments)
 
 
 class Spread:
@@ -39,7 +44,10 @@ class Spread:
         update_wrapper(self, kernel.function)
 
     def __call__(self, *arguments: Any) -> None:
-        share_out(self.kernel.compiled, self.tasks(*arguments), arguments)
+        if _let_sleep.get():
+            self.kernel(0, self.tasks(*arguments), *arguments)
+        else:
+            share_out(self.kernel.compiled, self.tasks(*arguments), arguments)
 
 
 def njit(function: Callable[..., Any] | None = None, *, inline: Inline = "never") -> Any:
@@ -58,6 +66,36 @@ def spread(tasks: Callable[..., int]) -> Callable[[Callable[..., Any]], Spread]:
     return lambda function: Spread(Kernel(function, "never"), tasks)
 
 
+_let_sleep: ContextVar[bool] = ContextVar("let numba sleep", default=False)
+_PATIENCE = 1.0  # seconds
+_slept, _awake = 0.0, False
+
+
+def is_asleep() -> bool:
+    """Whether numba was not needed yet, and little work has been done without it."""
+    return not _awake and _slept < _PATIENCE
+
+
+@contextmanager
+def letting_numba_sleep() -> Iterator[None]:
+    """In this block kernels run as the Python that they are written in, unless they have been compiled already.
+
+    A little work is done so before numba could be imported, and to the same bits. After a second of it in all, the
+    block changes nothing any more: there seems to be work worth compiling for.
+    """
+    global _slept
+    if not is_asleep():
+        yield
+        return
+    began, before = time.perf_counter(), _let_sleep.set(True)
+    try:
+        with np.errstate(over="ignore"):  # hashes overflow, as they should
+            yield
+    finally:
+        _let_sleep.reset(before)
+        _slept += time.perf_counter() - began
+
+
 _kernels: list[Kernel] = []
 _compiling = threading.RLock()
 
@@ -67,10 +105,12 @@ def _compile_kernels() -> None:
 
     Kernels call one another by the names in their modules: from now on these stand for what numba knows.
     """
+    global _awake
     import numba
 
     from hardmax.kernel_cache import cache_of
 
+    _awake = True
     with _compiling:
         for kernel in _kernels:
             if kernel._compiled is None:

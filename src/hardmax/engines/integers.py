@@ -1,13 +1,9 @@
 """Products of integer matrices: python-flint where it is installed, plain integers otherwise. Same numbers."""
 
 from collections.abc import Sequence
+from functools import cache
 from operator import mul
 from typing import Any
-
-try:
-    import flint
-except ImportError:  # the extra `exact` is a matter of speed alone
-    flint = None
 
 Rows = Sequence[Sequence[int]]
 
@@ -18,7 +14,7 @@ def products(left: Rows, right: Rows) -> Sequence[Sequence[Any]]:
     >>> [[int(x) for x in row] for row in products([[1, 2]], [[3, 4], [5, 6]])]
     [[11, 17]]
     """
-    return plain_products(left, right) if flint is None else flint_products(left, right)
+    return plain_products(left, right) if _flint() is None else flint_products(left, right)
 
 
 def plain_products(left: Rows, right: Rows) -> list[list[int]]:
@@ -28,6 +24,16 @@ def plain_products(left: Rows, right: Rows) -> list[list[int]]:
 
 def flint_products(left: Rows, right: Rows) -> Sequence[Sequence[Any]]:
     """The products as one of flint's matrices."""
+    flint = _flint()
     assert flint is not None
     product = flint.fmpz_mat(list(left)) * flint.fmpz_mat(list(right)).transpose()
     return product.tolist()
+
+
+@cache
+def _flint() -> Any:
+    try:
+        import flint
+    except ImportError:  # the extra `exact` is a matter of speed alone
+        return None
+    return flint

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 from hardmax.engines.bounds import norms_above
 
@@ -42,6 +41,8 @@ class Shell:
 
 def shell_of(points: np.ndarray) -> Shell | None:
     """The shell of some points, in up to four dimensions; None where it cannot be proved, as for points in a plane."""
+    from scipy.spatial import ConvexHull, QhullError  # half a second to import, and only large clouds need it
+
     centre = points.mean(axis=0)
     places = points - centre
     try:

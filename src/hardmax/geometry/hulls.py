@@ -3,16 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, KDTree, QhullError
 
 from hardmax.errors import InputError
 from hardmax.geometry.affine import Frame, affine_frame, first_of_equals, resolution, unit_scaled
 from hardmax.geometry.extreme import extreme_points
 from hardmax.geometry.faces import Face
 from hardmax.geometry.inputs import read_points
+
+if TYPE_CHECKING:
+    from scipy.spatial import ConvexHull
 
 # The number of facets grows like n^(r/2): beyond six dimensions a few dozen points have millions.
 LARGEST_DIMENSION = 6
@@ -110,8 +112,10 @@ def hull(points: Any) -> Hull:
         most = frame.rank - 1
 
 
-def _qhull(coordinates: np.ndarray) -> ConvexHull | None:
+def _qhull(coordinates: np.ndarray) -> "ConvexHull | None":
     """Qhull's own hull, or None where it finds the points too flat for one."""
+    from scipy.spatial import ConvexHull, QhullError  # half a second to import: not before a hull is asked for
+
     try:
         return ConvexHull(coordinates)
     except QhullError:
@@ -143,6 +147,8 @@ def _segment(coordinates: np.ndarray) -> Boundary:
 
 def _apart(points: np.ndarray, tolerance: float) -> np.ndarray:
     """Whether each point is no twin of one before it: facets between points equal up to rounding point anywhere."""
+    from scipy.spatial import KDTree
+
     apart = np.ones(len(points), dtype=bool)
     pairs = KDTree(points).query_pairs(tolerance, output_type="ndarray")
     for first, second in sorted(map(tuple, np.sort(pairs, axis=1).tolist())):
@@ -151,7 +157,7 @@ def _apart(points: np.ndarray, tolerance: float) -> np.ndarray:
     return apart
 
 
-def _solid(qhull: ConvexHull, tolerance: float) -> Boundary | None:
+def _solid(qhull: "ConvexHull", tolerance: float) -> Boundary | None:
     """The boundary of points that span their space; None where facing sides are too close to be told apart."""
     simplices, planes = qhull.simplices, qhull.equations
     lonely = ~_has_coplanar_neighbour(qhull, tolerance)
@@ -167,7 +173,7 @@ def _solid(qhull: ConvexHull, tolerance: float) -> Boundary | None:
     return Boundary(facets, normals, np.concatenate([heights, tops]), float(qhull.volume))
 
 
-def _has_coplanar_neighbour(qhull: ConvexHull, tolerance: float) -> np.ndarray:
+def _has_coplanar_neighbour(qhull: "ConvexHull", tolerance: float) -> np.ndarray:
     """For each simplex: whether it and some neighbour lie in a plane, be it the one's or the other's."""
     found = np.zeros(len(qhull.simplices), dtype=bool)
     for others in qhull.neighbors.T:
@@ -179,7 +185,7 @@ def _has_coplanar_neighbour(qhull: ConvexHull, tolerance: float) -> np.ndarray:
     return found
 
 
-def _merged(qhull: ConvexHull, crowd: np.ndarray, tolerance: float) -> tuple[list[set[int]], list[int]]:
+def _merged(qhull: "ConvexHull", crowd: np.ndarray, tolerance: float) -> tuple[list[set[int]], list[int]]:
     """The facets made of several simplices, as sets of points, and for each the simplex whose plane it has."""
     simplices, equations, neighbors = qhull.simplices, qhull.equations, qhull.neighbors.tolist()
     # Small simplices have uncertain planes. Seen from the largest of its facet, a simplex is in the facet or it is not.

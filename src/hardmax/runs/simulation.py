@@ -1,11 +1,13 @@
 """`simulate`: run the dynamics through its layers."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.floating import Undecided
@@ -24,6 +26,7 @@ from hardmax.tokens.points import Points, merge
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
 DEEPEST_KERNEL = 100_000  # layers
+_SMALL = 2**14  # products of coordinates
 
 
 def simulate(
@@ -71,7 +74,7 @@ def simulate(
         check_memory(len(record.layers(stop.last_layer)), total, dimension, memory_limit)
 
     def run_cloud(number: int) -> Trajectory:
-        with machine.limited():
+        with machine.limited(), _for_size(len(clouds[number].tokens), dimension):
             run = run_points(merge(clouds[number]), dynamics, engines, stop, record, memory_limit)
         return run if form.tensors is None else replace(run, tensor_kind=form.tensors)
 
@@ -87,6 +90,11 @@ def simulate(
     if form.is_single:
         return runs[0]
     return ListedTrajectories(runs, form, None if together is None else together.multiplicities)
+
+
+def _for_size(tokens: int, dimension: int) -> AbstractContextManager[None]:
+    """A small cloud is walked sooner than numba is imported."""
+    return letting_numba_sleep() if is_asleep() and tokens**2 * dimension <= _SMALL else nullcontext()
 
 
 def clouds_there(tokens: Any, machine: Machine) -> DeviceClouds | None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.text.encoding import blocks, encode_part
+from hardmax.text.encoding import Encoded, blocks, encode_part
 from hardmax.text.kernels.walking import UNDECIDED, decode_texts, walk_texts
 from hardmax.text.lexicon import Lexicon
 from hardmax.text.masses import masses, walk_cloud
@@ -52,35 +52,39 @@ def analyse(
     """The analysis of the texts, a few megabytes at a time. What is found in a text depends on that text alone."""
     extra = lexicon.tokens if len(prepared.table) > lexicon.tokens else -1
     for part in blocks(texts):
-        found = encode_part(part, lexicon, tokeniser, extra)
-        weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
-        voices = prepared.voices(found.counts)
-        walk_texts(
-            found.ids,
-            voices,
-            found.offsets,
-            prepared.table,
-            prepared.level_of,
-            prepared.reach_of_level,
-            prepared.metric,
-            prepared.keep,
-            prepared.powers,
-            layers,
-            prepared.factors,
-            int(np.diff(found.offsets).max()),
-            weights,
-            since,
-        )
-        left = np.flatnonzero(since == UNDECIDED)
-        for text in np.searchsorted(found.offsets, left, side="right") - 1:
-            here = slice(found.offsets[text], found.offsets[text + 1])
-            run = walk_cloud(prepared.table[found.ids[here]], voices[here], dynamics, layers)
-            weights[here] = masses(run, voices[here], layers)
-            since[here] = run.leader_since[run.points.of_token]
-        logits = np.empty((len(part), len(prepared.bias)))
-        probabilities = np.empty((len(part), max(2, len(prepared.bias))))
-        decode_texts(found.ids, found.offsets, weights, prepared.scores, prepared.bias, logits, probabilities)
-        yield Analysis(found.ids, found.counts, found.offsets, weights, since, logits, probabilities, len(left))
+        yield weigh(encode_part(part, lexicon, tokeniser, extra), prepared, dynamics, layers)
+
+
+def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: int) -> Analysis:
+    """The analysis of texts whose tokens have been found."""
+    weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
+    voices = prepared.voices(found.counts)
+    walk_texts(
+        found.ids,
+        voices,
+        found.offsets,
+        prepared.table,
+        prepared.level_of,
+        prepared.reach_of_level,
+        prepared.metric,
+        prepared.keep,
+        prepared.powers,
+        layers,
+        prepared.factors,
+        int(np.diff(found.offsets).max()),
+        weights,
+        since,
+    )
+    left = np.flatnonzero(since == UNDECIDED)
+    for text in np.searchsorted(found.offsets, left, side="right") - 1:
+        here = slice(found.offsets[text], found.offsets[text + 1])
+        run = walk_cloud(prepared.table[found.ids[here]], voices[here], dynamics, layers)
+        weights[here] = masses(run, voices[here], layers)
+        since[here] = run.leader_since[run.points.of_token]
+    logits = np.empty((len(found), len(prepared.bias)))
+    probabilities = np.empty((len(found), max(2, len(prepared.bias))))
+    decode_texts(found.ids, found.offsets, weights, prepared.scores, prepared.bias, logits, probabilities)
+    return Analysis(found.ids, found.counts, found.offsets, weights, since, logits, probabilities, len(left))
 
 
 def join(parts: list[Analysis], rows: int) -> Analysis:

@@ -5,6 +5,8 @@ definition does not change with the Unicode tables of a Python version. Lower-ca
 the Latin, Greek, Cyrillic and Armenian letters; it never changes how many characters a text has.
 """
 
+import re
+
 import numpy as np
 
 from hardmax.text.kernels.kinds import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
@@ -88,3 +90,17 @@ def fold(text: str) -> str:
     "don't miss ödön's film"
     """
     return text.translate(_TRANSLATION)
+
+
+def are_folded(text: str) -> bool:
+    """Whether `fold` would change nothing: sooner found out than done."""
+    return _UNFOLDED.search(text) is None
+
+
+def ranges(codes: np.ndarray) -> str:
+    """Increasing codes of characters as ranges in a regular expression's brackets."""
+    runs = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
+    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+
+
+_UNFOLDED = re.compile(f"[{ranges(np.array(sorted(_TRANSLATION)))}]")

@@ -1,20 +1,20 @@
 """From one text to its explanation."""
 
+from hardmax.compiling import letting_numba_sleep
 from hardmax.errors import InputError
 from hardmax.text.explanation import EXTRA, Explanation, Share
-from hardmax.text.lexicon import lexicon_of
 from hardmax.text.model import TextModel
-from hardmax.text.places import find_places
 
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
     if not isinstance(text, str):
         raise InputError(f"`text` is of type {type(text).__name__}: expected one text.")
-    found = model.analyse([text])
+    read = model.read(text)
+    with letting_numba_sleep():
+        found = model.weigh(read.encoded)
     best = int(found.probabilities[0].argmax())
     row, towards = (0, 1) if len(model.bias) == 1 else (best, best)
-    places = find_places(text, lexicon_of(model.vocabulary), model.tokeniser, found.ids, found.counts)
     surfaces = (*model.vocabulary.surfaces, EXTRA)
     ledger = [
         Share(
@@ -26,7 +26,7 @@ def explain(model: TextModel, text: str) -> Explanation:
             leads=bool(since >= 0),
         )
         for token, count, mass, since, stands in zip(
-            found.ids, found.counts, found.masses, found.leader_since, places, strict=True
+            found.ids, found.counts, found.masses, found.leader_since, read.places, strict=True
         )
     ]
     return Explanation(

@@ -4,15 +4,17 @@ import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
-from hardmax.runs.trajectory import Trajectory
 from hardmax.text.masses import walk_cloud
 from hardmax.tokens.files import write_whole
+
+if TYPE_CHECKING:
+    from hardmax.runs.trajectory import Trajectory
 
 EXTRA = "(extra token)"  # no word can look like this
 Label = str | int | float | bool
@@ -77,7 +79,7 @@ class Explanation:
         return sum(share.word != EXTRA for share in self.ledger)
 
     @cached_property
-    def trajectory(self) -> Trajectory | None:
+    def trajectory(self) -> "Trajectory | None":
         """The run of the cloud through the layers; None if it is empty."""
         return walk_cloud(self.points, self.voices, self.dynamics, self.layers) if len(self.points) else None
 

@@ -8,21 +8,26 @@ its mass and gives the rest to the points it attends to, by their multiplicities
 The kernel in `hardmax.text.kernels.walking` does the same where all attended sets are single points that floats prove.
 """
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
-from hardmax.runs.simulation import simulate
-from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Ragged
 
+if TYPE_CHECKING:
+    from hardmax.runs.trajectory import Trajectory
 
-def walk_cloud(tokens: np.ndarray, counts: np.ndarray, dynamics: Dynamics, layers: int) -> Trajectory:
+
+def walk_cloud(tokens: np.ndarray, counts: np.ndarray, dynamics: Dynamics, layers: int) -> "Trajectory":
     """The run of the distinct words of one text, each as often as `counts` says."""
+    from hardmax.runs.simulation import simulate  # most texts do not need the engines, which take a while to import
+
     return simulate(Ragged(tokens, [0, len(tokens)], counts.astype(np.int64)), dynamics, layers=layers)[0]
 
 
-def masses(run: Trajectory, counts: np.ndarray, layers: int) -> np.ndarray:
+def masses(run: "Trajectory", counts: np.ndarray, layers: int) -> np.ndarray:
     """The mass of each word; they add up to 1.
 
     >>> run = walk_cloud(np.array([[2.0], [1.0]]), np.array([1, 1]), Dynamics(1), layers=1)

@@ -1,5 +1,6 @@
 """The classifier: words, their vectors, the layers, and a line that decides. Prediction is explanation, to the bit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -7,10 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
-from hardmax.text.analysis import Analysis, analyse, join
+from hardmax.text.analysis import Analysis, analyse, join, weigh
 from hardmax.text.checks import check_model
+from hardmax.text.encoding import Encoded
 from hardmax.text.lexicon import lexicon_of
+from hardmax.text.one_text import SHORT, Read, read_one
+from hardmax.text.places import read_long
 from hardmax.text.prepared import Prepared
 from hardmax.text.texts import read_texts
 from hardmax.text.tokeniser import Tokeniser
@@ -130,9 +135,23 @@ class TextModel:
             f"alpha {self.alpha}, classes {named})"
         )
 
-    def _parts(self, texts: Any) -> Any:
+    def read(self, text: str) -> Read:
+        """The known tokens of one text, and where they stand."""
+        if len(text) <= SHORT:
+            return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
+        return read_long(text, lexicon_of(self.vocabulary), self.tokeniser, self.extra is not None)
+
+    def weigh(self, found: Encoded) -> Analysis:
+        """All that follows from the known tokens of texts."""
+        return weigh(found, self.prepared, self.dynamics, self.layers)
+
+    def _parts(self, texts: Any) -> Iterator[Analysis]:
+        texts = read_texts(texts)
+        if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
+            with letting_numba_sleep():
+                return iter([self.weigh(self.read(text).encoded) for text in few])
         lexicon = lexicon_of(self.vocabulary)
-        return analyse(read_texts(texts), lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
+        return analyse(texts, lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
 
     @cached_property
     def prepared(self) -> Prepared:

@@ -5,12 +5,21 @@ from itertools import pairwise
 import numpy as np
 
 from hardmax.text.characters import CLASSES, LOWERED
+from hardmax.text.encoding import encode_part
 from hardmax.text.kernels.dictionary import find_words
 from hardmax.text.kernels.placing import place_tokens
 from hardmax.text.kernels.scanning import find_pieces
 from hardmax.text.lexicon import Lexicon
-from hardmax.text.texts import encode_text
+from hardmax.text.one_text import Read
+from hardmax.text.texts import encode_text, read_texts
 from hardmax.text.tokeniser import Tokeniser
+
+
+def read_long(text: str, lexicon: Lexicon, tokeniser: Tokeniser, has_extra: bool) -> Read:
+    """What `read_one` says of a text, at the speed of the kernels."""
+    extra = lexicon.tokens if has_extra else -1
+    encoded = encode_part(read_texts([text]), lexicon, tokeniser, extra)
+    return Read(encoded, find_places(text, lexicon, tokeniser, encoded.ids, encoded.counts))
 
 
 def find_places(

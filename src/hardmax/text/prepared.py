@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import Then
 from hardmax.engines.bounds import kernel_factors
 from hardmax.engines.floats import float_metric
+from hardmax.engines.powers import float_powers
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 
@@ -47,7 +47,7 @@ class Prepared:
             bias.astype(np.float64) / temperature,
             np.empty((0, 0)) if metric.matrix is None else metric.matrix,
             float(dynamics.keep),
-            Then.GO_ON.shares(dynamics, layers),
+            float_powers(dynamics.keep, 0, layers + 1),
             np.array(kernel_factors(table.shape[1], metric)),
             presence,
         )

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,14 @@ class TextBytes:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def strings(self) -> list[str] | None:
+        """The texts as Python has them; None where they are not the UTF-8 that they should be."""
+        data, ends = self.data.tobytes(), self.offsets.tolist()
+        try:
+            return [data[first:last].decode() for first, last in pairwise(ends)]
+        except UnicodeDecodeError:
+            return None
 
     def part(self, first: int, last: int) -> "TextBytes":
         """The texts from `first` up to but not including `last`; nothing is copied but the offsets."""

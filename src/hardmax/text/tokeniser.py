@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.characters import APOSTROPHES, CLASSES, ENDS, MARKS, fold
+from hardmax.text.characters import APOSTROPHES, CLASSES, ENDS, MARKS, fold, ranges
 from hardmax.text.kernels.kinds import LETTER, LONGEST_TAG
 
 LONGEST_PHRASE = 3
@@ -25,14 +25,7 @@ class Token(NamedTuple):
     end: int
 
 
-def _not_letters() -> str:
-    """The characters below 0x10000 that are part of no word, as ranges of a regular expression."""
-    codes = np.flatnonzero(CLASSES != LETTER)
-    runs = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
-    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
-
-
-_LETTERS = f"[^{_not_letters()}]+"
+_LETTERS = f"[^{ranges(np.flatnonzero(CLASSES != LETTER))}]+"
 _WORD = f"{_LETTERS}(?:[{APOSTROPHES}]{_LETTERS})*"
 SURFACE = re.compile(rf"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}|[{MARKS}]")  # what a token can look like, folded
 _PIECES = re.compile(

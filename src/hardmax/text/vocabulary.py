@@ -1,15 +1,18 @@
 """The words and phrases that a model knows, with the number of training texts of each class that have them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.characters import fold
+from hardmax.text.characters import are_folded, fold
 from hardmax.text.tokeniser import SURFACE
+
+_SURFACES = re.compile(rf"(?>(?:{SURFACE.pattern})\n)*")
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +44,7 @@ class Vocabulary:
     @cached_property
     def index(self) -> dict[str, int]:
         """The number of each token."""
-        return {surface: v for v, surface in enumerate(self.surfaces)}
+        return dict(zip(self.surfaces, range(len(self.surfaces)), strict=True))
 
     @property
     def documents(self) -> np.ndarray:
@@ -61,22 +64,31 @@ class Vocabulary:
         [[1, 5]]
         """
         try:
-            lines = data.decode().split("\n")
+            text = data.decode()
         except UnicodeDecodeError as error:
             raise InputError(f"{name} is not UTF-8 text (byte {error.start}): it is not a vocabulary.") from None
-        if lines.pop():
+        if text and not text.endswith("\n"):
             raise InputError(f"{name} ends in the middle of a line: it is cut off. Save the model again.")
-        rows = [line.split("\t") for line in lines]
-        width = len(rows[0]) if rows else 1
-        for number, row in enumerate(rows, 1):
-            if len(row) != width or width < 2 or not all(cell.isascii() and cell.isdigit() for cell in row[1:]):
-                wish = "a token and its counts by class, separated by tabs"
-                raise InputError(f"{name} line {number} is {lines[number - 1][:60]!r}: expected {wish}.")
-        counts = np.array([row[1:] for row in rows], dtype=np.int64).reshape(len(rows), width - 1)
-        return cls([row[0] for row in rows], counts)
+        width = text.split("\n", 1)[0].count("\t") + 1 if text else 2
+        row = rf"[^\t\n]*(?:\t[0-9]{{1,18}}){{{width - 1}}}\n"
+        if width < 2 or not re.fullmatch(f"(?>{row})*", text):
+            _refuse_line(text, row if width > 1 else "(?!)", name)
+        cells = text.replace("\n", "\t").split("\t")[:-1]
+        columns = [np.fromstring("\t".join(cells[column::width]), np.int64, sep="\t") for column in range(1, width)]
+        return cls(cells[::width], np.stack(columns, axis=1))
+
+
+def _refuse_line(text: str, row: str, name: str) -> NoReturn:
+    lines = text.split("\n")
+    number = next(number for number, line in enumerate(lines) if not re.fullmatch(row, line + "\n"))
+    wish = "a token and its counts by class, separated by tabs"
+    raise InputError(f"{name} line {number + 1} is {lines[number][:60]!r}: expected {wish}.")
 
 
 def _check_surfaces(surfaces: Sequence[str]) -> None:
+    # All at once, which is how it nearly always is; if not, one by one, to say which.
+    if are_folded(together := "\n".join([*surfaces, ""])) and _SURFACES.fullmatch(together):
+        return
     for surface in surfaces:
         if not SURFACE.fullmatch(surface) or fold(surface) != surface:
             wish = "words in lower case, joined by single spaces"

@@ -1,0 +1,100 @@
+"""A little work is done before numba is imported: to the same bits as afterwards, and without it."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import hardmax as hm
+from hardmax import compiling
+
+TEXTS = [
+    "",
+    "A great film, the best of the year. Not bad at all!",
+    "Awful.<br />The worst; I'd rather watch paint dry — really!?",
+    "Ödön’s “große” film… 电影 很好 🙂 <b>GOOD</b> good GOOD",
+    "\ud800 great \x00 film \u202e odd",
+    "qzx qzx",
+    "the " * 300 + "good bad",
+]
+# Repeated, tied, zero, on a line, far apart in size, more than the plane.
+CLOUDS = [
+    [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]],
+    [[0.1, 0.2], [0.1, 0.2], [0.0, 0.0]],
+    [[2.0], [1.0], [-3.5]],
+    [[1e-200, 1.0], [1e100, 3.0], [-1.0, 5.0]],
+    np.random.default_rng(0).standard_normal((40, 3)).tolist(),
+    np.random.default_rng(1).integers(-3, 4, (60, 2)).tolist(),
+    np.round(np.random.default_rng(2).standard_normal((50, 2)), 1).tolist(),
+]
+PROGRAM = """
+import json, sys
+sys.path.insert(0, sys.argv[1])
+from test_asleep import answers
+found = answers()
+print(json.dumps([found, "numba" in sys.modules, "scipy" in sys.modules]))
+"""
+
+
+def answers() -> list:
+    """All that is said of the texts and clouds, with floats to the bit."""
+    model, half = hm.load("imdb-2d"), hm.Dynamics("1/2", [[2, 1], [1, 3]])
+    told = []
+    for text in TEXTS:
+        why = model.explain(text)
+        spans = [share.spans for share in why.ledger]
+        told.append([why.logit.hex(), [share.mass.hex() for share in why.ledger], [share.word for share in why.ledger]])
+        told.append([spans, model.predict_proba([text]).tobytes().hex()])
+    told.append(model.predict_proba(TEXTS).tobytes().hex())
+    for cloud in CLOUDS:
+        dynamics = half if len(cloud[0]) == 2 else hm.Dynamics("1/2")
+        limit = hm.limit(cloud, dynamics)
+        told.append([limit.leaders.tolist(), limit.settled_at, limit.points.tobytes().hex(), limit.run.decided_by[0]])
+    return json.loads(json.dumps(told))
+
+
+def test_before_numba_is_imported_all_is_as_it_is_afterwards():
+    told = subprocess.run(
+        [sys.executable, "-W", "error", "-c", PROGRAM, __file__.rpartition("/")[0]],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert told.returncode == 0, told.stderr
+    asleep, numba, scipy = json.loads(told.stdout)
+    assert not numba
+    assert not scipy
+    hm.limit(np.random.default_rng(0).standard_normal((500, 2)), hm.Dynamics(1))
+    assert not compiling.is_asleep()
+    assert answers() == asleep
+
+
+def test_after_a_while_there_is_work_worth_compiling_for():
+    code = (
+        "import sys, time, hardmax as hm\n"
+        "from hardmax import compiling\n"
+        "compiling._PATIENCE = 0.01\n"
+        "rounds = 0\n"
+        "while 'numba' not in sys.modules:\n"
+        "    hm.limit([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], hm.Dynamics('1/2'))\n"
+        "    rounds += 1\n"
+        "print(rounds > 1)\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (told.stdout, told.stderr) == ("True\n", "")
+
+
+@pytest.mark.parametrize("name", ["imdb-2d", "imdb-16d"])
+def test_a_short_text_is_read_alike_by_the_definition_and_by_the_kernels(name):
+    from hardmax.text.lexicon import lexicon_of
+    from hardmax.text.places import read_long
+
+    model = hm.load(name)
+    for text in TEXTS:
+        short = model.read(text)
+        long = read_long(text, lexicon_of(model.vocabulary), model.tokeniser, model.extra is not None)
+        assert short.encoded.ids.tolist() == long.encoded.ids.tolist()
+        assert short.encoded.counts.tolist() == long.encoded.counts.tolist()
+        assert [place.tolist() for place in short.places] == [place.tolist() for place in long.places]
