@@ -5,7 +5,6 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
-from hardmax.engines import shell as module
 from hardmax.engines.shell import is_closed, shell_of
 
 
@@ -57,7 +56,7 @@ def test_facets_off_their_corners_widen_the_error(monkeypatch):
             hull = ConvexHull(places)
             self.simplices, self.equations = hull.simplices, hull.equations + np.array([0, 0, 0, 1e-6])
 
-    monkeypatch.setattr(module, "ConvexHull", Lifted)
+    monkeypatch.setattr("scipy.spatial.ConvexHull", Lifted)
     moved = shell_of(points)
     assert usual is not None
     assert moved is not None

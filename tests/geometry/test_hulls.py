@@ -93,7 +93,7 @@ def test_what_qhull_finds_too_flat_is_taken_as_flatter(monkeypatch):
     def refuse(_points):
         raise QhullError("flat")
 
-    monkeypatch.setattr("hardmax.geometry.hulls.ConvexHull", refuse)
+    monkeypatch.setattr("scipy.spatial.ConvexHull", refuse)
     found = hull([[0.0, 0.0], [1.0, 0.0], [0.5, 1e-10]])
     assert (found.dimension, found.vertices) == (1, (0, 1))
 
