@@ -3,6 +3,7 @@
 import sys
 from fractions import Fraction
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 from harness import compare, record
@@ -43,11 +44,8 @@ def exact_beside_fractions():
 
     def without_flint(job):
         def plain():
-            flint, integers.flint = integers.flint, None
-            try:
+            with mock.patch.object(integers, "_flint", return_value=None):
                 return job()
-            finally:
-                integers.flint = flint
 
         return plain
 
