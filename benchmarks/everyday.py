@@ -80,7 +80,8 @@ def starting():
             "limit": ["-c", run, "limit", str(cloud), "--alpha", "1/2"],
         }
         numpy = statistics.median(_processor_seconds(["-c", "import numpy"], environment) for _ in range(5))
-        for name, command in commands.items():
+        for name, given in arguments.items():
+            command = ["-c", run, *given]
             for found in copied.rglob("__pycache__"):
                 shutil.rmtree(found)
             first = _processor_seconds(command, environment)
