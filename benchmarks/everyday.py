@@ -75,10 +75,7 @@ def starting():
         cloud = Path(folder, "cloud.csv")
         np.savetxt(cloud, np.random.default_rng(0).standard_normal((50, 2)), delimiter=",")
         run = "from hardmax.cli.main import run; run()"
-        commands = {
-            "explain": ["-c", run, "explain", TEXT],
-            "limit": ["-c", run, "limit", str(cloud), "--alpha", "1/2"],
-        }
+        arguments = {"explain": ["explain", TEXT], "limit": ["limit", str(cloud), "--alpha", "1/2"]}
         numpy = statistics.median(_processor_seconds(["-c", "import numpy"], environment) for _ in range(5))
         for name, given in arguments.items():
             command = ["-c", run, *given]
