@@ -136,6 +136,14 @@ def test_a_mean_is_off_by_no_more_than_its_bound_and_long_ones_hardly_at_all():
         assert abs(Fraction(float(mean[0])) - true) <= Fraction(allowed)
 
 
+def test_a_mean_of_many_is_not_off_by_what_every_addition_loses():
+    # Beyond 4096 every sum loses nearly half of its last place, always to the same side.
+    points = np.full((8000, 1), 1 + 0.49 * 2.0**-40)
+    choices = Choices.of_lists([list(range(8000))] + [[j] for j in range(1, 8000)])
+    mean = mean_positions(points, choices, np.ones(8000, dtype=np.int64))[0, 0]
+    assert abs(mean - points[0, 0]) <= 4 * 2.0**-53
+
+
 def test_decimals_too_long_for_floats_are_off_by_no_more_than_they_say():
     tokens = [["0.12345678901234567891", "0.1"], ["-0.7", "0.98765432109876543219"]]
     points = merge(Cloud(np.array([[Fraction(text) for text in row] for row in tokens], dtype=object)))

@@ -277,6 +277,13 @@ CLAUSES = {
         0,
         [0],
     ),
+    # The first of the tied tokens stays in front, so that none overtakes it; but the others fall behind.
+    "tied tokens that fall behind": (
+        rational("5 6 -1", "4 8 0", "4 -8 0", "3 -6 1", "1 0 1"),
+        "1",
+        2,
+        [0, 1, 2],
+    ),
     # It is level at t = 5/6 and at no other time: that is layer 1 if alpha = 1/5, and no layer if alpha = 1.
     "a token level in a layer": (
         rational("10 10 0 0", "10 -10 0 0", "0 0 0 50", "15 0 -9 10", "1 0 1 0"),

@@ -135,3 +135,10 @@ def test_a_grid_whose_tied_tokens_move_in_balance_settles_at_once(side):
     run = hm.simulate(hm.clouds.grid(side), hm.Dynamics("1/2"), layers=50)
     assert run.settled_at == 0
     assert len(run.leaders) == 4
+
+
+def test_a_lead_that_only_vanishes_in_the_limit_is_followed_by_its_slope():
+    # t - 2 t^2 is negative at t = 1, and from t = 1/2 on, where it is 0, no more.
+    assert layers_negative(0, 1, -2, Fraction(1, 2)) == 1
+    assert layers_negative(0, 1, -9, Fraction(2, 3)) == 6
+    assert layers_negative(0, -1, -9, Fraction(2, 3)) is None

@@ -107,8 +107,9 @@ def test_in_the_plane_nobody_who_comes_close_is_missed_where_angles_differ_by_le
 def test_margins_are_not_overstated_where_rows_tie(name):
     rng = np.random.default_rng(0)
     points = rng.standard_normal((6000, 3))
-    directions = np.concatenate([np.zeros((1, 3)), rng.standard_normal((200, 3))])
-    slack = np.full(201, 1e-13)
+    points[:2] = [9.0, 0.0, 0.0]  # whoever looks there has a tie, and need not look further
+    directions = np.concatenate([np.zeros((1, 3)), [[1.0, 0.0, 0.0]], rng.standard_normal((200, 3)) - [3, 0, 0]])
+    slack = np.full(202, 1e-13)
     wished = score_all(directions, points, slack)
     found = (
         Balls.around(points).hold(directions, slack) if name == "balls" else SEARCHES[name](directions, points, slack)

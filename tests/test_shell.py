@@ -47,6 +47,18 @@ def test_a_shell_with_a_facet_missing_or_turned_is_not_closed(d):
     assert not is_closed(simplices)
 
 
+def test_a_hull_that_came_without_a_facet_has_no_shell(monkeypatch):
+    class Open:
+        def __init__(self, places):
+            hull = ConvexHull(places)
+            self.simplices, self.equations = hull.simplices[1:], hull.equations[1:]
+
+    points = np.random.default_rng(3).standard_normal((20, 3))
+    assert shell_of(points) is not None
+    monkeypatch.setattr("scipy.spatial.ConvexHull", Open)
+    assert shell_of(points) is None
+
+
 def test_facets_off_their_corners_widen_the_error(monkeypatch):
     points = np.random.default_rng(3).standard_normal((20, 3))
     usual = shell_of(points)

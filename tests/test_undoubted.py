@@ -34,6 +34,18 @@ def test_the_furthest_contenders_are_the_true_ones(d, spread):
         assert lead == pytest.approx(float("inf") if gap is None else float(gap), rel=1e-9)
 
 
+@pytest.mark.parametrize("size", [1.0, 2.0**-300, 2.0**300])
+def test_differences_that_rounding_takes_away_are_seen(size):
+    # <y, a - b> is 2^-60, which is lost where a - b is rounded; and so is the lead of c over b, 2^-61.
+    look = np.array([1.0, 1.0])
+    tokens = np.array([[1.0, 0.0], [-(2.0**-60), 1.0], [-(2.0**-61), 1.0]]) * size
+    wished, gap = truth(look, tokens)
+    for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
+        found, lead = furthest_tokens(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
+        assert [order[j] for j in found[0]] == wished == [0]
+        assert lead == float(gap or 0)
+
+
 def test_products_with_a_metric_are_given_only_where_nothing_is_rounded():
     whole = np.array([[3.0, -5.0], [2.0**20, 7.0]])
     metric = float_metric(hm.Dynamics(1, [[2, 1], [1, 3]]))
