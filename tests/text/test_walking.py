@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from hardmax.dynamics import Dynamics
 from hardmax.text.building import build_vocabulary
 from hardmax.text.masses import masses, walk_cloud
 from hardmax.text.model import TextModel
@@ -80,3 +81,10 @@ def test_masses_of_a_text_add_up_to_one_and_the_share_of_leaders_is_part_of_it()
 
 def _bounds(found):
     return zip(found.offsets[:-1], found.offsets[1:], strict=True)
+
+
+def test_words_with_one_vector_share_their_mass_by_how_often_they_are_said():
+    counts = np.array([1, 3, 4])
+    run = walk_cloud(np.array([[2.0, 0.0], [2.0, 0.0], [1.0, 0.0]]), counts, Dynamics(1), layers=1)
+    # Half of what the third word has, 4 of 8, goes to the place of the other two, who had the rest.
+    assert masses(run, counts, layers=1).tolist() == [0.75 / 4, 3 * 0.75 / 4, 0.25]
