@@ -73,6 +73,12 @@ def test_the_temperature_undoes_a_scaling_of_honest_logits(scale, classes):
     assert fit_temperature(asked, truth) == pytest.approx(scale, rel=0.05)
 
 
+def test_where_no_text_is_mistaken_probabilities_are_still_no_certainties():
+    # As if two more texts had come, of no class in particular: of 100 and 2 texts one is of the other class.
+    temperature = fit_temperature([5.0] * 50 + [-5.0] * 50, [1] * 50 + [0] * 50)
+    assert 1 / (1 + np.exp(-5.0 / temperature)) == pytest.approx(101 / 102, rel=1e-6)
+
+
 def test_a_calibrated_model_predicts_the_same_labels_with_a_smaller_log_loss():
     model = small_model(decoder=[[30.0, 5.0]])
     texts = random_texts(400)

@@ -1,5 +1,7 @@
 """Texts are read a few megabytes at a time; where the parts begin changes nothing."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from text.small_models import random_texts, small_model
@@ -15,6 +17,8 @@ def test_texts_read_in_parts_are_analysed_as_in_one(monkeypatch, size):
     monkeypatch.setattr(encoding, "_BYTES_AT_ONCE", size)
     parts = model.analyse(texts)
     assert len(parts) == len(texts)
+    alone = [model.read(text).encoded.ids.tolist() for text in texts]
+    assert [parts.ids[a:b].tolist() for a, b in pairwise(parts.offsets)] == alone
     for name, value in vars(whole).items():
         assert np.array_equal(getattr(parts, name), value), name
 
