@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +70,27 @@ class CsvTable:
         """Every row after the header, of which the columns `text` and `label` are asked for."""
         with _cells_of_any_size():
             records = list(_records(self.lines, self.header + 1, self.delimiter))
-            if not any(self._is_odd(record) or record.last > record.first for record in records):
-                yield from map(self._row, records)
-                return
-            yield from self._doubted_rows(_Edges(self, *map(self.columns.index, (text, label))))
+            if any(self._is_odd(record) or record.last > record.first for record in records):
+                rows = self._doubted_rows(_Edges(self, *map(self.columns.index, (text, label))))
+            else:
+                rows = map(self._row, records)
+            yield from self._unless_cut(rows, label)
+
+    def _unless_cut(self, rows: Iterator[Row], label: str) -> Iterator[Row]:
+        """The rows; the last of them not if its label is the beginning of another one, where the file breaks off."""
+        if self.lines[-1].endswith(("\r", "\n")) or label != self.columns[-1]:
+            yield from rows
+            return
+        seen, last = set(), None
+        for row in rows:
+            if last:
+                seen.add(last.cells.get(label, ""))
+                yield last
+            last = row
+        if last:
+            name = last.cells.get(label, "")
+            is_cut = name and name not in seen and any(other.startswith(name) for other in seen)
+            yield Row(last.place, fault="the file breaks off here") if is_cut else last
 
     def _doubted_rows(self, edges: "_Edges") -> Iterator[Row]:
         records = _records(self.lines, self.header + 1, self.delimiter)
@@ -107,30 +125,42 @@ class _Edges:
         self.table, self.label, self.label_is_later = table, label, text < label
         self.width, self.lines = len(table.columns), table.lines
         filled = [number for number, line in enumerate(self.lines) if line.strip()]
-        self.before = dict(zip(filled[1:], filled, strict=False))
-        self.after = dict(zip(filled, filled[1:], strict=False))
-        self.known = self._known()
-        self.rows_are_lines = not any(map(self._is_long_row, self._all_records()))
+        self.after = dict(pairwise(filled))
+        self.before = {later: earlier for earlier, later in self.after.items()}
+        sound = [record for record in self._all_records() if not record.fault and self._is_sound(record)]
+        self.known = _repeated(record.cells[label] for record in sound) | _repeated(self._labels_of_lines())
+        self.rows_are_lines = not any(map(self._is_long_row, sound))
 
     def check(self, record: _Record) -> None:
         """Refuses a file in which a quote leaves it uncertain where the rows are."""
         if record.last > record.first and not record.fault and self._look_like_rows(record):
             raise self._doubt(record, "a quoted cell goes on over lines that look like rows")
-        if self.rows_are_lines or not self._has_quote(record) or (not record.fault and self._is_sound(record)):
+        if not self._has_quote(record) or (not record.fault and self._is_sound(record)):
             return
-        if not (self._begins_row(record.first) and self.end_row(record.first if record.fault else record.last)):
+        if self.rows_are_lines:
+            # Unless the only text of several lines is this one: then what follows is a part of it.
+            is_certain = len(record.cells) == self.width or self._says_end(record.first) or self._is_row_next(record)
+        else:
+            last = record.first if record.fault else record.last
+            is_certain = self._begins_row(record.first) and self._says_end(last)
+        if not is_certain:
             raise self._doubt(record, record.fault or "a quote that is not at the edge of a cell")
 
     def end_row(self, line: int) -> bool:
-        """Whether a row certainly ends with this line."""
+        """Whether a row ends with this line."""
+        return self.rows_are_lines or self._says_end(line)
+
+    def _says_end(self, line: int) -> bool:
+        """Whether a label says that a row ends with this line."""
         later = self.after.get(line)
-        if self.rows_are_lines or later is None:
-            return True
-        return self._says_label(line if self.label_is_later else later)
+        return later is None or self._says_label(line if self.label_is_later else later)
 
     def _begins_row(self, line: int) -> bool:
         earlier = self.before[line]  # the header is before all
-        return earlier == self.table.header or self.end_row(earlier)
+        return earlier == self.table.header or '"' not in self.lines[earlier] or self._says_end(earlier)
+
+    def _is_row_next(self, record: _Record) -> bool:
+        return self._sound_row.fullmatch(self.lines[self.after[record.first]]) is not None
 
     def _says_label(self, line: int) -> bool:
         cells = self.lines[line].replace('"', "").rstrip("\r\n").split(self.table.delimiter)
@@ -138,15 +168,18 @@ class _Edges:
         return len(cells) >= self.width and cells[place] in self.known
 
     def _look_like_rows(self, record: _Record) -> bool:
-        """Whether the lines of a record look like a row each: the first of them, and most of the others."""
-        inside = range(record.first, record.last) if self.label_is_later else range(record.first + 1, record.last + 1)
-        rows = [self._says_label(line) for line in inside if self.lines[line].strip()]
-        return rows[:1] == [True] and 2 * sum(rows) > len(rows)
+        """Whether the lines of a record look like a row each: the first and most of the others, or most of those
+        that the first and the last enclose."""
+        later = 0 if self.label_is_later else 1
+        ends = [self._says_label(line) for line in range(record.first + later, record.last + later)]
+        whole = [self._is_row(line) for line in range(record.first + 1, record.last)]
+        return (ends[0] and 2 * sum(ends) > len(ends)) or 2 * sum(whole) > len(whole)
+
+    def _is_row(self, line: int) -> bool:
+        return self._says_label(line) and self._sound_row.fullmatch(self.lines[line]) is not None
 
     def _is_long_row(self, record: _Record) -> bool:
-        if record.last == record.first or record.fault or len(record.cells) != self.width:
-            return False
-        return record.cells[self.label] in self.known and not self._look_like_rows(record)
+        return record.last > record.first and not self._look_like_rows(record)
 
     def _all_records(self) -> Iterator[_Record]:
         start: int | None = self.table.header + 1
@@ -157,12 +190,10 @@ class _Edges:
                 broken = record if record.fault else None
             start = broken.first + 1 if broken else None
 
-    def _known(self) -> frozenset[str]:
-        """The labels of at least two lines that are rows by themselves, beyond doubt."""
-        sound = (line for line in self.lines if self._sound_row.fullmatch(line))
-        rows = csv.reader(sound, delimiter=self.table.delimiter)
-        counts = Counter(row[self.label] for row in rows if row)
-        return frozenset(label for label, count in counts.items() if count > 1 and label.strip())
+    def _labels_of_lines(self) -> Iterator[str]:
+        """The labels of lines that are rows by themselves, though they may stand inside of a cell."""
+        lines = (line for line in self.lines[self.table.header + 1 :] if self._sound_row.fullmatch(line))
+        return (cells[self.label] for cells in csv.reader(lines, delimiter=self.table.delimiter) if cells)
 
     def _has_quote(self, record: _Record) -> bool:
         return any('"' in line for line in self.lines[record.first : record.last + 1])
@@ -182,6 +213,10 @@ class _Edges:
         return InputError(f"{place}: {why}, and where the next row begins is not certain. {way_out}.")
 
 
+def _repeated(labels: Iterator[str]) -> frozenset[str]:
+    return frozenset(name for name, count in Counter(labels).items() if count > 1 and name.strip())
+
+
 def _records(lines: list[str], start: int, delimiter: str) -> Iterator[_Record]:
     """The records from a line on; after one that breaks the rules there are no more."""
     # Files that were put one after the other have a mark of byte order before each.
@@ -196,7 +231,7 @@ def _records(lines: list[str], start: int, delimiter: str) -> Iterator[_Record]:
         except csv.Error as error:
             yield _Record(first, start + reader.line_num - 1, [], f"broken line, {error}")
             return
-        if cells:
+        if len(cells) > 1 or (cells and cells[0].strip()):
             yield _Record(first, start + reader.line_num - 1, cells)
 
 

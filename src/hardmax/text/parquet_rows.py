@@ -1,6 +1,7 @@
 """Rows of Parquet files. A small file can say a large one: every size is looked at before it is made."""
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,48 +16,48 @@ _BATCH = 4096
 
 def read_parquet(path: Path) -> tuple[list[str], Callable[[str, str], Iterator[Row]]]:
     """The columns of a Parquet file, and what gives the rows of two of them."""
-    columns = list(_open(path, []).schema_arrow.names)
+    with _damage_named(path):
+        columns = list(_open(path, []).schema_arrow.names)
     if len(set(columns)) != len(columns):
         raise InputError(f"`{path}` has two columns of one name: expected names that are all different.")
-    return columns, lambda text, label: _rows(path, [text, label])
+    return columns, lambda text, label: _rows(path, list(dict.fromkeys((text, label))))
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[Row]:
-    arrow = _arrow()
-    schema = _open(path, []).schema_arrow
-    # A text that stands in the file once, for a million rows, stays one text.
-    texts = [name for name in columns if _is_text(schema.field(name).type)]
-    file, stored, seen, number = _open(path, texts), path.stat().st_size, 0, 0
-    _check_metadata(file.metadata, columns, path, stored)
-    try:
-        for batch in file.iter_batches(batch_size=_BATCH, columns=list(dict.fromkeys(columns))):
-            cells = {name: _cells(batch.column(name)) for name in columns}
-            seen += sum(len(cell) for column in cells.values() for cell in column if isinstance(cell, str))
-            seen += batch.num_rows * ROW_BYTES
-            check_unpacked(seen, stored, f"`{path}`")
-            for row in zip(*cells.values(), strict=True):
-                yield Row(f"row {number}", dict(zip(cells, row, strict=True)))
-                number += 1
-    except (arrow.ArrowException, OSError, UnicodeDecodeError):
-        raise _broken(path) from None
-
-
-def _check_metadata(metadata: Any, columns: list[str], path: Path, stored: int) -> None:
-    size = metadata.num_rows * ROW_BYTES
-    for group in map(metadata.row_group, range(metadata.num_row_groups)):
-        for column in map(group.column, range(group.num_columns)):
-            # Of a nested column the path goes on after the name.
-            if any(f"{column.path_in_schema}.".startswith(f"{name}.") for name in columns):
-                size += column.total_uncompressed_size
+    stored, seen, number = path.stat().st_size, 0, 0
+    with _damage_named(path):
+        file = _open(path, columns)
+        size = _declared_size(file.metadata, columns)
     check_unpacked(size, stored, f"`{path}`")
+    for cells in _batches(file, columns, path):
+        seen += sum(len(cell) for column in cells for cell in column if isinstance(cell, str))
+        seen += len(cells[0]) * ROW_BYTES
+        check_unpacked(seen, stored, f"`{path}`")
+        for row in zip(*cells, strict=True):
+            yield Row(f"row {number}", dict(zip(columns, row, strict=True)))
+            number += 1
 
 
-def _open(path: Path, texts: list[str]) -> Any:
-    arrow = _arrow()
-    try:
-        return arrow.parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True)
-    except (arrow.ArrowException, OSError):
-        raise _broken(path) from None
+def _batches(file: Any, columns: list[str], path: Path) -> Iterator[list[list[Any]]]:
+    with _damage_named(path):
+        for batch in file.iter_batches(batch_size=_BATCH, columns=columns):
+            yield [_cells(batch.column(name)) for name in columns]
+
+
+def _declared_size(metadata: Any, columns: list[str]) -> int:
+    groups = map(metadata.row_group, range(metadata.num_row_groups))
+    stored = (column for group in groups for column in map(group.column, range(group.num_columns)))
+    # Of a nested column the path goes on after the name.
+    wanted = (column for column in stored if any(f"{column.path_in_schema}.".startswith(f"{n}.") for n in columns))
+    return metadata.num_rows * ROW_BYTES + sum(column.total_uncompressed_size for column in wanted)
+
+
+def _open(path: Path, columns: list[str]) -> Any:
+    parquet = _arrow().parquet
+    file = parquet.ParquetFile(path, page_checksum_verification=True)
+    # A text that stands in the file once, for a million rows, stays one text.
+    texts = [name for name in columns if _is_text(file.schema_arrow.field(name).type)]
+    return parquet.ParquetFile(path, read_dictionary=texts, page_checksum_verification=True) if texts else file
 
 
 def _arrow() -> Any:
@@ -68,8 +69,14 @@ def _arrow() -> Any:
     return pyarrow
 
 
-def _broken(path: Path) -> InputError:
-    return InputError(f"`{path}` is not a Parquet file, or a broken one. Save it again.")
+@contextmanager
+def _damage_named(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except MissingExtra:
+        raise
+    except Exception:  # a broken file raises whatever its bytes happen to mean
+        raise InputError(f"`{path}` is not a Parquet file, or a broken one. Save it again.") from None
 
 
 def _is_text(kind: Any) -> bool:
