@@ -15,7 +15,8 @@ from hardmax.text.corpora import Corpus, read_corpus
 
 FILES = 2000 if effort.THOROUGH else 400
 LABELS = ("neg", "pos", "mixed")
-WORDS = ("a", "film", "that,", "of all;", 'so "good"', "né", "tab\there", "5", "'tis", "…")
+WORDS: tuple[str, ...] = ("a", "film", "that,", "of all;", 'so "good"', "né", "tab\there", "5", "'tis", "…")
+Rows = list[tuple[str, str]]
 TAG = re.compile(r"row(\d+)x")
 
 
@@ -54,9 +55,9 @@ def shapes(chance: random.Random) -> Shape:
     )
 
 
-def some_rows(chance: random.Random, many_lines: bool) -> list[tuple[str, str]]:
+def some_rows(chance: random.Random, many_lines: bool) -> Rows:
     def text(number: int) -> str:
-        words = chance.choices(WORDS, k=chance.randint(2, 9))
+        words: list[str] = chance.choices(WORDS, k=chance.randint(2, 9))
         if many_lines and chance.random() < 0.5:
             words.insert(chance.randint(1, len(words)), "\n")
         return " ".join([f"row{number}x", *words]).strip() + "."
@@ -115,9 +116,7 @@ HARMS: dict[str, Harm] = {
 }
 
 
-def damaged(
-    chance: random.Random, shape: Shape, rows: list[tuple[str, str]], harms: list[str]
-) -> tuple[bytes, set[int]]:
+def damaged(chance: random.Random, shape: Shape, rows: Rows, harms: list[str]) -> tuple[bytes, set[int]]:
     records = [shape.record({"text": text, "label": label, "id": str(n)}) for n, (text, label) in enumerate(rows)]
     # Never two in a row: one that is cut inside of its quotes and one with a quote too many are together a sound one.
     harmed = set(chance.sample(range(chance.randint(0, 1), len(rows), 2), len(harms)))
