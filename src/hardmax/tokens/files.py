@@ -4,10 +4,12 @@ A text file says decimals, so its numbers are read as the decimals they are writ
 nearest binary fraction. npy and npz files hold floats, and those are what they are.
 """
 
+import errno
 import gc
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -72,23 +74,46 @@ def read_metric(text: str, name: str = "`metric`") -> list[list[Fraction]]:
 
 
 def write_whole(path: str | Path, data: bytes) -> None:
-    """Writes the file completely, or leaves what was there: no reader ever meets half a file."""
+    """Writes the file completely, or leaves what was there: no reader ever meets half a file.
+
+    A file that is replaced keeps its permissions, and a link stays a link. Once this returns the data are on the disk.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link: the file it points to is replaced
     if target.exists() and not target.is_file():
         raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
     try:
         with draft.open("xb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
         draft.replace(target)
+        sync_folder(target.parent)
     except OSError as error:
-        why = reason(error) if target.parent.is_dir() else f"the folder `{Path(path).parent}` does not exist"
-        raise InputError(f"`{path}` cannot be written: {why}.") from None
+        raise InputError(f"`{path}` cannot be written: {_why_not(path, target, error)}.") from None
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Put on the disk which files are in the folder, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _why_not(path: str | Path, target: Path, error: OSError) -> str:
+    folder = Path(path).parent
+    if not target.parent.is_dir():
+        return f"the folder `{folder}` does not exist"
+    # It is the folder that must be writable: the new file takes the place of the old one.
+    return f"no new file can be made in the folder `{folder}`" if error.errno == errno.EACCES else reason(error)
 
 
 # ---------------------------------------------------------------- what the bytes are
