@@ -17,14 +17,14 @@ def fail() -> NoReturn:
     raise OSError(28, "No space left on device")
 
 
-def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None]) -> Iterator[int]:
-    """What becomes of a process that does the work with a fault at its first call below `where`, at its second, …;
-    the last one had none."""
+def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None], step: int = 1) -> Iterator[int]:
+    """What becomes of a process that does the work with a fault at its first call below `where`, at its second (or the
+    one `step` later), …; the last one had none."""
     number, met = 0, True
     while met:
         code, met = _in_a_child(work, where, fault, number)
         yield code
-        number += 1
+        number += step
 
 
 def _in_a_child(work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int) -> tuple[int, bool]:
