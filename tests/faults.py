@@ -2,6 +2,7 @@
 
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -17,6 +18,13 @@ def fail() -> NoReturn:
     raise OSError(28, "No space left on device")
 
 
+def fork() -> int:
+    """As `os.fork`; that there are threads, whose locks the child could wait for, is no matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        return os.fork()
+
+
 def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None], step: int = 1) -> Iterator[int]:
     """What becomes of a process that does the work with a fault at its first call below `where`, at its second (or the
     one `step` later), …; the last one had none."""
@@ -29,7 +37,7 @@ def each_fault(work: Callable[[], Any], where: Path, fault: Callable[[], None], 
 
 def _in_a_child(work: Callable[[], Any], where: Path, fault: Callable[[], None], number: int) -> tuple[int, bool]:
     told, tell = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             _run(work, where, fault, number, tell)

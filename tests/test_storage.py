@@ -187,7 +187,7 @@ def test_an_archive_with_an_edited_number_is_told(tmp_path, entry):
     ):
         if entry == "document" and changed_entries.get(entry) is edited:
             edited[:] = np.frombuffer(bytes(entries[entry]).replace(b"certified", b"certifieD"), dtype=np.uint8)
-        np.savez(path, **changed_entries)
+        np.savez(path, **changed_entries)  # pyright: ignore[reportArgumentType]
         with pytest.raises(hm.InputError, match=r"run\.npz` is not what was saved: its digest differs"):
             hm.Trajectory.load(path)
 

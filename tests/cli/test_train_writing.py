@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from command import Command
-from faults import BROKEN, DONE, KILLED, each_fault, kill
+from faults import BROKEN, DONE, KILLED, each_fault, fork, kill
 from planted_files import write_csv, write_recipe
 from text.small_models import small_model
 
@@ -72,7 +72,7 @@ def test_wherever_a_training_is_killed_the_old_or_the_new_model_is_there(
 def another(tmp_path: Path):
     """A process that is training into `model`."""
     ready, tell = os.pipe()
-    child = os.fork()
+    child = fork()
     if child == 0:
         with Target(str(tmp_path / "model"), force=False, resume=False).claimed():
             os.write(tell, b"!")
@@ -96,7 +96,7 @@ def test_the_second_training_into_a_folder_is_refused(tmp_path: Path, another: i
 
 def test_a_training_that_was_killed_holds_nothing(tmp_path: Path):
     target = Target(str(tmp_path / "model"), force=False, resume=False)
-    child = os.fork()
+    child = fork()
     if child == 0:
         with target.claimed():
             os._exit(KILLED)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import effort
 import pytest
-from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, kill
+from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, fork, kill
 from text.small_models import small_model
 
 from hardmax.errors import InputError
@@ -75,7 +75,7 @@ def reset(place: Path, there: bool) -> None:
 
 def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(place: Path):
     OLD.save(place)
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             for number in range(60):

@@ -192,7 +192,9 @@ class _Edges:
 
     def _labels_of_lines(self) -> Iterator[str]:
         """The labels of lines that are rows by themselves, though they may stand inside of a cell."""
-        lines = (line for line in self.lines[self.table.header + 1 :] if self._sound_row.fullmatch(line))
+        # Many write quotes into texts without quotes around them; the label is where it is all the same.
+        row = self._row_of(r'(?:[^"{mark}\r\n][^{mark}\r\n]*)?')
+        lines = (line for line in self.lines[self.table.header + 1 :] if row.fullmatch(line))
         return (cells[self.label] for cells in csv.reader(lines, delimiter=self.table.delimiter) if cells)
 
     def _has_quote(self, record: _Record) -> bool:
@@ -203,8 +205,12 @@ class _Edges:
 
     @cached_property
     def _sound_row(self) -> re.Pattern[str]:
+        return self._row_of(r'[^"{mark}\r\n]*')
+
+    def _row_of(self, plain: str) -> re.Pattern[str]:
+        """A row by the rules of CSV, with `plain` for a cell without quotes around it."""
         mark = re.escape(self.table.delimiter)
-        cell = rf'(?:[^"{mark}\r\n]*|"[^"]*(?:""[^"]*)*")'
+        cell = rf'(?:{plain.format(mark=mark)}|"[^"]*(?:""[^"]*)*")'
         return re.compile(rf"\ufeff?{cell}(?:{mark}{cell}){{{self.width - 1}}}[\r\n]*")
 
     def _doubt(self, record: _Record, why: str) -> InputError:

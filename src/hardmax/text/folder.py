@@ -41,7 +41,7 @@ def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = Ma
     Files `beside` those of the model go with it. A model that is there is replaced; other files in its folder stay, and
     a folder of other things is left alone.
     """
-    files = _contents(model) | beside
+    files = {**_contents(model), **beside}
     target = Path(os.path.realpath(folder))
 
     def fill(draft: Path) -> None:

@@ -35,7 +35,7 @@ def read_columns(text: str, name: str) -> np.ndarray:
     lines = [lines[number - 1] for number in numbers]
 
     delimiter = _delimiter(lines[0])
-    if any('"' in line for line in lines):
+    if '"' in text and any('"' in line for line in lines):
         rows = [_cells(line, delimiter) for line in lines]
         widths, cells = list(map(len, rows)), [cell for row in rows for cell in row]
     else:
