@@ -322,3 +322,12 @@ def test_texts_of_parquet_that_are_not_utf_8_are_counted(tmp_path: Path):
     corpus = read_corpus(tmp_path / "a.parquet")
     assert corpus.texts == ["good", "fine"]
     assert [(row.place, row.reason) for row in corpus.bad] == [("row 1", "the text is not UTF-8")]
+
+
+def test_texts_with_quotes_of_their_own_lose_no_more_than_others(tmp_path: Path):
+    lines = [f'row{number}x is ""so"" "good" a film,{LABELS[number % 3]}' for number in range(100)]
+    lines[7] = '"' + lines[7].replace('"', "")
+    (tmp_path / "a.csv").write_text("\n".join(["text,label", *lines]))
+    corpus = read_corpus(tmp_path / "a.csv")
+    assert corpus.texts[0] == 'row0x is ""so"" "good" a film'
+    assert (len(corpus), [row.place for row in corpus.bad]) == (99, ["line 9"])

@@ -127,8 +127,10 @@ class _Edges:
         filled = [number for number, line in enumerate(self.lines) if line.strip()]
         self.after = dict(pairwise(filled))
         self.before = {later: earlier for earlier, later in self.after.items()}
-        sound = [record for record in self._all_records() if not record.fault and self._is_sound(record)]
-        self.known = _repeated(record.cells[label] for record in sound) | _repeated(self._labels_of_lines())
+        rows = [record for record in self._all_records() if len(record.cells) == self.width]
+        sound = list(filter(self._is_sound, rows))
+        # Many write quotes into texts without quotes around them: then no row is sound, and all are believed.
+        self.known = self._labels(sound or [record for record in rows if record.last == record.first])
         self.rows_are_lines = not any(map(self._is_long_row, sound))
 
     def check(self, record: _Record) -> None:
@@ -190,12 +192,12 @@ class _Edges:
                 broken = record if record.fault else None
             start = broken.first + 1 if broken else None
 
-    def _labels_of_lines(self) -> Iterator[str]:
-        """The labels of lines that are rows by themselves, though they may stand inside of a cell."""
-        # Many write quotes into texts without quotes around them; the label is where it is all the same.
-        row = self._row_of(r'(?:[^"{mark}\r\n][^{mark}\r\n]*)?')
-        lines = (line for line in self.lines[self.table.header + 1 :] if row.fullmatch(line))
-        return (cells[self.label] for cells in csv.reader(lines, delimiter=self.table.delimiter) if cells)
+    def _labels(self, rows: list[_Record]) -> frozenset[str]:
+        """The labels that at least two rows have, among them lines that may stand inside of a cell."""
+        lines = (line for line in self.lines[self.table.header + 1 :] if self._sound_row.fullmatch(line))
+        inside = Counter(cells[self.label] for cells in csv.reader(lines, delimiter=self.table.delimiter) if cells)
+        counts = Counter(record.cells[self.label] for record in rows)
+        return frozenset(name for name in counts if max(counts[name], inside[name]) > 1 and name.strip())
 
     def _has_quote(self, record: _Record) -> bool:
         return any('"' in line for line in self.lines[record.first : record.last + 1])
@@ -205,22 +207,14 @@ class _Edges:
 
     @cached_property
     def _sound_row(self) -> re.Pattern[str]:
-        return self._row_of(r'[^"{mark}\r\n]*')
-
-    def _row_of(self, plain: str) -> re.Pattern[str]:
-        """A row by the rules of CSV, with `plain` for a cell without quotes around it."""
         mark = re.escape(self.table.delimiter)
-        cell = rf'(?:{plain.format(mark=mark)}|"[^"]*(?:""[^"]*)*")'
+        cell = rf'(?:[^"{mark}\r\n]*|"[^"]*(?:""[^"]*)*")'
         return re.compile(rf"\ufeff?{cell}(?:{mark}{cell}){{{self.width - 1}}}[\r\n]*")
 
     def _doubt(self, record: _Record, why: str) -> InputError:
         way_out = "Write a quote inside quotes twice, or save the data as JSON lines"
         place = f"`{self.table.path}` line {record.first + 1}"
         return InputError(f"{place}: {why}, and where the next row begins is not certain. {way_out}.")
-
-
-def _repeated(labels: Iterator[str]) -> frozenset[str]:
-    return frozenset(name for name, count in Counter(labels).items() if count > 1 and name.strip())
 
 
 def _records(lines: list[str], start: int, delimiter: str) -> Iterator[_Record]:
