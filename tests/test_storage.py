@@ -200,7 +200,7 @@ def test_what_is_signed_but_no_run_gets_one_line(tmp_path):
     generator, path, refused = np.random.default_rng(0), tmp_path / "signed.json", 0
     for document in documents(tmp_path):
         found = list(places(document))
-        chosen = found if effort.THOROUGH else [found[k] for k in generator.choice(len(found), 30, replace=False)]
+        chosen = found if effort.THOROUGH else [found[k] for k in generator.choice(len(found), 15, replace=False)]
         for place in chosen:
             for value in WRONG:
                 try:
@@ -211,7 +211,7 @@ def test_what_is_signed_but_no_run_gets_one_line(tmp_path):
                     assert line.startswith(f"`{path}`"), line
                     assert "\n" not in line
                     assert "Error:" not in line, f"{place} = {value!r}: {line}"
-    assert refused > 300
+    assert refused > 150
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import pytest
 from hardmax.errors import InputError
 from hardmax.text.corpora import Corpus, read_corpus
 
-FILES = 2000 if effort.THOROUGH else 400
+FILES = 2000 if effort.THOROUGH else 300
 LABELS = ("neg", "pos", "mixed")
 WORDS: tuple[str, ...] = ("a", "film", "that,", "of all;", 'so "good"', "né", "tab\there", "5", "'tis", "…")
 Rows = list[tuple[str, str]]
