@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
+from hardmax.runs.packing import signed
 from hardmax.runs.trajectories import BatchTrajectories
 
 HALF = hm.Dynamics("1/2")
@@ -163,25 +164,30 @@ def test_what_is_no_batch_gets_one_line(tmp_path):
     batch = [np.random.default_rng(0).standard_normal((4, 2)), np.array(hm.clouds.square(inside=[(0.5, 0.0)]))]
     hm.simulate(batch, HALF, layers=2).save(good)
     document = json.loads(good.read_text())
+    del document["digest"]
     together = document["together"]
     assert together["settled"][1] < -1, "the square is left to integers"
     cases = {
-        "breaks off": good.read_text()[:-9],
-        "not saved by hardmax": '{"tokens": [[1, 2]]}',
-        "version 99": json.dumps(document | {"version": 99}),
-        "KeyError": json.dumps({key: value for key, value in document.items() if key != "together"}),
-        "`offsets`": json.dumps(document | {"offsets": [0, 4, 8]}),
-        "no stack": json.dumps(document | {"layout": "STACK"}),
-        "no cloud": json.dumps(document | {"layout": "CLOUD"}),
-        "'HEAP'": json.dumps(document | {"layout": "HEAP"}),
-        "zip": json.dumps(document | {"runs": []}),
-        "different lengths": json.dumps(document | {"together": together | {"errors": [0.0]}}),
-        "other clouds": json.dumps(document | {"together": together | {"settled": [together["settled"][1], 0]}}),
-        "`alpha`": json.dumps(document | {"together": together | {"alpha": "0"}}),
-        "`layers`": json.dumps(document | {"together": together | {"last_layer": -1}}),
-        "`m`": json.dumps(document | {"together": together | {"record": "some"}}),
+        "not saved by hardmax": {"tokens": [[1, 2]]},
+        "version 99": document | {"version": 99},
+        "says nothing of `together`": {key: value for key, value in document.items() if key != "together"},
+        "`offsets`": document | {"offsets": [0, 4, 8]},
+        "no stack": document | {"layout": "STACK"},
+        "no cloud": document | {"layout": "CLOUD"},
+        "'HEAP'": document | {"layout": "HEAP"},
+        "0 runs, where 1 clouds": document | {"runs": []},
+        "`errors` has shape (1,): expected 2": document | {"together": together | {"errors": [0.0]}},
+        "`errors` must hold numbers from 0": document | {"together": together | {"errors": [0.0, -1.0]}},
+        "other clouds": document | {"together": together | {"settled": [together["settled"][1], 0]}},
+        "`settled`": document | {"together": together | {"settled": [0.5, together["settled"][1]]}},
+        "`alpha`": document | {"together": together | {"alpha": "0"}},
+        "`layers`": document | {"together": together | {"last_layer": -1}},
+        "`when_settled`": document | {"together": together | {"when_settled": "False"}},
+        "`m`": document | {"together": together | {"record": "some"}},
     }
-    for complaint, text in cases.items():
+    texts = {complaint: json.dumps(signed(changed)) for complaint, changed in cases.items()}
+    texts |= {"breaks off": good.read_text()[:-9], "digest differs": json.dumps(document | {"digest": "0" * 64})}
+    for complaint, text in texts.items():
         (tmp_path / "bad.json").write_text(text)
         with pytest.raises(hm.InputError) as refused:
             hm.Trajectories.load(tmp_path / "bad.json")

@@ -136,16 +136,37 @@ def test_the_suffixes_of_text_are_all_one(tmp_path: Path, name: str):
 @pytest.mark.parametrize(
     ("text", "naming"),
     [
-        ('"1,5","2,5"\n"3,5","4,5"\n', r"column 1 .*'\"1': expected a number. Write decimals with a point"),
-        ('x;y\n"1,234";2\n', r"line 2, column 1 .*'\"1,234\"': expected a number. Write decimals with a point"),
+        ('"1,5","2,5"\n"3,5","4,5"\n', "line 1, column 1 .* '1,5': expected a number. Write decimals with a point"),
+        ('1.5,"2,5"\n', "line 1, column 2 .* '2,5': expected a number. Write decimals with a point"),
+        ('"1,5"\n"2,5"\n', "line 1, column 1 .* '1,5': expected a number. Write decimals with a point"),
+        ('"1,5" "2,5"\n', "line 1, column 1 .* '1,5': expected a number. Write decimals with a point"),
+        ('x;y\n"1,234";2\n', "line 2, column 1 .* '1,234': expected a number. Write decimals with a point"),
+        ("x;y\n1;2\n1,5;2,5\n", "line 3, column 1 .* '1,5': expected a number. Write decimals with a point"),
+        ("1,5\t2,5\n", "expected a number. Write decimals with a point"),
+        ('1,2\n"3,4"\n', "line 2 has 1 column: expected 2"),
+        ('1,2\n"3,4\n5,6\n7",8\n', "line 2, column 1 .*: expected a number"),
         ('1"5,2\n', "column 1 .*: expected a number"),
-        ('"1 5" 2\n3 4 5\n', "column 1 .*: expected a number"),
+        ('"1 5" 2\n3 4\n', "column 1 .* '1 5': expected a number"),
         ('"1"5,2\n', "column 1 .*: expected a number"),
     ],
 )
 def test_quotes_hold_one_number_or_are_refused(tmp_path: Path, text: str, naming: str):
     with pytest.raises(InputError, match=naming):
         read(tmp_path, "points.csv", text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"0.1", "7/5"\n1e-3,"12345678901234567890.5"\n',
+        '"0.1" "7/5" # "a"\n1e-3 "12345678901234567890.5"\n',
+        '"x, #1";"y"\n"0.1";7/5\n\n" 1e-3 ";12345678901234567890.5 # far, "out"\n',
+    ],
+)
+def test_quoted_numbers_are_as_exact_as_others(tmp_path: Path, text: str):
+    cloud = read(tmp_path, "points.csv", text)
+    far = Fraction(12345678901234567890) + Fraction(1, 2)
+    assert cloud.tolist() == [[Fraction(1, 10), Fraction(7, 5)], [Fraction(1, 1000), far]]
 
 
 def test_names_of_columns_may_hold_commas(tmp_path: Path):
@@ -427,6 +448,30 @@ def test_a_written_file_has_the_rights_of_any_new_file(tmp_path: Path):
     write_whole(tmp_path / "out", b"data")
     rights = [stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("other", "out")]
     assert rights[0] == rights[1]
+
+
+def test_a_file_that_is_replaced_keeps_its_rights(tmp_path: Path):
+    (tmp_path / "out").write_bytes(b"old")
+    (tmp_path / "out").chmod(0o640)
+    write_whole(tmp_path / "out", b"new")
+    assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
+
+
+def test_a_folder_that_is_not_writable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    (tmp_path / "out").write_bytes(b"old")
+    monkeypatch.setattr(Path, "open", refuse)  # whoever runs as root may write anywhere
+    with pytest.raises(InputError, match=r"out` cannot be written: no new file can be made in the folder `.*`\.$"):
+        write_whole(tmp_path / "out", b"new")
+    monkeypatch.undo()
+    assert (tmp_path / "out").read_bytes() == b"old"
+
+
+def test_a_name_as_long_as_names_can_be_is_written(tmp_path: Path):
+    write_whole(tmp_path / ("x" * 255), b"data")
+    assert [len(path.name) for path in tmp_path.iterdir()] == [255]
 
 
 def test_a_link_stays_a_link(tmp_path: Path):

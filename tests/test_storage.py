@@ -2,11 +2,15 @@
 
 import contextlib
 import json
+from collections.abc import Iterator
+from typing import Any
 
+import effort
 import numpy as np
 import pytest
 
 import hardmax as hm
+from hardmax.runs.packing import signed
 
 HALF = hm.Dynamics("1/2")
 
@@ -51,15 +55,16 @@ def test_bad_files_get_one_clear_line(tmp_path):
     good = tmp_path / "good.json"
     hm.simulate([[1.0], [0.5]], HALF, layers=2).save(good)
     document = json.loads(good.read_text())
+    del document["digest"]
     cases = {
         "truncated.json": good.read_text()[:100],
         "foreign.json": '{"a": 1}',
         "list.json": "[1, 2]",
-        "newer.json": json.dumps(document | {"version": 99}),
-        "short.json": json.dumps(document | {"leader_since": [0]}),
-        "lost.json": json.dumps({key: value for key, value in document.items() if key != "points"}),
+        "newer.json": json.dumps(signed(document | {"version": 99})),
+        "short.json": json.dumps(signed(document | {"leader_since": [0]})),
+        "lost.json": json.dumps(signed({key: value for key, value in document.items() if key != "points"})),
         "garbage.npz": "not a zip",
-        "alpha.json": json.dumps(document | {"alpha": "-1"}),
+        "alpha.json": json.dumps(signed(document | {"alpha": "-1"})),
     }
     for name, text in cases.items():
         (tmp_path / name).write_text(text)
@@ -102,25 +107,136 @@ def test_a_document_that_points_beside_its_arrays_is_damaged(tmp_path, place):
         hm.Trajectory.load(path)
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".json"])
-def test_files_of_version_2_are_still_read(tmp_path, suffix):
-    """In that version every array was an entry of its own, and targets were kept."""
-    path = tmp_path / f"run{suffix}"
-    run = hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=5)
-    run.save(tmp_path / "run.json")
-    document = json.loads((tmp_path / "run.json").read_text()) | {"version": 2}
-    for item, stretch in zip(document["stretches"], run.stretches, strict=True):
-        item["targets"] = stretch.targets.tolist()  # pyright: ignore[reportAttributeAccessIssue]
-    if suffix == ".npz":
-        arrays = {"a0": run.leader_since, "a1": run.points.coordinates}
-        document["leader_since"] = {"array": "a0"}
-        document["points"]["coordinates"] = {"array": "a1"}
-        np.savez(path, document=np.frombuffer(json.dumps(document).encode(), dtype=np.uint8), **arrays)
-    else:
-        path.write_text(json.dumps(document))
-    back = hm.Trajectory.load(path)
-    assert np.array_equal(back.tokens, run.tokens)
-    assert back.leaders.tolist() == run.leaders.tolist()
+@pytest.mark.parametrize("version", [2, 3])
+def test_files_without_a_digest_are_refused_and_say_why(tmp_path, version):
+    path = tmp_path / "run.json"
+    hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=5).save(path)
+    document = json.loads(path.read_text()) | {"version": version}
+    del document["digest"]
+    path.write_text(json.dumps(document))
+    with pytest.raises(hm.InputError, match=r"run\.json` was saved by an older hardmax: it has no digest.*save\.$"):
+        hm.Trajectory.load(path)
+
+
+# ---------------------------------------------------------------- what was changed
+
+
+def places(document: Any, *path: Any) -> Iterator[tuple[Any, ...]]:
+    """The ways to all that a document says."""
+    if path:
+        yield path
+    if isinstance(document, dict | list):
+        for key in document if isinstance(document, dict) else range(len(document)):
+            yield from places(document[key], *path, key)
+
+
+def changed(document: Any, path: tuple[Any, ...], value: Any) -> Any:
+    copy = json.loads(json.dumps(document))
+    inner = copy
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+    return copy
+
+
+def documents(tmp_path) -> Iterator[Any]:
+    """Documents without their digest: runs in floats and in integers, a batch with both."""
+    square = hm.clouds.square(inside=[(0.5, 0.0)])
+    hm.simulate(hm.clouds.gaussian(4, 2), HALF, layers=2).save(tmp_path / "a.json")
+    hm.simulate(square, HALF, layers=2, arithmetic="exact").save(tmp_path / "b.json")
+    hm.simulate([hm.clouds.gaussian(4, 2), np.array(square)], HALF, layers=2).save(tmp_path / "c.json")
+    for name in "abc":
+        document = json.loads((tmp_path / f"{name}.json").read_text())
+        del document["digest"]
+        yield document
+
+
+def load(document: Any, path) -> Any:
+    path.write_text(json.dumps(document))
+    return (hm.Trajectory if document.get("format") == "hardmax-trajectory" else hm.Trajectories).load(path)
+
+
+def test_whatever_is_changed_is_told(tmp_path):
+    path = tmp_path / "changed.json"
+    for document in documents(tmp_path):
+        whole = signed(document)
+        load(whole, path)
+        load({key: whole[key] for key in sorted(whole)}, path)  # the order of keys says nothing
+        for place in places(document):
+            for value in (7, "other", None):
+                edited = changed(whole, place, value)
+                if edited != whole:
+                    with pytest.raises(
+                        hm.InputError, match=r"changed\.json` (is not what was saved|was not|has|holds)"
+                    ):
+                        load(edited, path)
+
+
+@pytest.mark.parametrize("entry", ["document", "float64", "int64", "bool"])
+def test_an_archive_with_an_edited_number_is_told(tmp_path, entry):
+    path = tmp_path / "run.npz"
+    hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(path)
+    with np.load(path) as archive:
+        entries = dict(archive)
+    edited = entries[entry].copy()
+    edited[-1] = edited[0]
+    for changed_entries in (
+        entries | {entry: edited},
+        entries | {"notes": np.zeros(1)},
+        {name: array for name, array in entries.items() if name != "digest"},
+    ):
+        if entry == "document" and changed_entries.get(entry) is edited:
+            edited[:] = np.frombuffer(bytes(entries[entry]).replace(b"certified", b"certifieD"), dtype=np.uint8)
+        np.savez(path, **changed_entries)  # pyright: ignore[reportArgumentType]
+        with pytest.raises(hm.InputError, match=r"run\.npz` is not what was saved: its digest differs"):
+            hm.Trajectory.load(path)
+
+
+WRONG = (1.5, -1, 10**30, "x", True, None, [], [1.5], [[1.5]], {}, 1e308, "1e999999999", ["1/0"], [["1/0", "2"]])
+
+
+def test_what_is_signed_but_no_run_gets_one_line(tmp_path):
+    """Whoever makes a digest of their own still gets one line, or a run whose every field has its type and shape."""
+    generator, path, refused = np.random.default_rng(0), tmp_path / "signed.json", 0
+    for document in documents(tmp_path):
+        found = list(places(document))
+        chosen = found if effort.THOROUGH else [found[k] for k in generator.choice(len(found), 15, replace=False)]
+        for place in chosen:
+            for value in WRONG:
+                try:
+                    load(signed(changed(document, place, value)), path)
+                except hm.InputError as error:
+                    refused += 1
+                    line = str(error)
+                    assert line.startswith(f"`{path}`"), line
+                    assert "\n" not in line
+                    assert "Error:" not in line, f"{place} = {value!r}: {line}"
+    assert refused > 150
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "complaint"),
+    [
+        (("points", "multiplicities", 0), 1.5, "`multiplicities` must hold whole numbers, not 1.5"),
+        (("points", "of_token", 0), True, "`of_token` must hold whole numbers"),
+        (("points", "of_token", 0), 9, "`of_token` must hold whole numbers from 0 up to 3"),
+        (("leader_since", 0), -2, "`leader_since` must hold whole numbers from -1"),
+        (("leader_since",), [0], r"`leader_since` has shape \(1,\): expected 4"),
+        (("stretches", 0, "indices", 0), 4, "`indices` must hold whole numbers from 0 up to 3"),
+        (("stretches", 0, "offsets", 1), 3, "`offsets` must cut `indices`"),
+        (("stretches", 0, "alone", 0), 1, "`alone` must hold true or false"),
+        (("stretches", 0, "positions", 0, 0), "far", "`positions` must hold numbers"),
+        (("stretches", 0, "error"), -1, "`error` must be a number from 0 up, not -1"),
+        (("recorded",), [0, 2, 1], "`recorded` must be layers, each later"),
+        (("settled_at",), 0.5, "`settled_at` must be a whole number"),
+        (("stopped",), None, "`stopped` must be a text"),
+        (("stretches",), [], "`stretches` must follow one another"),
+    ],
+)
+def test_every_field_has_its_type_shape_and_range(tmp_path, place, value, complaint):
+    document = next(documents(tmp_path))
+    with pytest.raises(hm.InputError, match=complaint):
+        load(signed(changed(document, place, value)), tmp_path / "bad.json")
 
 
 def test_a_run_becomes_a_table():

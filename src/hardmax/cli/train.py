@@ -47,23 +47,22 @@ def train_command(
         seed=seed,
     )
     target = Target(output, force=force, resume=resume)
-    target.check()
+    with target.claimed():
+        # Only now, since torch takes seconds to come.
+        from hardmax.cli.training import train_on
+        from hardmax.train import fit
 
-    # Only now, since torch takes seconds to come.
-    from hardmax.cli.training import train_on
-    from hardmax.train import fit
-
-    corpus = read_texts_with_labels(file, "train", text, label, on_bad_rows)
-    narrate(train_report.begin(corpus, chosen))
-    target.start()
-    try:
-        with training_table(chosen) as progress:
-            model = train_on(corpus, chosen, fit, target.checkpoint, progress)
-    except KeyboardInterrupt:
-        narrate(target.way_on())
-        raise typer.Exit(130) from None
-    for path in target.write(model):
-        narrate(f"wrote {path}")
+        corpus = read_texts_with_labels(file, "train", text, label, on_bad_rows)
+        narrate(train_report.begin(corpus, chosen))
+        target.start()
+        try:
+            with training_table(chosen) as progress:
+                model = train_on(corpus, chosen, fit, target.checkpoint, progress)
+        except KeyboardInterrupt:
+            narrate(target.way_on())
+            raise typer.Exit(130) from None
+        for path in target.write(model):
+            narrate(f"wrote {path}")
     if as_json:
         print_json(train_report.document(model, output))
     else:

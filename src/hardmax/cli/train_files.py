@@ -3,18 +3,25 @@
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardmax.cli.output import narrate
 from hardmax.errors import InputError, MissingExtra
+from hardmax.text.claims import Claim
+from hardmax.text.folder import TRAINING, write_model
+from hardmax.text.replacing import tidy
+from hardmax.tokens.reading import reason
 
 if TYPE_CHECKING:
     from hardmax.text.model import TextModel
     from hardmax.train.log import Epoch
 
-LOG, CURVE, CHECKPOINT = "training.jsonl", "training.png", "checkpoint.safetensors"
+LOG, CURVE = TRAINING
+CHECKPOINT, CLAIM = "checkpoint.safetensors", "claim"
 
 
 @dataclass(frozen=True)
@@ -35,9 +42,31 @@ class Target:
         whole = self.folder.resolve()
         return whole.with_name(f"{whole.name}.training")
 
-    def check(self) -> None:
-        """Refuses before the work what could not be written after it, and what would be lost by it."""
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Holds the output for one training, and refuses before the work what could not be written after it, and what
+        would be lost by it. A training that was killed holds nothing any more."""
+        try:
+            self.checkpoint.mkdir(parents=True, exist_ok=True)
+            (self.checkpoint / CLAIM).touch()
+            claim = Claim.on(self.checkpoint / CLAIM)
+        except OSError as error:
+            raise InputError(f"`--output` {self.output!r} cannot be written: {reason(error)}.") from None
+        if claim is None:
+            way = "wait for it, or name another folder"
+            raise InputError(f"`--output` {self.output!r} is being trained by another process: {way}.")
+        try:
+            self._check()
+            yield
+        finally:
+            (self.checkpoint / CLAIM).unlink(missing_ok=True)
+            with suppress(OSError):  # it holds a checkpoint, or is gone
+                self.checkpoint.rmdir()
+            claim.release()
+
+    def _check(self) -> None:
         begun = (self.checkpoint / CHECKPOINT).exists()
+        tidy(self.folder.resolve())
         if self.folder.exists() and not self.folder.is_dir():
             raise InputError(f"`--output` {self.output!r} is a file: name a folder.")
         if self.folder.is_dir() and any(self.folder.iterdir()):
@@ -53,8 +82,9 @@ class Target:
 
     def start(self) -> None:
         """Removes a checkpoint that is not to be gone on with."""
-        if not self.resume:
-            shutil.rmtree(self.checkpoint, ignore_errors=True)
+        for path in self.checkpoint.iterdir():
+            if not self.resume and path.name != CLAIM:
+                path.unlink()
 
     def way_on(self) -> str:
         """What to do after an interruption."""
@@ -65,23 +95,21 @@ class Target:
         return f"interrupted; go on with: {shlex.join(['hardmax', *again, *forced, '--resume'])}"
 
     def write(self, model: "TextModel") -> list[str]:
-        """Writes the model, its log and, if it can be drawn, the curve; gives back where. The checkpoint goes."""
-        from hardmax.train.log import Epoch, write_log
+        """Writes the model with its log and, if it can be drawn, the curve; gives back where. The checkpoint goes."""
+        from hardmax.train.log import Epoch, log_bytes
 
-        model.save(self.folder)
         reports = [Epoch(**report) for report in model.metrics["training"]]
-        write_log(self.folder / LOG, reports)
-        drawn = _draw_curve(reports, self.folder / CURVE)
+        beside = {LOG: log_bytes(reports)} | _curve(reports)
+        write_model(model, self.folder, beside)
         shutil.rmtree(self.checkpoint, ignore_errors=True)
-        return [str(path) for path in (self.folder, self.folder / LOG, *drawn)]
+        return [str(path) for path in (self.folder, *(self.folder / name for name in beside))]
 
 
-def _draw_curve(reports: "list[Epoch]", path: Path) -> list[Path]:
+def _curve(reports: "list[Epoch]") -> dict[str, bytes]:
     try:
-        from hardmax.figures.style import save_figure
+        from hardmax.figures.style import figure_bytes
         from hardmax.figures.training_curve import training_curve_figure
     except MissingExtra as error:
         narrate(f"no curve is drawn: {error}")
-        return []
-    save_figure(training_curve_figure(reports), path)
-    return [path]
+        return {}
+    return {CURVE: figure_bytes(training_curve_figure(reports), CURVE)}

@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.batch import BatchOutcome
+from hardmax.engines.batch import UNDECIDED, BatchOutcome
 from hardmax.engines.cpu import CPU
+from hardmax.errors import InputError
+from hardmax.runs import fields
 from hardmax.runs.packing import RUNS, damage_named, read_document, write_document
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly, Record
 from hardmax.runs.simulation import run_points
@@ -19,6 +21,7 @@ from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectori
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Cloud, Form, Layout, Ragged
 from hardmax.tokens.points import merge
+from hardmax.tokens.rationals import short
 
 
 def save(runs: Trajectories, path: Path) -> None:
@@ -74,39 +77,43 @@ def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
 
 
 def _runs_of(document: dict[str, Any]) -> Trajectories:
-    form, runs = Form(Layout[document["layout"]]), [run_of(item) for item in document["runs"]]
-    told = document["together"]
-    offsets = np.asarray(document["offsets"], dtype=np.int64)
+    form, runs = _form(document), [run_of(item) for item in fields.items(document, "runs")]
+    counts = fields.optional(fields.integers, document, "multiplicities", shape=(None,), at_least=1)
     # What Ragged refuses, no batch can be made of: offsets that cut no clouds, multiplicities for other tokens.
-    tokens = Ragged(np.asarray(document["tokens"], dtype=np.float64), offsets, _counts(document["multiplicities"]))
+    offsets = fields.integers(document, "offsets", (None,))
+    tokens = Ragged(fields.floats(document, "tokens", (None, None)), offsets, counts)
     sizes = np.diff(tokens.offsets)
     if form.is_single or (form.layout is Layout.STACK and len(set(sizes.tolist())) > 1):
-        raise ValueError(f"clouds that are no {form.layout.name.lower()}")
-    if told is not None:
-        return _together_of(told, runs, tokens, form)
+        raise InputError(f"its clouds are no {form.layout.name.lower()}.")
+    if fields.field(document, "together") is not None:
+        return _together_of(document["together"], runs, tokens, form)
     if [run.n for run in runs] != sizes.tolist():
-        raise ValueError("runs of other clouds")
+        raise InputError("its runs are those of other clouds.")
     return ListedTrajectories(runs, form, tokens.multiplicities)
 
 
-def _together_of(told: dict[str, Any], runs: list[Trajectory], tokens: Ragged, form: Form) -> BatchTrajectories:
-    starts = Ragged(np.asarray(told["starts"], dtype=np.float64), tokens.offsets, tokens.multiplicities)
-    outcome = BatchOutcome(
-        tokens.tokens,
-        np.asarray(told["leader_since"], dtype=np.int64),
-        np.asarray(told["settled"], dtype=np.int64),
-        np.asarray(told["errors"], dtype=np.float64),
-    )
+def _form(document: dict[str, Any]) -> Form:
+    name = fields.text(document, "layout")
+    if name not in Layout.__members__:
+        raise InputError(f"`layout` must be one of {', '.join(Layout.__members__)}, not {short(name)}.")
+    return Form(Layout[name])
+
+
+def _together_of(told: Any, runs: list[Trajectory], tokens: Ragged, form: Form) -> BatchTrajectories:
+    starts = Ragged(fields.floats(told, "starts", tokens.tokens.shape), tokens.offsets, tokens.multiplicities)
+    settled = fields.integers(told, "settled", (len(starts),), at_least=UNDECIDED)
+    since = fields.integers(told, "leader_since", (len(starts.tokens),), at_least=-1)
+    outcome = BatchOutcome(tokens.tokens, since, settled, _errors(told, len(starts)))
+    if len(outcome.undecided) != len(runs):
+        raise InputError(f"`runs` holds {len(runs)} runs, where {len(outcome.undecided)} clouds were left to integers.")
     exact = dict(zip(outcome.undecided.tolist(), runs, strict=True))
-    lengths = (len(starts.tokens), len(starts), len(starts))
-    if (*outcome.leader_since.shape, *outcome.settled.shape, *outcome.errors.shape) != lengths:
-        raise ValueError("arrays of different lengths")
     if any(run.n != len(starts[cloud]) for cloud, run in exact.items()):
-        raise ValueError("runs of other clouds")
-    dynamics, last = dynamics_of(told), told["last_layer"]
+        raise InputError("its runs are those of other clouds.")
+    dynamics, last = dynamics_of(told), fields.field(told, "last_layer")
     dynamics.check_dimension(starts.tokens.shape[1])
-    stop = Settled(last) if told["when_settled"] else AfterLayers(last)
-    record = LastOnly() if told["record"] == "last" else Every(told["record"])
+    stop = Settled(last) if fields.yes_or_no(told, "when_settled") else AfterLayers(last)
+    kept = fields.field(told, "record")
+    record = LastOnly() if kept == "last" else Every(kept)
     engines = engines_for("certified", CPU)
 
     def run_cloud(number: int) -> Trajectory:
@@ -128,5 +135,8 @@ def _record_document(record: Record) -> int | str | None:
     return None
 
 
-def _counts(multiplicities: Any) -> np.ndarray | None:
-    return None if multiplicities is None else np.asarray(multiplicities, dtype=np.int64)
+def _errors(told: Any, clouds: int) -> np.ndarray:
+    errors = fields.floats(told, "errors", (clouds,))
+    if (errors < 0).any():
+        raise InputError("`errors` must hold numbers from 0 up.")
+    return errors

@@ -3,8 +3,14 @@
 In JSON arrays are lists. In npz an array at the top of the document is an entry under its own name, where other
 programs find it; all others of a dtype lie one after the other in one entry, since a batch may have many thousands of
 them. The document says `{"array": entry}` or `{"array": entry, "start": …, "shape": …}` in their place.
+
+A file carries a digest, SHA-256, of all else that is in it: in JSON of the document written without spaces and with its
+keys in order, in npz of all other entries, in order of their names. Whatever was edited, cut or mixed up is refused. A
+digest protects from accidents, not from people: whoever changes a run on purpose can make a new one. To trust a
+stranger's result ask for the certificate of its limit, and `hardmax.verify` it.
 """
 
+import hashlib
 import io
 import json
 from collections import defaultdict
@@ -19,13 +25,14 @@ import numpy as np
 from hardmax.errors import InputError
 from hardmax.tokens.arrays import read_arrays
 from hardmax.tokens.files import write_whole
+from hardmax.tokens.rationals import short
 from hardmax.tokens.reading import parse_json, read_bytes, shown_name
 
-VERSION, READABLE = 3, (2, 3)  # version 2 had an npz entry for each array
+VERSION = 4  # the first with a digest
 RUN, RUNS = "hardmax-trajectory", "hardmax-trajectories"
 _HOLDS = {RUN: "the run of one cloud", RUNS: "the runs of a batch of clouds"}
 _READER = {RUN: "`Trajectory.load`", RUNS: "`Trajectories.load`"}
-_DOCUMENT = "document"
+_DOCUMENT, _DIGEST = "document", "digest"
 
 
 def write_document(path: Path, format: str, document: dict[str, Any]) -> None:
@@ -33,7 +40,7 @@ def write_document(path: Path, format: str, document: dict[str, Any]) -> None:
     document = {"format": format, "version": VERSION} | document
     match path.suffix.lower():
         case ".json":
-            write_whole(path, json.dumps(document, default=np.ndarray.tolist).encode())
+            write_whole(path, json.dumps(signed(document), default=np.ndarray.tolist).encode())
         case ".npz":
             write_whole(path, _archive(document))
         case suffix:
@@ -41,27 +48,60 @@ def write_document(path: Path, format: str, document: dict[str, Any]) -> None:
 
 
 def read_document(path: Path, format: str) -> dict[str, Any]:
-    """Read a document of a format; a file that holds anything else is told apart in one line."""
+    """Read a document of a format; a file that holds anything else, or was changed, is told apart in one line."""
     name, wish = shown_name(path), f"expected {_HOLDS[format]}, as `save` writes it"
     data = read_bytes(path, wish)
     if path.suffix.lower() == ".json":
         document = parse_json(data, name, wish)
+        is_whole = isinstance(document, dict) and document.pop(_DIGEST, None) == _digest_of_text(document)
     else:
         arrays = read_arrays(data, name)
         if _DOCUMENT not in arrays:
             raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: {wish}.")
+        said = arrays.pop(_DIGEST, np.empty(0, dtype=np.uint8)).tobytes()
+        is_whole = said == _digest_of_arrays(arrays)
         with damage_named(path):
             text = arrays[_DOCUMENT].tobytes()
             document = parse_json(text, name, wish, object_hook=lambda item: _put_back(item, arrays))
-    if not isinstance(document, dict) or document.get("format") not in _HOLDS:
-        raise InputError(f"{name} was not saved by hardmax: {wish}.")
-    if document["format"] != format:
-        found = document["format"]
-        raise InputError(f"{name} holds {_HOLDS[found]}: read it with {_READER[found]}.")
-    if document.get("version") not in READABLE:
-        known = " and ".join(map(str, READABLE))
-        raise InputError(f"{name} has version {document.get('version')!r}: this hardmax reads versions {known}.")
+    _check_kind(document, format, name, wish)
+    if not is_whole:
+        raise InputError(f"{name} is not what was saved: its digest differs. Copy it again, or save it again.")
     return document
+
+
+def signed(document: dict[str, Any]) -> dict[str, Any]:
+    """The document with its digest, as it stands in JSON."""
+    return document | {_DIGEST: _digest_of_text(document)}
+
+
+def _check_kind(document: Any, format: str, name: str, wish: str) -> None:
+    found = document.get("format") if isinstance(document, dict) else None
+    if not isinstance(found, str) or found not in _HOLDS:
+        raise InputError(f"{name} was not saved by hardmax: {wish}.")
+    if found != format:
+        raise InputError(f"{name} holds {_HOLDS[found]}: read it with {_READER[found]}.")
+    version = document.get("version")
+    if version in (2, 3):
+        why = "it has no digest, and whether it was changed cannot be told"
+        raise InputError(f"{name} was saved by an older hardmax: {why}. Simulate again, and save.")
+    if version != VERSION:
+        raise InputError(f"{name} has version {short(version)}: this hardmax reads version {VERSION}.")
+
+
+def _digest_of_text(document: dict[str, Any]) -> str:
+    text = json.dumps(document, default=np.ndarray.tolist, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _digest_of_arrays(arrays: dict[str, np.ndarray]) -> bytes:
+    digest = hashlib.sha256()
+    for name in sorted(arrays):
+        array = arrays[name]
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        # Lengths first, so that no two archives say the same in another way.
+        digest.update(json.dumps([name, array.dtype.str, array.shape]).encode() + b"\n")
+        digest.update(np.ascontiguousarray(array).data)
+    return digest.digest()
 
 
 @contextmanager
@@ -93,6 +133,7 @@ def _archive(document: dict[str, Any]) -> bytes:
     text = json.dumps(document | named, default=set_aside).encode()
     entries |= {pool: np.concatenate(arrays) for pool, arrays in pools.items()}
     entries[_DOCUMENT] = np.frombuffer(text, dtype=np.uint8)
+    entries[_DIGEST] = np.frombuffer(_digest_of_arrays(entries), dtype=np.uint8)
     buffer = io.BytesIO()
     np.savez_compressed(buffer, allow_pickle=False, **entries)
     return buffer.getvalue()
@@ -103,5 +144,7 @@ def _put_back(item: dict[str, Any], arrays: dict[str, np.ndarray]) -> Any:
         return arrays[item["array"]]
     if item.keys() != {"array", "start", "shape"}:
         return item
-    end = item["start"] + prod(item["shape"])
-    return arrays[item["array"]][item["start"] : end].reshape(item["shape"])
+    start, shape = item["start"], item["shape"]
+    if min([start, *shape]) < 0:
+        raise ValueError("an array that begins, or is, less than nothing")
+    return arrays[item["array"]][start : start + prod(shape)].reshape(shape)

@@ -4,7 +4,8 @@ The integers of exact runs are hexadecimal texts: they are long, and decimal one
 square of the length.
 """
 
-from fractions import Fraction
+from collections.abc import Callable, Iterator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,12 @@ from hardmax.engines.cpu import CPU
 from hardmax.engines.floating import FloatEngine
 from hardmax.engines.judges import TieSlack
 from hardmax.engines.stretch import ExactStretch, FloatStretch, Told
+from hardmax.errors import InputError
+from hardmax.runs import fields
 from hardmax.runs.packing import RUN, damage_named, read_document, write_document
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.points import Points
-from hardmax.tokens.rationals import IntegerCloud
+from hardmax.tokens.rationals import IntegerCloud, short, whole_number
 
 
 def save(run: Trajectory, path: Path) -> None:
@@ -58,30 +61,69 @@ def run_document(run: Trajectory) -> dict[str, Any]:
 
 def run_of(document: dict[str, Any]) -> Trajectory:
     """The run that a document tells of."""
-    points = Points(
-        _array_of_numbers(document["points"]["coordinates"]),
-        np.asarray(document["points"]["multiplicities"], dtype=np.int64),
-        np.asarray(document["points"]["of_token"], dtype=np.int64),
-    )
-    dynamics = dynamics_of(document)
+    points, dynamics = _points(fields.field(document, "points")), dynamics_of(document)
     dynamics.check_dimension(points.dimension)
-    slack = document["tie_slack"]
-    engine = engines_for(TieSlack(slack) if slack is not None else document["arithmetic"], CPU)[0]
-    since = np.asarray(document["leader_since"], dtype=np.int64)
-    if not (since.shape == points.multiplicities.shape == (points.count,) and points.of_token.max() < points.count):
-        raise ValueError("arrays of different lengths")
+    slack = fields.optional(fields.size_of, document, "tie_slack")
+    engine = engines_for(TieSlack(slack) if slack is not None else fields.text(document, "arithmetic"), CPU)[0]
+    stretches = tuple(_stretch(item, dynamics, points) for item in fields.items(document, "stretches"))
+    settled_at = fields.optional(fields.whole, document, "settled_at")
+    recorded = fields.integers(document, "recorded", (None,)).tolist()
+    if not recorded or any(later <= layer for layer, later in pairwise(recorded)):
+        raise InputError("`recorded` must be layers, each later than the one before.")
+    _check_order(stretches, settled_at)
     return Trajectory(
         points=points,
         dynamics=dynamics,
         engine=engine,
-        stretches=tuple(_stretch(item, dynamics, points) for item in document["stretches"]),
-        recorded=tuple(document["recorded"]),
-        leader_since=since,
-        margin_at={layer: np.inf if margin is None else margin for layer, margin in document["margin_at"]},
-        decided_by=dict(document["decided_by"]),
-        settled_at=document["settled_at"],
-        stopped=str(document["stopped"]),
+        stretches=stretches,
+        recorded=tuple(recorded),
+        leader_since=fields.integers(document, "leader_since", (points.count,), at_least=-1),
+        margin_at=dict(_by_layer(document, "margin_at", _margin)),
+        decided_by=dict(_by_layer(document, "decided_by", _name)),
+        settled_at=settled_at,
+        stopped=fields.text(document, "stopped"),
     )
+
+
+def _points(document: Any) -> Points:
+    coordinates = fields.numbers(document, "coordinates")
+    if coordinates.size == 0:
+        raise InputError("`coordinates` must hold at least one point.")
+    count = len(coordinates)
+    of_token = fields.integers(document, "of_token", (None,), below=count)
+    multiplicities = fields.integers(document, "multiplicities", (count,), at_least=1)
+    tokens = np.bincount(of_token, minlength=count)
+    if (tokens < 1).any() or (multiplicities < tokens).any():
+        raise InputError("`multiplicities` must count every token of `of_token`, and each point must have one.")
+    return Points(coordinates, multiplicities, of_token)
+
+
+def _check_order(stretches: Sequence[FloatStretch | ExactStretch], settled_at: int | None) -> None:
+    ends = [stretch.until for stretch in stretches]
+    starts = [stretch.layer for stretch in stretches]
+    if (
+        not stretches
+        or None in ends[:-1]
+        or any(s < e for s, e in zip(starts[1:], ends, strict=False) if e is not None)
+    ):
+        raise InputError("`stretches` must follow one another.")
+    if settled_at is not None and ends[-1] is not None:
+        raise InputError("`settled_at` names a layer, but the last stretch does not last for ever.")
+
+
+def _by_layer(document: Any, key: str, read: Callable[[Any, str], Any]) -> Iterator[tuple[int, Any]]:
+    for pair in fields.items(document, key):
+        if not isinstance(pair, list) or len(pair) != 2:
+            raise InputError(f"`{key}` must hold pairs of a layer and what is said of it, not {short(pair)}.")
+        yield whole_number(pair[0], f"`{key}`", at_least=0), read(pair[1], key)
+
+
+def _margin(value: Any, key: str) -> float:
+    return np.inf if value is None else fields.size(value, key)
+
+
+def _name(value: Any, key: str) -> str:
+    return fields.text({key: value}, key)
 
 
 def dynamics_document(dynamics: Dynamics) -> dict[str, Any]:
@@ -95,7 +137,8 @@ def dynamics_document(dynamics: Dynamics) -> dict[str, Any]:
 
 def dynamics_of(document: dict[str, Any]) -> Dynamics:
     """The parameters that a document tells of."""
-    return Dynamics(document["alpha"], document["metric"], any_metric=True)
+    alpha, metric = fields.text(document, "alpha"), fields.optional(fields.items, document, "metric")
+    return Dynamics(alpha, metric, any_metric=True)
 
 
 def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
@@ -122,26 +165,40 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
     }
 
 
-def _stretch(item: dict[str, Any], dynamics: Dynamics, points: Points) -> FloatStretch | ExactStretch:
-    choices = Choices(np.asarray(item["indices"], dtype=np.int64), np.asarray(item["offsets"], dtype=np.int64))
-    if len(choices) != points.count or not 0 <= choices.indices.min() <= choices.indices.max() < points.count:
-        raise ValueError("attended sets that name no point")
+def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatStretch | ExactStretch:
+    count, shape = points.count, (points.count, points.dimension)
+    layer = fields.whole(item, "layer")
     shared = {
-        "layer": item["layer"],
-        "until": item["until"],
-        "choices": choices,
-        "alone": np.asarray(item["alone"], dtype=bool),
-        "margin": np.inf if item["margin"] is None else item["margin"],
+        "layer": layer,
+        "until": fields.optional(fields.whole, item, "until", at_least=layer + 1),
+        "choices": _choices(item, count),
+        "alone": fields.truths(item, "alone", (count,)),
+        "margin": fields.size_or(np.inf, item, "margin"),
         "keep": dynamics.keep,
-        "decided_by": str(item["decided_by"]),
+        "decided_by": fields.text(item, "decided_by"),
     }
     if "denominator" in item:
-        denominator = int(item["denominator"], 16)
-        positions, targets = (IntegerCloud(_integers(item[key]), denominator) for key in ("positions", "targets"))
+        ((denominator,),) = fields.hexadecimal({"denominator": [[item["denominator"]]]}, "denominator", (1, 1))
+        if denominator < 1:
+            raise InputError("`denominator` must be positive.")
+        clouds = (IntegerCloud(fields.hexadecimal(item, key, shape), denominator) for key in ("positions", "targets"))
+        positions, targets = clouds
         return ExactStretch(**shared, positions=positions, targets=targets)
-    places = Told(np.asarray(item["positions"], dtype=np.float64), points.multiplicities)
-    told = None if item.get("targets") is None else np.asarray(item["targets"], dtype=np.float64)
-    return FloatStretch(**shared, places=places, error=np.nan if item["error"] is None else item["error"], told=told)
+    places = Told(fields.floats(item, "positions", shape), points.multiplicities)
+    told = fields.optional(fields.floats, item, "targets", shape=shape)
+    return FloatStretch(**shared, places=places, error=fields.size_or(np.nan, item, "error"), told=told)
+
+
+def _choices(item: Any, count: int) -> Choices:
+    offsets = fields.integers(item, "offsets", (count + 1,))
+    indices = fields.integers(item, "indices", (None,), below=count)
+    if offsets[0] != 0 or offsets[-1] != len(indices) or (np.diff(offsets) < 1).any():
+        raise InputError("`offsets` must cut `indices` into a set for each point, none of them empty.")
+    increases = np.diff(indices) > 0
+    increases[offsets[1:-1] - 1] = True  # from one set to the next
+    if not increases.all():
+        raise InputError("`indices` must increase within each attended set.")
+    return Choices(indices, offsets)
 
 
 def _finite(value: float) -> float | None:
@@ -153,15 +210,5 @@ def _numbers(coordinates: np.ndarray) -> np.ndarray | list[list[str]]:
     return [[str(value) for value in row] for row in coordinates] if coordinates.dtype == object else coordinates
 
 
-def _array_of_numbers(values: Any) -> np.ndarray:
-    if isinstance(values, list) and isinstance(values[0][0], str):
-        return np.array([[Fraction(value) for value in row] for row in values], dtype=object)
-    return np.asarray(values, dtype=np.float64)
-
-
 def _hexes(rows: list[list[int]]) -> list[list[str]]:
     return [[f"{value:x}" for value in row] for row in rows]
-
-
-def _integers(rows: list[list[str]]) -> list[list[int]]:
-    return [[int(value, 16) for value in row] for row in rows]

@@ -1,5 +1,6 @@
 """Training data from files: texts with labels, and an account of the rows that were of no use."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -63,7 +64,10 @@ def read_corpus(path: str | Path, *, text: str | None = None, label: str | None 
 
     `text` and `label` name the columns; where they are not given, usual names are looked for. In a folder such as
     aclImdb the labels are the names of the folders with `.txt` files in them. Rows without text or label, and broken
-    lines, are left out and listed in `bad`.
+    lines, are left out and listed in `bad`; a file of which it is not certain where its rows begin is refused.
+
+    A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more; the environment variable
+    HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
     path = Path(path)
     kind = "folder" if path.is_dir() else path.suffix.lower()
@@ -78,10 +82,10 @@ def read_corpus(path: str | Path, *, text: str | None = None, label: str | None 
         _choose(text, "text", TEXT_NAMES, columns, path),
         _choose(label, "label", LABEL_NAMES, columns, path),
     )
-    return _collect(rows, *chosen, path)
+    return _collect(rows(*chosen), *chosen, path)
 
 
-def _collect(rows: Any, text: str, label: str, path: Path) -> Corpus:
+def _collect(rows: Iterable[Row], text: str, label: str, path: Path) -> Corpus:
     texts, labels, bad = [], [], []
     for row in rows:
         reason = _fault(row, text, label)
@@ -109,11 +113,18 @@ def _fault(row: Row, text: str, label: str) -> str:
         return "the text is empty"
     if not _is_unicode(content):
         return "the text is not UTF-8"
+    return _label_fault(name)
+
+
+def _label_fault(name: Any) -> str:
     if name is None or name != name or (isinstance(name, str) and not name.strip()):
         return "no label"
     if not isinstance(name, str | int | float | bool):
         return f"the label is a {type(name).__name__}"
-    return ""
+    if isinstance(name, str) and not _is_unicode(name):
+        return "the label is not UTF-8"
+    # Whoever names a class with a quote in it is rarer than whoever slips.
+    return "a quote in the label" if isinstance(name, str) and '"' in name else ""
 
 
 def _is_unicode(text: str) -> bool:
@@ -129,7 +140,7 @@ def _plain_label(label: Any) -> Any:
 
 
 def _choose(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: Path) -> str:
-    there = ", ".join(columns)
+    there = ", ".join("".join(mark if mark.isprintable() else "?" for mark in column) for column in columns)
     if name is not None:
         if name not in columns:
             raise InputError(f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.")

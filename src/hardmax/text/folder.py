@@ -7,9 +7,10 @@ may be edited.
 import hashlib
 import json
 import os
-import secrets
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from safetensors.numpy import load, save
 from hardmax.errors import InputError
 from hardmax.text.card import write_card
 from hardmax.text.model import TextModel
+from hardmax.text.replacing import find_folder, replace_folder, tidy
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 from hardmax.tokens.files import write_whole
@@ -26,28 +28,58 @@ from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
 
 FORMAT, VERSION = "hardmax text model", 1
 READ = ("config.json", "model.safetensors", "vocabulary.txt", "metrics.json")
+TRAINING = ("training.jsonl", "training.png")  # log and curve of the training that made the model
+OURS = (*READ, "README.md", "hashes.json", *TRAINING)
+_TRIES = 100
 _WISH = "expected a folder that `save` wrote"
 _DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
 
 
-def write_model(model: TextModel, folder: Path) -> None:
-    """Write the folder whole or not at all. A model that is there is replaced; anything else is left alone."""
+def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
+    """Write the folder whole or not at all: at every moment a reader finds the model that was there, or the new one.
+
+    Files `beside` those of the model go with it. A model that is there is replaced; other files in its folder stay, and
+    a folder of other things is left alone.
+    """
+    files = {**_contents(model), **beside}
     target = Path(os.path.realpath(folder))
-    _check_target(target, folder)
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    try:
-        draft.mkdir(parents=True)
-        for name, data in _contents(model).items():
+
+    def fill(draft: Path) -> None:
+        for name, data in files.items():
             write_whole(draft / name, data)
-        _put_in_place(draft, target)
+        _copy_others(target, draft)
+
+    try:
+        tidy(target)
+        _check_target(target, folder)
+        replace_folder(target, fill)
     except OSError as error:
         raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)  # it became the folder, or was never finished
 
 
 def read_model(folder: Path) -> TextModel:
     """The model in a folder, with every check: files, hashes, shapes, dtypes, finite numbers."""
+    target, tries = Path(os.path.realpath(folder)), 0
+    while True:
+        place, tries = find_folder(target), tries + 1
+        before = _identity(place)
+        try:
+            return _read(folder if place == target else place)
+        except InputError:
+            # A model that is replaced while it is read is half the one and half the other.
+            if tries == _TRIES or _identity(find_folder(target)) == before:
+                raise
+
+
+def _identity(folder: Path) -> tuple[int, int, int] | None:
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def _read(folder: Path) -> TextModel:
     if not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_WISH}.")
     files = {name: read_bytes(folder / name, _WISH) for name in ("hashes.json", *READ)}
@@ -146,11 +178,12 @@ def _check_target(target: Path, folder: Path) -> None:
         raise InputError(f"`{folder}` holds other things: expected a new or empty folder, or one with a model.")
 
 
-def _put_in_place(draft: Path, target: Path) -> None:
-    if not target.exists():
-        draft.rename(target)
-        return
-    former = draft.with_suffix(".old")
-    target.rename(former)
-    draft.rename(target)
-    shutil.rmtree(former, ignore_errors=True)
+def _copy_others(former: Path, draft: Path) -> None:
+    """What somebody put beside a model stays there; what was written with it goes with it."""
+    for path in former.iterdir() if former.is_dir() else ():
+        if path.name in OURS:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, draft / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, draft / path.name, follow_symlinks=False)

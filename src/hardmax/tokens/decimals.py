@@ -131,6 +131,6 @@ def _shown(cell: Any) -> str:
 
 
 def _hint(cell: Any) -> str:
-    # A cell with half a pair of quotes was cut in two at a comma.
-    is_cut = isinstance(cell, str) and ("," in cell or cell.count('"') == 1)
+    # A cell with half a pair of quotes, or with a tab in it, was cut out between two commas.
+    is_cut = isinstance(cell, str) and ("," in cell or "\t" in cell.strip() or cell.count('"') == 1)
     return " Write decimals with a point." if is_cut else ""

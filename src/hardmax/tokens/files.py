@@ -4,10 +4,12 @@ A text file says decimals, so its numbers are read as the decimals they are writ
 nearest binary fraction. npy and npz files hold floats, and those are what they are.
 """
 
+import errno
 import gc
 import os
 import re
 import secrets
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
@@ -20,6 +22,7 @@ import numpy as np
 from hardmax.errors import InputError
 from hardmax.tokens.arrays import NPY_MAGIC, ZIP_MAGIC, read_array, read_arrays
 from hardmax.tokens.batches import Ragged
+from hardmax.tokens.columns import read_columns
 from hardmax.tokens.decimals import fractions_array, is_number, read_numbers
 from hardmax.tokens.reading import decode, parse_json, read_bytes, reason, shown_name
 
@@ -36,8 +39,6 @@ FORMATS = {
 }
 WISH, JSON_WISH = "expected a file of tokens, or `-` for standard input", "expected [[0, 1], [1, 0]]"
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
-# A cell in quotes. Without them "1,5" would be two cells and 1"5 would be 15: such quotes stay, and no number has any.
-_QUOTED = re.compile(r'(?<![^\s,;])"[ \t]*([^\s",;]*)[ \t]*"(?![^\s,;])')
 
 
 def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[Table] | Ragged:
@@ -50,7 +51,9 @@ def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[T
     | npy | shape (n, d) | shape (B, n, d) |
     | npz | the only array, or `tokens` | the same, or `tokens` with `offsets` (and `multiplicities`) |
 
-    `format` ("csv", "json", "npy" or "npz") overrules the suffix.
+    `format` ("csv", "json", "npy" or "npz") overrules the suffix. Decimals have a point: `1,5` is refused where it
+    stands for one number. An npz file may unpack to 256 MiB, or to 100 times its own size if that is more; the
+    environment variable HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
     name, data = shown_name(path), read_bytes(path, WISH)
     if not data.strip():
@@ -72,23 +75,46 @@ def read_metric(text: str, name: str = "`metric`") -> list[list[Fraction]]:
 
 
 def write_whole(path: str | Path, data: bytes) -> None:
-    """Writes the file completely, or leaves what was there: no reader ever meets half a file."""
+    """Writes the file completely, or leaves what was there: no reader ever meets half a file.
+
+    A file that is replaced keeps its permissions, and a link stays a link. Once this returns the data are on the disk.
+    """
     target = Path(os.path.realpath(path))  # a link stays a link: the file it points to is replaced
     if target.exists() and not target.is_file():
         raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
-    draft = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
     try:
         with draft.open("xb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
         draft.replace(target)
+        sync_folder(target.parent)
     except OSError as error:
-        why = reason(error) if target.parent.is_dir() else f"the folder `{Path(path).parent}` does not exist"
-        raise InputError(f"`{path}` cannot be written: {why}.") from None
+        raise InputError(f"`{path}` cannot be written: {_why_not(path, target, error)}.") from None
     finally:
         with suppress(OSError):  # it became the file, or was never made
             draft.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Put on the disk which files are in the folder, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+
+
+def _why_not(path: str | Path, target: Path, error: OSError) -> str:
+    folder = Path(path).parent
+    if not target.parent.is_dir():
+        return f"the folder `{folder}` does not exist"
+    # It is the folder that must be writable: the new file takes the place of the old one.
+    return f"no new file can be made in the folder `{folder}`" if error.errno == errno.EACCES else reason(error)
 
 
 # ---------------------------------------------------------------- what the bytes are
@@ -135,47 +161,7 @@ def _no_garbage_search() -> Iterator[None]:
 
 
 def _read_csv(data: bytes, name: str) -> Table:
-    text = _decode(data, name).replace("\r\n", "\n").replace("\r", "\n")
-    if '"' in text:
-        text = _QUOTED.sub(r"\1", text)
-    lines = text.split("\n")
-    if "#" in text:
-        lines = [line.partition("#")[0] for line in lines]
-    numbers = [number for number, line in enumerate(lines, 1) if line and not line.isspace()]
-    if numbers and _is_header(lines[numbers[0] - 1], name):
-        del numbers[0]
-    if not numbers:
-        raise InputError(f"{name} holds no tokens: expected one per line, its coordinates separated by commas.")
-    lines = [lines[number - 1] for number in numbers]
-
-    delimiter = _delimiter(lines[0])
-    widths = [line.count(delimiter) + 1 for line in lines] if delimiter else [len(line.split()) for line in lines]
-    width = widths[0]
-    for number, found in zip(numbers, widths, strict=True):
-        if found != width:
-            plural = "column" if found == 1 else "columns"
-            raise InputError(f"{name} line {number} has {found} {plural}: expected {width} as on line {numbers[0]}.")
-
-    def place(cell: int) -> str:
-        return f"{name} line {numbers[cell // width]}, column {cell % width + 1} (token {cell // width})"
-
-    cells = (delimiter or " ").join(lines).split(delimiter)
-    return read_numbers(cells, place).reshape(len(lines), width)
-
-
-def _is_header(line: str, name: str) -> bool:
-    cells = line.split(_delimiter(line))
-    if any(is_number(cell) for cell in cells) or not any(mark.isalpha() for mark in line):
-        return False
-    # A table saved with its row numbers has a nameless first column: as a coordinate it would ruin the cloud.
-    if len(cells) > 1 and not cells[0].strip():
-        raise InputError(f"{name} has no name over column 1, which looks like row numbers: save it without them.")
-    return True
-
-
-def _delimiter(line: str) -> str | None:
-    # The semicolon first: where it separates, a comma may be somebody's decimal point.
-    return next((mark for mark in (";", ",", "\t") if mark in line), None)
+    return read_columns(_decode(data, name), name)
 
 
 def _is_there(text: str) -> bool:

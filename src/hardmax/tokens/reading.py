@@ -5,6 +5,7 @@ does not wait for it.
 """
 
 import json
+import os
 import re
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 
 from hardmax.errors import InputError
 
+UNPACKED_LIMIT = "HARDMAX_UNPACKED_LIMIT"
 # What can stand where a document breaks off: the beginning of a word, of a number, or of an escaped character.
 _UNFINISHED = re.compile(
     r"t(r(ue?)?)?|f(a(l(se?)?)?)?|n(u(ll?)?)?|N(aN?)?|-?(I[nfity]{0,7})?|\.|(\.\d+)?[eE][-+]?|u[0-9a-fA-F]{0,4}"
@@ -58,6 +60,24 @@ def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None, way_o
     if at_most is not None and len(data) > at_most:
         raise InputError(f"{name} is larger than {_size(at_most)}, the most that is read{way_out}: {wish}.")
     return data
+
+
+def check_unpacked(size: int, stored: int, name: str) -> None:
+    """Refuses what would be far larger in memory than in its file: more than 256 MiB, and 100 times its size there.
+
+    The environment variable HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
+    """
+    at_most = _unpacked_limit(stored)
+    if size > at_most:
+        more = f"{UNPACKED_LIMIT}={size} allows it"
+        raise InputError(f"{name} unpacks to {_size(size)}, and at most {_size(at_most)} is read of it: {more}.")
+
+
+def _unpacked_limit(stored: int) -> int:
+    said = os.environ.get(UNPACKED_LIMIT, "")
+    if said and not (said.isascii() and said.isdigit() and len(said) < 20):
+        raise InputError(f"{UNPACKED_LIMIT} must be a number of bytes, not {said!r:.60}.")
+    return int(said) if said else max(256 * 2**20, 100 * stored)
 
 
 def decode(data: bytes, name: str, wish: str) -> str:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import torch
 
 from hardmax.errors import InputError
 from hardmax.text.calibration import fit_temperature
+from hardmax.text.claims import Claim
 from hardmax.text.encoding import Encoded
 from hardmax.text.model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -56,8 +58,8 @@ def fit(
     network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax(), says).to(device)
     examples = _examples(corpus, numbers, counts, ~held_out, recipe)
     validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
-    store = Folder(_make(folder), _fingerprint(corpus.encoded, numbers, counts, recipe)) if folder else None
-    reports = train(network, examples, recipe, validation=validation, folder=store, progress=progress)
+    with _held(folder, _fingerprint(corpus.encoded, numbers, counts, recipe)) as store:
+        reports = train(network, examples, recipe, validation=validation, folder=store, progress=progress)
     temperature = 1.0
     if validation:
         logits, _ = decide(network, validation.clouds, network.alpha)
@@ -71,13 +73,24 @@ def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np
     return Examples(pick(clouds, rows), labels[rows], weights[rows])
 
 
-def _make(folder: str | Path) -> Path:
+@contextmanager
+def _held(folder: str | Path | None, fingerprint: str) -> Iterator[Folder | None]:
+    """The folder of a training, which no other training writes meanwhile."""
+    if folder is None:
+        yield None
+        return
     path = Path(folder)
     try:
         path.mkdir(parents=True, exist_ok=True)
+        claim = Claim.on(path)
     except OSError as error:
         raise InputError(f"`{folder}` cannot be made: {(error.strerror or str(error)).lower()}.") from None
-    return path
+    if claim is None:
+        raise InputError(f"`{folder}` is held by another training: wait for it, or name another folder.")
+    try:
+        yield Folder(path, fingerprint)
+    finally:
+        claim.release()
 
 
 def _fingerprint(encoded: Encoded, labels: np.ndarray, weights: np.ndarray, recipe: Recipe) -> str:

@@ -26,7 +26,12 @@ class Epoch:
 
 def write_log(path: Path, reports: Sequence[Epoch]) -> None:
     """Write all reports, whole or not at all."""
-    write_whole(path, "".join(json.dumps(asdict(report)) + "\n" for report in reports).encode())
+    write_whole(path, log_bytes(reports))
+
+
+def log_bytes(reports: Sequence[Epoch]) -> bytes:
+    """What `write_log` writes."""
+    return "".join(json.dumps(asdict(report)) + "\n" for report in reports).encode()
 
 
 def read_log(path: str | Path) -> list[Epoch]:
