@@ -200,15 +200,16 @@ def test_another_recipe_cannot_go_on(hardmax: Command, here: Path, monkeypatch: 
     assert "another recipe" in refused.err
 
 
+@pytest.mark.parametrize(("signal", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
 def test_an_interruption_before_the_first_epoch_leaves_nothing(
-    hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+    signal: BaseException, code: int, hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
+        raise signal
 
     monkeypatch.setattr("hardmax.train.fitting.fit", interrupted)
     cut = train(hardmax)
-    assert cut.code == 130
+    assert cut.code == code
     assert "nothing is kept" in cut.err
 
 

@@ -59,9 +59,9 @@ def train_command(
     try:
         with training_table(chosen) as progress:
             model = train_on(corpus, chosen, fit, target.checkpoint, progress)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal to end
         narrate(target.way_on())
-        raise typer.Exit(130) from None
+        raise
     for path in target.write(model):
         narrate(f"wrote {path}")
     if as_json:

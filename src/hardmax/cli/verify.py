@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from hardmax.cli.options import AsJson
-from hardmax.cli.output import print_json
+from hardmax.cli.output import print_json, print_text
 from hardmax.errors import InputError
 from hardmax.tokens.reading import parse_json, read_bytes, shown_name
 
@@ -36,7 +36,7 @@ def verify_command(
     if as_json:
         print_json({"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason})
     else:
-        print(f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}")
+        print_text(f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}")
     if not verdict:
         raise typer.Exit(REFUSED if verdict.decided else UNDECIDED)
 
