@@ -1,4 +1,4 @@
-"""Text from elsewhere (texts, labels, names of files and columns) made harmless for a terminal, for HTML and for JSON.
+"""Text from elsewhere (texts, labels, names of files and columns) made harmless for terminals, HTML, figures, JSON.
 
 A terminal obeys control characters: ESC moves the cursor, sets titles, writes to the clipboard. Marks of direction
 (U+202E) make a text read as what it is not, tags and the like are not seen at all, and lone surrogates cannot be
@@ -48,6 +48,15 @@ def harmless_html(text: object) -> str:
     '&lt;b&gt;\\x00\\u202e&amp;'
     """
     return html.escape(harmless_text(str(text)))
+
+
+def harmless_label(text: object) -> str:
+    r"""The text in one line as a figure shows it: dollars are no formula.
+
+    >>> harmless_label("$5\x1b")
+    '\\$5\\x1b'
+    """
+    return harmless_line(text).replace("$", r"\$")
 
 
 def harmless_json(document: Any, *, indent: int | None = None, encoding: str = "utf-8") -> str:

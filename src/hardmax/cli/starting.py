@@ -3,9 +3,12 @@
 Importing the commands takes a moment, and Ctrl-C in that moment should end as quietly as any other.
 """
 
+import logging
 import sys
-from typing import NoReturn
+import warnings
+from typing import Any, NoReturn
 
+from hardmax.cli.output import narrate
 from hardmax.cli.signals import end_when_told
 from hardmax.cli.streams import mend_streams
 
@@ -15,8 +18,19 @@ def start() -> NoReturn:
     try:
         mend_streams()  # first, or what others open would take the places of closed streams
         end_when_told()
+        hush_libraries()
         from hardmax.cli.main import run
 
         run()
     except KeyboardInterrupt:
         sys.exit(130)
+
+
+def hush_libraries() -> None:
+    """What libraries warn of becomes one line each; what they log (such as where they keep their caches) is not shown."""
+
+    def show(message: Warning | str, *_: Any) -> None:
+        narrate(f"warning: {' '.join(str(message).split())}")
+
+    warnings.showwarning = show
+    logging.getLogger().addHandler(logging.NullHandler())
