@@ -28,11 +28,12 @@ def explain_command(
 
     Prints the label, its probability, the words that lead, and how they add up to the score.
     """
-    from hardmax.text.shipped import load
-
     if html is not None:
         check_target(html, "--html", (".html", ".htm"))
     content = _read_text(text, file)
+
+    from hardmax.text.shipped import load  # only now, since it takes a while to come
+
     explanation = load(model).explain(content)
     if html is not None:
         explanation.save(html)

@@ -27,7 +27,7 @@ def start() -> NoReturn:
 
 
 def hush_libraries() -> None:
-    """What libraries warn of becomes one line each; what they log (such as where they keep their caches) is not shown."""
+    """What libraries warn of is one line each; what they log, such as where they keep their caches, is not shown."""
 
     def show(message: Warning | str, *_: Any) -> None:
         narrate(f"warning: {' '.join(str(message).split())}")
