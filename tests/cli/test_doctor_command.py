@@ -15,7 +15,7 @@ from command import Command
 
 from hardmax.cli import health
 
-EXTRAS = {"exact", "figures", "tables", "train", "gpu", "hub"}
+EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"bench", "dev"}
 
 
 def test_the_doctor_names_versions_extras_and_machine(hardmax: Command):

@@ -6,6 +6,7 @@
 import os
 import sys
 import traceback
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
@@ -72,7 +73,7 @@ def run() -> NoReturn:
     except BrokenPipeError:
         code = FAILED  # `hardmax … | head`: the reader has what it wanted
     except Exception as error:
-        code = _usage_error(error) or _output_error(error) or _our_fault(error)
+        code = _usage_error(error) or _output_error(error) or _folder_error(error) or _our_fault(error)
     give_up_output()
     sys.exit(code)
 
@@ -98,6 +99,17 @@ def _output_error(error: Exception) -> int | None:
     if not isinstance(error, OSError) or not is_of_a_stream(error):
         return None
     return _say(f"the output cannot be written: {reason(error)}.", FAILED)
+
+
+def _folder_error(error: Exception) -> int | None:
+    """Where the current folder was removed, names of files mean nothing, and numba compiles nothing."""
+    if not isinstance(error, FileNotFoundError):
+        return None
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return _say("the current folder does not exist any more: change to one that does.", BAD_INPUT)
+    return None
 
 
 def _our_fault(error: Exception) -> int:
