@@ -7,6 +7,7 @@ import unicodedata
 import warnings
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -151,7 +152,8 @@ def test_what_stands_in_a_file_is_quoted_harmlessly(case: str, hardmax: Command,
 
 
 def test_names_of_arrays_and_columns_are_quoted_harmlessly(hardmax: Command, here: Path):
-    np.savez(here / "points.npz", **{EVIL: np.eye(2), "b": np.eye(2)})
+    arrays: dict[str, Any] = {EVIL: np.eye(2), "b": np.eye(2)}
+    np.savez(here / "points.npz", **arrays)
     is_refused(hardmax("limit", "points.npz", *HALF))
     (here / "texts.csv").write_text(f"x{EVIL},y\na,b\n")
     is_refused(hardmax("evaluate", "model", "texts.csv"))

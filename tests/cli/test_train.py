@@ -258,6 +258,7 @@ BAD_OPTIONS = {
     "a column that is not there": (["--text", "story"], ["--text", "story", "review, sentiment"]),
     "a dimension of zero": (["--dimension", 0], ["--dimension", "at least 1"]),
     "an alpha of zero": (["--alpha", 0], ["--alpha"]),
+    "an empty alpha": (["--alpha", ""], ["--alpha", "such as 0.5 or 1/2", "''"]),
     "an alpha over zero": (["--alpha", "1/0"], ["--alpha", "such as 0.5 or 1/2", "'1/0'"]),
     "a share in words": (["--validation", "half"], ["--validation", "'half'"]),
     "a share of more than all": (["--validation", "3/2"], ["--validation", "a share"]),

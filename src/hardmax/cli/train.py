@@ -41,9 +41,9 @@ def train_command(
         recipe,
         dimension=dimension,
         layers=layers,
-        alpha=alpha and read_number(alpha, "--alpha"),
+        alpha=None if alpha is None else read_number(alpha, "--alpha"),
         epochs=epochs,
-        validation=validation and read_number(validation, "--validation"),
+        validation=None if validation is None else read_number(validation, "--validation"),
         seed=seed,
     )
     target = Target(output, force=force, resume=resume)
