@@ -9,7 +9,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-__version__ = "0.1.0"
+__version__ = "0.2.0.dev0"
 
 # Names are resolved when first used (PEP 562), so that `hardmax --help` does not wait for numpy.
 _HOMES = {

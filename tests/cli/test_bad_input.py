@@ -44,7 +44,7 @@ BAD_OPTIONS = {
     "metric with a nan": ([*THIRTY, "--metric", "1,0;0,nan"], ["--metric", "row 2, column 2", "finite"]),
     "metric of words": ([*THIRTY, "--metric", "identity"], ["--metric", "identity", "neither"]),
     "layers negative": (["--alpha", "1", "--layers", "-3"], ["--layers", "-3"]),
-    "layers a word": (["--alpha", "1", "--layers", "many"], ["--layers", "integer"]),
+    "layers a word": (["--alpha", "1", "--layers", "many"], ["--layers", "int"]),
     "layers and until settled": ([*THIRTY, "--until-settled"], ["--layers", "--until-settled", "both"]),
     "neither layers nor until settled": (["--alpha", "1"], ["--layers", "--until-settled", "neither"]),
     "ten gigabytes": (

@@ -251,7 +251,7 @@ BAD_OPTIONS = {
     "metric of another dimension": ([*HALF, "--metric", "1"], ["--metric", "1 by 1", "2"]),
     "arithmetic unknown": ([*HALF, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
     "layers negative": ([*HALF, "--at-most", "-3"], ["--at-most", "-3"]),
-    "layers a word": ([*HALF, "--at-most", "many"], ["--at-most", "integer"]),
+    "layers a word": ([*HALF, "--at-most", "many"], ["--at-most", "int"]),
     "output of unknown suffix": ([*HALF, "-o", "out.xlsx"], ["--output", "out.xlsx", ".csv, .json or .npz"]),
     "output in no folder": ([*HALF, "-o", "nowhere/out.csv"], ["--output", "nowhere/out.csv", "folder"]),
     "certificate of unknown suffix": ([*HALF, "--certificate", "c.txt"], ["--certificate", "c.txt", ".json"]),

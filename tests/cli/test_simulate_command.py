@@ -25,10 +25,10 @@ def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader((line for line in text.splitlines() if line[0] != "#"), delimiter="\t"))
 
 
-def on_a_terminal(*arguments: str, columns: int) -> str:
+def on_a_terminal(*arguments: str, columns: int, kind: str = "xterm") -> str:
     """What appears on a terminal of so many columns, stdout and stderr together, without colours."""
     reader, terminal = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(columns), "TERM": "xterm"}
+    environment = os.environ | {"COLUMNS": str(columns), "TERM": kind}
     command = [sys.executable, "-m", "hardmax", *arguments]
     started = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
     os.close(terminal)
@@ -294,8 +294,10 @@ def test_a_fault_of_ours_can_be_traced(hardmax: Command, monkeypatch: pytest.Mon
 
     monkeypatch.setattr("hardmax.tokens.files.read_cloud", broken)
     monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
-    with pytest.raises(RuntimeError):
-        hardmax("simulate", "-", *THIRTY)
+    outcome = hardmax("simulate", "-", *THIRTY)
+    assert outcome.code == 1
+    assert "Traceback" in outcome.err
+    assert "in broken" in outcome.err
 
 
 def test_a_missing_extra_is_named(hardmax: Command, monkeypatch: pytest.MonkeyPatch):

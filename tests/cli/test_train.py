@@ -96,7 +96,7 @@ def test_json_is_one_document(hardmax: Command, here: Path):
 
 
 def test_options_overrule_the_recipe(hardmax: Command, here: Path):
-    options = ("--dimension", 3, "--layers", 2, "--alpha", 0.5, "--epochs", 2, "--seed", 7)
+    options = ("--dimension", 3, "--layers", 2, "--alpha", "1/2", "--epochs", 2, "--seed", 7)
     document = json.loads(train(hardmax, *options, "--json").out)
     assert {name: document["recipe"][name] for name in ("dimension", "layers", "alpha", "epochs", "seed")} == {
         "dimension": 3,
@@ -200,15 +200,16 @@ def test_another_recipe_cannot_go_on(hardmax: Command, here: Path, monkeypatch: 
     assert "another recipe" in refused.err
 
 
+@pytest.mark.parametrize(("signal", "code"), [(KeyboardInterrupt(), 130), (SystemExit(143), 143)])
 def test_an_interruption_before_the_first_epoch_leaves_nothing(
-    hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
+    signal: BaseException, code: int, hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch
 ):
     def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
+        raise signal
 
     monkeypatch.setattr("hardmax.train.fitting.fit", interrupted)
     cut = train(hardmax)
-    assert cut.code == 130
+    assert cut.code == code
     assert "nothing is kept" in cut.err
 
 
@@ -257,6 +258,10 @@ BAD_OPTIONS = {
     "a column that is not there": (["--text", "story"], ["--text", "story", "review, sentiment"]),
     "a dimension of zero": (["--dimension", 0], ["--dimension", "at least 1"]),
     "an alpha of zero": (["--alpha", 0], ["--alpha"]),
+    "an empty alpha": (["--alpha", ""], ["--alpha", "such as 0.5 or 1/2", "''"]),
+    "an alpha over zero": (["--alpha", "1/0"], ["--alpha", "such as 0.5 or 1/2", "'1/0'"]),
+    "a share in words": (["--validation", "half"], ["--validation", "'half'"]),
+    "a share of more than all": (["--validation", "3/2"], ["--validation", "a share"]),
     "everything held out": (["--validation", 1], ["--validation", "share"]),
     "a strange rule for bad rows": (["--on-bad-rows", "mend"], ["--on-bad-rows", "skip", "refuse", "mend"]),
     "nothing to resume": (["--resume"], ["--resume", "no unfinished training"]),

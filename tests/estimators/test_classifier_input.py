@@ -129,7 +129,7 @@ BAD_PARAMETERS = {
     "layers": (-1, "`layers` must be a whole number"),
     "alpha": (0, "`alpha` must be"),
     "validation_fraction": (1.0, "`validation` must be a share"),
-    "recipe": ("stew", "`recipe` must be a Recipe"),
+    "recipe": ("stew", "one of imdb-2d, imdb-2d-best, imdb-16d, not 'stew'"),
     "random_state": ("dice", "`random_state` must be"),
 }
 

@@ -7,7 +7,9 @@ import pytest
 
 from hardmax import train
 from hardmax.errors import InputError, MissingExtra
+from hardmax.text.shipped import available
 from hardmax.train import PRESETS, Recipe
+from hardmax.train.presets import PRESET_NAMES, find_preset
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -21,6 +23,11 @@ def test_the_presets_in_the_plane_are_planar_and_cluster_in_earnest():
         assert PRESETS[name].alpha >= 1
     assert PRESETS["imdb_2d"].layers == 8
     assert PRESETS["imdb_16d"].dimension == 16
+
+
+def test_presets_have_the_names_of_the_models_that_ship():
+    assert set(available()) == set(PRESET_NAMES)
+    assert [find_preset(name) for name in PRESET_NAMES] == [*PRESETS.values()]
 
 
 def test_alpha_is_zero_then_rises_then_stays():

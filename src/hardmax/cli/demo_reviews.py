@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hardmax.cli.output import print_text
 from hardmax.cli.phrases import say
 
 MODEL = "imdb-2d"
@@ -34,7 +35,7 @@ def tell_reviews(folder: Path) -> list[Path]:
         why = model.explain(review)
         print()
         say(review)
-        print(why)
+        print_text(why)
         written.append(folder / f"{name}.html")
         why.save(written[-1])
     return written

@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, read_texts_with_labels
+from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, check_target
 from hardmax.cli.output import narrate, print_json
 
@@ -29,13 +29,16 @@ def evaluate_command(
 
     Says how often it is right, how honest its probabilities are, and which words lead.
     """
+    for path, option in ((picture, "--picture"), (embedding, "--embedding")):
+        if path is not None:
+            check_target(path, option, PICTURES)
+    check_corpus(file)
+
+    # Only now, since scipy takes most of a second to come.
     from hardmax.cli import evaluate_report
     from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
-    for path, option in ((picture, "--picture"), (embedding, "--embedding")):
-        if path is not None:
-            check_target(path, option, PICTURES)
     loaded = load(model)
     corpus = read_texts_with_labels(file, "test", text, label, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, corpus.labels)

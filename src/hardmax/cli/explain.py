@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hardmax.cli.options import AsJson, check_target
-from hardmax.cli.output import is_terminal, narrate, print_json
+from hardmax.cli.output import is_terminal, narrate, print_json, print_text
 from hardmax.errors import InputError
+from hardmax.foreign import harmless_text
 from hardmax.tokens.reading import decode, read_bytes, shown_name
 
 if TYPE_CHECKING:
@@ -27,11 +28,12 @@ def explain_command(
 
     Prints the label, its probability, the words that lead, and how they add up to the score.
     """
-    from hardmax.text.shipped import load
-
     if html is not None:
         check_target(html, "--html", (".html", ".htm"))
     content = _read_text(text, file)
+
+    from hardmax.text.shipped import load  # only now, since it takes a while to come
+
     explanation = load(model).explain(content)
     if html is not None:
         explanation.save(html)
@@ -54,7 +56,7 @@ def _read_text(text: str | None, file: str | None) -> str:
 
 def _show(explanation: "Explanation") -> None:
     if not is_terminal():
-        print(explanation)
+        print_text(explanation)
         return
     from rich.console import Console
     from rich.text import Text
@@ -63,7 +65,8 @@ def _show(explanation: "Explanation") -> None:
 
     marked = Text()
     for piece in pieces(explanation):
-        marked.append(f"\n{piece.text}\n" if piece.side == "left out" else piece.text, STYLES[piece.side])
+        text = harmless_text(piece.text)
+        marked.append(f"\n{text}\n" if piece.side == "left out" else text, STYLES[piece.side])
     console = Console(highlight=False)
     console.print(marked, "\n")
     console.print(Text(str(explanation)))

@@ -47,15 +47,18 @@ def limit_command(
     Says what kind of point each limit is, who leads and since when, and whether the theorem applies.
     """
     from hardmax.cli import limit_files, limit_report
-    from hardmax.limits.finding import limit, limits_of
-    from hardmax.limits.theorem import check_theorem
     from hardmax.tokens.files import read_cloud
 
     targets = limit_files.Targets(output=output, certificate=certificate, picture=picture)
     targets.check()
-    dynamics, engine = read_dynamics(alpha, metric, any_metric), read_engine(threads, search, gpu)
-    tokens = read_cloud(file)
+    dynamics, tokens = read_dynamics(alpha, metric, any_metric), read_cloud(file)
     targets.check_fit(tokens)
+
+    # Only now, since scipy takes most of a second to come.
+    from hardmax.limits.finding import limit, limits_of
+    from hardmax.limits.theorem import check_theorem
+
+    engine = read_engine(threads, search, gpu)
     with progress_bar("clouds") as progress:
         result = limit(tokens, dynamics, arithmetic=arithmetic, at_most=at_most, progress=progress, engine=engine)
     reports = [check_theorem(lim) for lim in limits_of(result)] if check else None

@@ -1,18 +1,23 @@
 """The command `hardmax` and the one place where errors become exit codes.
 
-0: done. 1: failed on our side. 2: the input cannot be used as given. 130: interrupted.
+0: done. 1: failed on our side, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
 """
 
 import os
 import sys
+import traceback
+from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
 
 from hardmax import __version__
 from hardmax.cli import clouds, demo, doctor, evaluate, explain, limit, simulate, train, verify
+from hardmax.cli.output import narrate, narrate_lines
+from hardmax.cli.streams import give_up_output, is_of_a_stream
 from hardmax.cli.words import in_words_of_the_command
 from hardmax.errors import InputError, MissingExtra
+from hardmax.tokens.reading import reason
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
@@ -66,15 +71,15 @@ def run() -> NoReturn:
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
-        code = _reader_left()
+        code = FAILED  # `hardmax … | head`: the reader has what it wanted
     except Exception as error:
-        code = _usage_error(error) or _our_fault(error)
+        code = _usage_error(error) or _output_error(error) or _folder_error(error) or _our_fault(error)
+    give_up_output()
     sys.exit(code)
 
 
 def _say(message: str, code: int) -> int:
-    line = " ".join(message.split())
-    print(f"error: {line}", file=sys.stderr)
+    narrate(f"error: {' '.join(message.split())}")
     return code
 
 
@@ -90,14 +95,25 @@ def _usage_error(error: Exception) -> int | None:
     return _say(f"{sentence} Try `{command} --help`.", BAD_INPUT)
 
 
+def _output_error(error: Exception) -> int | None:
+    if not isinstance(error, OSError) or not is_of_a_stream(error):
+        return None
+    return _say(f"the output cannot be written: {reason(error)}.", FAILED)
+
+
+def _folder_error(error: Exception) -> int | None:
+    """Where the current folder was removed, names of files mean nothing, and numba compiles nothing."""
+    if not isinstance(error, FileNotFoundError):
+        return None
+    try:
+        Path.cwd()
+    except FileNotFoundError:
+        return _say("the current folder does not exist any more: change to one that does.", BAD_INPUT)
+    return None
+
+
 def _our_fault(error: Exception) -> int:
     if os.environ.get("HARDMAX_TRACEBACK"):
-        raise error
+        narrate_lines("".join(traceback.format_exception(error)))
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
     return _say(f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 shows.", FAILED)
-
-
-def _reader_left() -> int:
-    # `hardmax ... | head` closes the pipe on us. What is still to be flushed at exit needs a place to go.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return FAILED

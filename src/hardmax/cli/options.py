@@ -45,6 +45,19 @@ def read_size(text: str) -> int:
     return int(float(found[1]) * UNITS[found[2]])
 
 
+def read_number(text: str, option: str) -> float:
+    """A number, or a quotient of two.
+
+    >>> read_number("1/2", "--alpha"), read_number("0.1", "--alpha")
+    (0.5, 0.1)
+    """
+    over, slash, under = text.partition("/")
+    try:
+        return float(over) / float(under) if slash else float(over)
+    except (ValueError, ZeroDivisionError):
+        raise InputError(f"`{option}` must be a number such as 0.5 or 1/2, not {text!r:.60}.") from None
+
+
 def read_record(text: str) -> "Record":
     """`all`, `last`, or a number m: every m-th layer."""
     from hardmax.runs.records import Every, LastOnly

@@ -1,11 +1,15 @@
-"""stdout is data, stderr is narration; colours and progress are for terminals."""
+"""stdout is data, stderr is narration; colours and progress are for terminals.
 
-import json
+Whatever is printed may quote a text from elsewhere: here it is made harmless, whoever it came from.
+"""
+
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
+
+from hardmax.foreign import harmless_json, harmless_line, harmless_text
 
 
 def is_terminal() -> bool:
@@ -14,13 +18,24 @@ def is_terminal() -> bool:
 
 
 def narrate(sentence: str) -> None:
-    """Says on stderr what happens."""
-    print(sentence, file=sys.stderr)
+    """Says on stderr what happens; a command does not fail because nobody can be told."""
+    narrate_lines(harmless_line(sentence))
+
+
+def narrate_lines(text: str) -> None:
+    """The same with several lines."""
+    with suppress(OSError):
+        print(harmless_text(text), file=sys.stderr)
+
+
+def print_text(text: object) -> None:
+    """Prints lines as they are, on a terminal too: without markup, colours or breaks."""
+    print(harmless_text(str(text)))
 
 
 def print_json(document: Any) -> None:
     """One line of strict JSON: no nan, no infinity."""
-    print(json.dumps(document, ensure_ascii=False, allow_nan=False))
+    print(harmless_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 
 def finite(number: float) -> float | None:
@@ -32,7 +47,7 @@ def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
     """Names and values under each other; on a pipe, lines that start with `comment`."""
     if not is_terminal():
         for name, value in facts:
-            print(f"{comment}{name}: {value}")
+            print(harmless_line(f"{comment}{name}: {value}"))
         return
     from rich.console import Console
     from rich.table import Table
@@ -41,7 +56,7 @@ def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for name, value in facts:
-        table.add_row(name, _literal(value))
+        table.add_row(_literal(name), _literal(value))
     Console().print(table)
 
 
@@ -49,7 +64,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: 
     """A table for the eye on a terminal, lines with tabs on a pipe. Columns named in `right` are set to the right."""
     if not is_terminal():
         for row in (header, *rows):
-            print("\t".join(row))
+            print("\t".join(map(harmless_line, row)))
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -67,7 +82,7 @@ def _literal(text: str) -> Any:
     # Rich reads [brackets] in a plain text as markup.
     from rich.text import Text
 
-    return Text(text)
+    return Text(harmless_line(text))
 
 
 @contextmanager

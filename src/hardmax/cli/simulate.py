@@ -53,14 +53,17 @@ def simulate_command(
     Says where every token is, who leads and since when, and what decided it.
     """
     from hardmax.cli import simulate_files, simulate_report
-    from hardmax.runs.simulation import simulate
     from hardmax.tokens.files import read_cloud
 
     stop, kept, limit = read_stop(layers, until_settled), read_record(record), read_size(memory_limit)
     if output is not None:
         check_target(output, "--output", simulate_files.SUFFIXES)
-    dynamics, engine = read_dynamics(alpha, metric, any_metric), read_engine(threads, search, gpu)
-    tokens = read_cloud(file)
+    dynamics, tokens = read_dynamics(alpha, metric, any_metric), read_cloud(file)
+
+    # Only now, since scipy takes most of a second to come.
+    from hardmax.runs.simulation import simulate
+
+    engine = read_engine(threads, search, gpu)
     with progress_bar("clouds") as progress:
         result: Trajectory | Trajectories = simulate(
             tokens,

@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, read_texts_with_labels
-from hardmax.cli.options import AsJson
+from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
+from hardmax.cli.options import AsJson, read_number
 from hardmax.cli.output import narrate, print_json
 
 
@@ -17,10 +17,10 @@ def train_command(
     recipe: Annotated[str | None, typer.Option(help="A recipe by name (imdb-2d, …), or a .json file of one.")] = None,
     dimension: Annotated[int | None, typer.Option(help="Of the space in which words lie; usually 2.")] = None,
     layers: Annotated[int | None, typer.Option(help="How many layers; usually 8.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Step of a layer, positive; usually 1.")] = None,
+    alpha: Annotated[str | None, typer.Option(help="Step of a layer, positive: 1/2 or 0.5; usually 1.")] = None,
     epochs: Annotated[int | None, typer.Option(help="How often all texts are gone through.")] = None,
     validation: Annotated[
-        float | None, typer.Option(help="Share of the texts that is held out, to calibrate and to stop early.")
+        str | None, typer.Option(help="Share of the texts that is held out, to calibrate and to stop early: 1/10.")
     ] = None,
     seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut short.")] = False,
@@ -41,26 +41,29 @@ def train_command(
         recipe,
         dimension=dimension,
         layers=layers,
-        alpha=alpha,
+        alpha=None if alpha is None else read_number(alpha, "--alpha"),
         epochs=epochs,
-        validation=validation,
+        validation=None if validation is None else read_number(validation, "--validation"),
         seed=seed,
     )
     target = Target(output, force=force, resume=resume)
+    check_corpus(file)
     with target.claimed():
+        corpus = read_texts_with_labels(file, "train", text, label, on_bad_rows)
+        begin = train_report.begin(corpus, chosen)
+
         # Only now, since torch takes seconds to come.
         from hardmax.cli.training import train_on
         from hardmax.train import fit
 
-        corpus = read_texts_with_labels(file, "train", text, label, on_bad_rows)
-        narrate(train_report.begin(corpus, chosen))
+        narrate(begin)
         target.start()
         try:
             with training_table(chosen) as progress:
                 model = train_on(corpus, chosen, fit, target.checkpoint, progress)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal to end
             narrate(target.way_on())
-            raise typer.Exit(130) from None
+            raise
         for path in target.write(model):
             narrate(f"wrote {path}")
     if as_json:

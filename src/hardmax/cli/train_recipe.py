@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from hardmax.errors import InputError
 from hardmax.tokens.reading import read_json
-from hardmax.train.presets import PRESETS
+from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
 
 
@@ -21,9 +21,10 @@ def read_recipe(name_or_file: str | None, **options: int | float | None) -> Reci
 def _named(name_or_file: str | None) -> Recipe:
     if name_or_file is None:
         return Recipe(validation=0.1)  # probabilities should be honest: a tenth is held out to calibrate them
-    if name_or_file.replace("-", "_") in PRESETS:
-        return PRESETS[name_or_file.replace("-", "_")]
+    preset = find_preset(name_or_file)
+    if preset is not None:
+        return preset
     if not name_or_file.endswith(".json"):
-        names = ", ".join(name.replace("_", "-") for name in PRESETS)
+        names = ", ".join(PRESET_NAMES)
         raise InputError(f"`--recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
     return Recipe.from_dict(read_json(name_or_file, "`--recipe` expected a recipe, as `Recipe.to_json` gives it"))

@@ -5,20 +5,20 @@ from typing import Annotated, Any
 
 import typer
 
-from hardmax.cli.options import AsJson
-from hardmax.cli.output import print_json
+from hardmax.cli.options import AsJson, read_number
+from hardmax.cli.output import print_json, print_text
 from hardmax.errors import InputError
 from hardmax.tokens.reading import parse_json, read_bytes, shown_name
 
 WISH = "expected what `hardmax limit --certificate` writes"
 REFUSED, UNDECIDED = 1, 3
 
-Effort = Annotated[float, typer.Option(help="What the check may cost: 10 is ten times the usual seconds and memory.")]
+Effort = Annotated[str, typer.Option(help="What the check may cost: 10 is ten times the usual seconds and memory.")]
 
 
 def verify_command(
     file: Annotated[str, typer.Argument(help="A certificate that `hardmax limit` wrote; - is standard input.")],
-    effort: Effort = 1,
+    effort: Effort = "1",
     as_json: AsJson = False,
 ) -> None:
     """Check the proof of a limit.
@@ -28,15 +28,16 @@ def verify_command(
     """
     from hardmax.certificate import verify
 
-    certificate = _read(file, effort)
-    verdict = verify(certificate, effort=effort)
+    allowed = read_number(effort, "--effort")
+    certificate = _read(file, allowed)
+    verdict = verify(certificate, effort=allowed)
     if verdict.reason.startswith("version"):
         came = f"format {certificate['format']!r:.60}, version {certificate.get('version')!r:.60}"
         raise InputError(f"{shown_name(file)} has {came}, which this hardmax does not know: {WISH}.")
     if as_json:
         print_json({"accepted": verdict.accepted, "decided": verdict.decided, "reason": verdict.reason})
     else:
-        print(f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}")
+        print_text(f"{'accepted' if verdict else 'refused' if verdict.decided else 'undecided'}: {verdict.reason}")
     if not verdict:
         raise typer.Exit(REFUSED if verdict.decided else UNDECIDED)
 

@@ -33,7 +33,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         `validation_fraction` of every class is held out, to calibrate probabilities and, if the recipe has patience,
         to stop early.
     recipe
-        Everything else about the training: a `Recipe`, a dict of its entries, or the name of a preset.
+        Everything else about the training: a `Recipe`, a dict of its entries, or the name of a preset ("imdb-2d", …).
     random_state
         The seed. None: that of the recipe, so that fitting again always gives the same bits.
     verbose

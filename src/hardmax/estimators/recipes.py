@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from hardmax.errors import InputError
-from hardmax.train.presets import PRESETS
+from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
 
 LARGEST_SEED = 2**31 - 1
@@ -19,6 +19,8 @@ def recipe_of(recipe: Any, random_state: Any, changes: dict[str, Any]) -> Recipe
 
     >>> recipe_of({"epochs": 5}, 3, {"dimension": 4, "layers": None}).dimension
     4
+    >>> recipe_of("imdb-2d", None, {"epochs": 3}).layers
+    8
     """
     given = {name: _plain(value) for name, value in changes.items() if value is not None}
     seed = _seed(random_state)
@@ -32,11 +34,12 @@ def _read(recipe: Any) -> Recipe:
         return Recipe()
     if isinstance(recipe, Recipe):
         return recipe
-    if isinstance(recipe, str) and recipe in PRESETS:
-        return PRESETS[recipe]
     if isinstance(recipe, dict):
         return Recipe.from_dict(recipe)
-    wish = f"a Recipe, its entries as a dict, or one of {', '.join(PRESETS)}"
+    preset = find_preset(recipe) if isinstance(recipe, str) else None
+    if preset is not None:
+        return preset
+    wish = f"a Recipe, its entries as a dict, or one of {', '.join(PRESET_NAMES)}"
     raise InputError(f"`recipe` must be {wish}, not {recipe!r}.")
 
 

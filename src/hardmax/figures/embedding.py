@@ -14,6 +14,7 @@ from matplotlib.text import Annotation
 from hardmax.figures.labels import place_labels
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import FAINT, INK, look_of, our_look, plain_axes
+from hardmax.foreign import harmless_label
 from hardmax.text.explanation import EXTRA
 from hardmax.text.leading import Leader
 from hardmax.text.model import TextModel
@@ -156,7 +157,8 @@ def _title(model: TextModel, leaders: Sequence[Leader]) -> str:
 
 def _key(model: TextModel) -> list[Line2D]:
     signs = [
-        _sign(*look_of(c), f"leads for {name}: the larger, the more texts", 6) for c, name in enumerate(model.classes)
+        _sign(*look_of(c), f"leads for {harmless_label(name)}: the larger, the more texts", 6)
+        for c, name in enumerate(model.classes)
     ]
     return [
         *signs,

@@ -12,6 +12,7 @@ from matplotlib.text import Annotation
 from matplotlib.transforms import Bbox
 
 from hardmax.figures.style import FAINT, INK
+from hardmax.foreign import harmless_label
 
 _DISTANCES = (2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0)  # from the edge of the mark in points, the nearest first
 _DIRECTIONS = 16
@@ -49,7 +50,7 @@ def place_labels(
 
 def _write(word: str, place: list[float], ax: Axes, size: float) -> Annotation:
     label = ax.annotate(
-        word,
+        harmless_label(word),
         (place[0], place[1]),
         xytext=(0, 0),
         textcoords="offset points",

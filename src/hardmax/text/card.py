@@ -1,6 +1,9 @@
 """The model card: what the model is, what was measured, and how to use it."""
 
+import re
 from typing import TYPE_CHECKING, Any
+
+from hardmax.foreign import harmless_html, harmless_line
 
 if TYPE_CHECKING:
     from hardmax.text.model import TextModel
@@ -48,7 +51,7 @@ def write_card(model: "TextModel") -> str:
     return _CARD.format(
         dimension=model.dimension,
         layers=model.layers,
-        classes=", ".join(str(name) for name in model.classes),
+        classes=", ".join(_cell(name) for name in model.classes),
         words=len(model.vocabulary) - phrases,
         phrases=phrases,
         alpha=model.alpha,
@@ -64,5 +67,14 @@ def _table(metrics: dict[str, Any]) -> str:
     if not plain:
         return "Nothing was measured."
     shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
-    rows = [f"| {name} | {value} |" for name, value in shown.items()]
+    rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _cell(value: object) -> str:
+    r"""What is said, and nothing else: neither Markdown nor HTML, nor another cell.
+
+    >>> _cell("5 | *"), _cell("<b>[good](x)")
+    ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)')
+    """
+    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", harmless_html(harmless_line(value)))

@@ -1,6 +1,5 @@
 """An explanation: a few words that lead, and an account of the logit to which every word contributes its part."""
 
-import json
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +9,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
+from hardmax.foreign import harmless_json
 from hardmax.text.masses import walk_cloud
 from hardmax.tokens.files import write_whole
 
@@ -106,14 +106,14 @@ class Explanation:
 
         suffix = Path(path).suffix.lower()
         if suffix == ".json":
-            content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
+            content = harmless_json(self.to_dict(), indent=1) + "\n"
         elif suffix == ".txt":
             content = f"{self}\n"
         elif suffix in (".html", ".htm"):
             content = page(self)
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
-        write_whole(path, content.encode("utf-8", "replace"))
+        write_whole(path, content.encode())
 
     def __str__(self) -> str:
         from hardmax.text.showing import plain

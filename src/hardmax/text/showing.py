@@ -1,8 +1,8 @@
 """An explanation as plain text for a terminal, and as HTML, in which nothing of the text is left unescaped."""
 
-from html import escape
 from typing import TYPE_CHECKING
 
+from hardmax.foreign import harmless_html, harmless_line
 from hardmax.text.excerpt import Piece, pieces
 from hardmax.wording import chance, counted
 
@@ -24,23 +24,25 @@ _STYLE = """
 
 def plain(explanation: "Explanation") -> str:
     """Label and probability, the leaders with their shares, and how the logit adds up."""
-    rows = [(word, mass, f"{part:+.3f}") for word, mass, part in _rows(explanation)]
+    rows = [(harmless_line(word), mass, f"{part:+.3f}") for word, mass, part in _rows(explanation)]
     width = max(len(word) for word, _, _ in rows)
-    head = f"{explanation.label}  {chance(explanation.probability)}"
+    head = f"{harmless_line(explanation.label)}  {chance(explanation.probability)}"
     lines = [f"  {word:{width}}  {mass:>7}  {part:>9}" for word, mass, part in rows]
-    title = f"  {'leaders':{width}}  {'mass':>7}  towards {explanation.towards}"
+    title = f"  {'leaders':{width}}  {'mass':>7}  towards {harmless_line(explanation.towards)}"
     return "\n".join([head, *_unknown(explanation), title, *lines])
 
 
 def fragment(explanation: "Explanation") -> str:
     """The text with its leaders marked (of a long one, what is around them), and the account as a table."""
-    head = f"<p><strong>{escape(str(explanation.label))}</strong> {escape(chance(explanation.probability))}</p>"
-    notes = "".join(f"<p>{escape(line)}</p>" for line in _unknown(explanation))
+    head = (
+        f"<p><strong>{harmless_html(explanation.label)}</strong> {harmless_html(chance(explanation.probability))}</p>"
+    )
+    notes = "".join(f"<p>{harmless_html(line)}</p>" for line in _unknown(explanation))
     rows = "".join(
-        f"<tr><td>{escape(word)}</td><td>{mass}</td><td>{part:+.3f}</td></tr>"
+        f"<tr><td>{harmless_html(word)}</td><td>{mass}</td><td>{part:+.3f}</td></tr>"
         for word, mass, part in _rows(explanation)
     )
-    title = f"<tr><th>leaders</th><th>mass</th><th>towards {escape(str(explanation.towards))}</th></tr>"
+    title = f"<tr><th>leaders</th><th>mass</th><th>towards {harmless_html(explanation.towards)}</th></tr>"
     text = f'<p class="hardmax-text">{"".join(map(_marked, pieces(explanation)))}</p>'
     return f'<div class="hardmax"><style>{_STYLE}</style>{head}{notes}{text}<table>{title}{rows}</table></div>'
 
@@ -51,7 +53,7 @@ def page(explanation: "Explanation") -> str:
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
-        f"<title>{escape(str(explanation.label))}</title></head><body>{fragment(explanation)}</body></html>\n"
+        f"<title>{harmless_html(explanation.label)}</title></head><body>{fragment(explanation)}</body></html>\n"
     )
 
 
@@ -80,6 +82,7 @@ def _unknown(explanation: "Explanation") -> list[str]:
 
 def _marked(piece: Piece) -> str:
     """A piece of the text, escaped, in <mark> if it leads."""
+    text = harmless_html(piece.text)
     if piece.side == "left out":
-        return f'\n<em class="hardmax-gap">{escape(piece.text)}</em>\n'
-    return f'<mark class="hardmax-{piece.side}">{escape(piece.text)}</mark>' if piece.side else escape(piece.text)
+        return f'\n<em class="hardmax-gap">{text}</em>\n'
+    return f'<mark class="hardmax-{piece.side}">{text}</mark>' if piece.side else text

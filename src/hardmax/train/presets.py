@@ -12,4 +12,15 @@ IMDB_2D_BEST = Recipe(dimension=2, layers=2, alpha=3.0, decay=1e-6, thrift=0.0, 
 # Room for many leaders, and half of every word left.
 IMDB_16D = Recipe(dimension=16, layers=1, alpha=1.0, thrift=0.0, validation=0.05)
 
+# By the names of Python; people, and the shipped models, have dashes instead of underscores.
 PRESETS = {"imdb_2d": IMDB_2D, "imdb_2d_best": IMDB_2D_BEST, "imdb_16d": IMDB_16D}
+PRESET_NAMES = tuple(name.replace("_", "-") for name in PRESETS)
+
+
+def find_preset(name: str) -> Recipe | None:
+    """The recipe of a shipped model, by its name with dashes or underscores; None if there is none.
+
+    >>> find_preset("imdb-2d") == find_preset("imdb_2d") == IMDB_2D, find_preset("imdb")
+    (True, None)
+    """
+    return PRESETS.get(name.replace("-", "_"))

@@ -1,0 +1,59 @@
+"""What the pages show is what happens: their blocks run as typed, one after the other, in an empty folder.
+
+A block that needs what is not there says so in the line above it: `<!-- not run: needs reviews.csv -->`.
+"""
+
+import re
+import shlex
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from command import Command
+
+ROOT = Path(__file__).parents[2]
+PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
+NEEDS = {"README.md": ("matplotlib",), "docs/text.md": ("torch", "sklearn", "matplotlib")}
+LEFT = {
+    "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
+    "docs/text.md": {
+        *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
+        *("reliability.png", "words.png", "why.html"),
+    },
+}
+NOT_RUN = {
+    "README.md": ["sets up the project", "needs texts and labels", "needs reviews.csv and unseen.csv"],
+}
+_BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$", flags=re.M | re.S)
+
+
+def run_line(line: str, hardmax: Command) -> None:
+    """Commands of ours, joined by pipes."""
+    out = ""
+    for command in line.split(" | "):
+        name, *arguments = shlex.split(command)
+        assert name == "hardmax", line
+        outcome = hardmax(*arguments, stdin=out.encode())
+        assert outcome.code == 0, f"{line}: {outcome.err}"
+        out = outcome.out
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_a_page_runs_from_top_to_bottom(page: str, hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    missing = [name for name in NEEDS.get(page, ()) if find_spec(name) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed")
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    skipped = []
+    for block in _BLOCK.finditer((ROOT / page).read_text(encoding="utf-8")):
+        if block["why"]:
+            skipped.append(block["why"])
+        elif block["kind"] == "python":
+            exec(compile(block["code"], page, "exec"), names)
+        else:
+            assert block["kind"] == "sh"
+            for line in block["code"].splitlines():
+                run_line(line, hardmax)
+    assert skipped == NOT_RUN.get(page, [])
+    assert {path.name for path in tmp_path.iterdir()} == LEFT.get(page, set())
