@@ -15,9 +15,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import fits_float64, short, to_fractions, whole_number
+from hardmax.tokens.rationals import fits_float64, to_fractions
 
 Seed: TypeAlias = int | np.random.Generator
 

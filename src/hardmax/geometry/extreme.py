@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import whole_number
 from hardmax.errors import InputError
 from hardmax.geometry.affine import affine_frame, first_of_equals, resolution, unit_scaled
 from hardmax.geometry.inputs import read_points
 from hardmax.geometry.nearest import CHUNK, nearest
-from hardmax.tokens.rationals import whole_number
 
 MOST_DIRECTIONS = 20_000
 

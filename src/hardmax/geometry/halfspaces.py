@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 from hardmax.geometry.inputs import Rectangle, as_table, check_shape, read_rectangle
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import short, to_fractions
+from hardmax.tokens.rationals import to_fractions
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,10 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 from hardmax.metrics import positive_definite
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import exact_number, short, to_fractions
+from hardmax.tokens.rationals import exact_number, to_fractions
 
 Rectangle: TypeAlias = Sequence[float]
 FractionRows: TypeAlias = list[list[Fraction]]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
 from hardmax.geometry.affine import Frame, affine_frame, resolution, unit_scaled
 from hardmax.geometry.distances import Ruler
@@ -20,7 +21,6 @@ from hardmax.geometry.extreme import extreme_points
 from hardmax.geometry.faces import Face, faces_below
 from hardmax.geometry.hulls import LARGEST_DIMENSION, Hull, hull, outline
 from hardmax.geometry.inputs import read_matrix, read_metric, read_point, read_points, read_targets, read_tolerance
-from hardmax.tokens.rationals import short, whole_number
 
 # Up to here the hull has about as many facets as vertices, and finding both is the fastest way to the vertices.
 FEW_FACETS = 3

@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hardmax.checking import instance
 from hardmax.engines.choosing import Chosen, by_all_scores, turned
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.integers import products
@@ -88,7 +89,9 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    run = result.run if isinstance(result, Limit) else result
+    run = (
+        result.run if isinstance(result, Limit) else instance(result, Trajectory, "`result`", "a Limit or a Trajectory")
+    )
     if run.points.count > MOST_TOKENS:
         raise InputError(
             f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}."

@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from hardmax.checking import whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import whole_number
 
 if TYPE_CHECKING:
     from hardmax.text.model import TextModel

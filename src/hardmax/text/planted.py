@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax.checking import whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import whole_number
 
 _FILLERS = (
     *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),

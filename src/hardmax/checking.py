@@ -1,0 +1,167 @@
+"""Checks at the door that many arguments share. Each gives back what was meant, or raises one line.
+
+Whatever comes may be of any kind: an object that fails when it is looked at is refused like any other.
+"""
+
+import inspect
+import math
+import operator
+import os
+import re
+from collections.abc import Collection
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from hardmax.errors import InputError, NoSuchPlace
+
+# Larger ones can hardly be meant, and Python would not write them out.
+LARGEST_WHOLE = 10**1000
+LONGEST_PATH = 4096  # what Linux takes, and few others take more
+
+Thing = TypeVar("Thing")
+
+
+def short(value: Any, width: int = 40) -> str:
+    """`repr(value)`, cut to `width` characters, for messages of one line."""
+    try:
+        text = " ".join(repr(value).split())
+    except Exception:  # too deep, too long, or somebody's own repr fails
+        text = f"something of type {type(value).__name__}"
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def whole_number(value: Any, name: str, *, at_least: int, at_most: int = LARGEST_WHOLE) -> int:
+    """The whole number that `value` is, if it is one and neither too small nor too large.
+
+    >>> whole_number(np.int64(3), "`layers`", at_least=0)
+    3
+    """
+    # True counts as 1 for Python, but nobody means it as a size.
+    if not isinstance(value, bool | np.bool_):
+        try:
+            number = operator.index(value)
+        except Exception:  # that of numpy, torch or anybody
+            number = at_least - 1
+        if at_least <= number <= at_most:
+            return number
+    bounds = f"from {at_least} up" if at_most == LARGEST_WHOLE else f"from {at_least} to {at_most}"
+    raise InputError(f"{name} must be a whole number {bounds}, not {short(value)}.")
+
+
+def real_number(value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf) -> float:
+    """The finite float that `value` is, if it is large enough.
+
+    >>> real_number(Fraction(1, 2), "`effort`", above=0)
+    0.5
+    """
+    if isinstance(value, int | float | np.integer | np.floating | Fraction) and not isinstance(value, bool):
+        try:
+            number = float(value)
+        except OverflowError:
+            number = math.inf
+        if math.isfinite(number) and number >= at_least and number > above:
+            return number
+    bounds = f" from {at_least:g} up" if at_least > -math.inf else f" above {above:g}" if above > -math.inf else ""
+    raise InputError(f"{name} must be a finite number{bounds}, not {short(value)}.")
+
+
+def truth_value(value: Any, name: str) -> bool:
+    """True or False, and not what Python would take for it: the text "False" is true.
+
+    >>> truth_value(np.True_, "`midpoints`")
+    True
+    """
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    raise InputError(f"{name} must be True or False, not {short(value)}.")
+
+
+def one_of(value: Any, names: Collection[str], name: str, *, also: str = "") -> str:
+    """The text that `value` is, if it is among the names; `also` says in an error what else is taken."""
+    if isinstance(value, str) and value in names:
+        return str(value)
+    raise InputError(f"{name} must be one of {', '.join(map(repr, names))}{also}, not {short(value)}.")
+
+
+def instance(value: Any, kind: type[Thing] | tuple[type[Thing], ...], name: str, wish: str) -> Thing:
+    """The value itself, if it is of a kind; `wish` says in an error what was expected, with an example."""
+    if isinstance(value, kind):
+        return value
+    raise InputError(f"{name} must be {wish}, not {short(value)}.")
+
+
+def a_text(value: Any, name: str) -> str:
+    """The text that `value` is; bytes are none."""
+    if isinstance(value, str):
+        return value
+    raise InputError(f"{name} must be a text, not {short(value)}.")
+
+
+def caller(value: Any, name: str, *arguments: str) -> Any:
+    """A function that can be called with so many arguments, or None."""
+    if value is None:
+        return None
+    try:
+        inspect.signature(value).bind(*arguments)
+    except TypeError:
+        wish = f"None or a function of ({', '.join(arguments)})"
+        raise InputError(f"{name} must be {wish}, not {short(value)}.") from None
+    except Exception:  # some that are written in C do not tell what they take
+        if not callable(value):
+            raise InputError(f"{name} must be None or a function, not {short(value)}.") from None
+    return value
+
+
+def file_path(value: Any, name: str = "`path`") -> Path:
+    """The path of a file or folder that a text or a Path names.
+
+    >>> file_path("runs/first.npz").suffix
+    '.npz'
+    """
+    try:
+        text = os.fspath(value)
+        readable = isinstance(text, str) and 0 < len(os.fsencode(text)) <= LONGEST_PATH
+    except Exception:  # no path, one that fails, or half a character
+        readable = False
+    if not readable or re.search(r"[\0\n\r]", text):
+        raise InputError(f"{name} must be the name of a file, a text or a Path, not {short(value)}.")
+    return Path(text)
+
+
+def place(index: Any, length: int, name: str) -> int:
+    """Where an index points in a sequence, from 0 up: -1 is the last place.
+
+    >>> place(-1, 3, "`cloud`")
+    2
+    """
+    wish = f"a whole number below {length}, or from {-length} up to count from the end"
+    try:
+        number = operator.index(None if isinstance(index, bool | np.bool_) else index)
+    except Exception:  # that of numpy, torch or anybody
+        raise InputError(f"{name} must be {wish}, not {short(index)}.") from None
+    if -length <= number < length:
+        return number % length
+    raise NoSuchPlace(f"{name} must be {wish}, not {short(number)}.")
+
+
+def places(part: slice, length: int, name: str) -> range:
+    """Where a slice points in a sequence."""
+    try:
+        return range(length)[part]
+    except Exception:
+        raise InputError(f"{name} must be a whole number or a slice of whole numbers, not {short(part)}.") from None
+
+
+def refuse_gaps(values: Any, name: str) -> None:
+    """Refuse arrays that do not hold all of their numbers: masked, where any is, and sparse ones."""
+    # The module of masked arrays is loaded when it is first named.
+    if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
+        raise InputError(
+            f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out."
+        )
+    kind = type(values)
+    if hasattr(kind, "toarray") and hasattr(kind, "nnz"):
+        raise InputError(f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().")
