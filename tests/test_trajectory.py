@@ -203,7 +203,7 @@ def test_exact_tokens_that_stand_still_can_be_had_at_any_layer():
 
 def test_a_walk_in_integers_that_would_become_too_long_is_refused_in_one_line():
     overtaken = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
-    with pytest.raises(hm.InputError, match="Layer 1,252,764 has no exact tokens"):
+    with pytest.raises(hm.InputError, match="`layer` 1252764 has no exact tokens"):
         hm.simulate(overtaken, hm.Dynamics("1e-6"), layers=10**7, record=hm.LastOnly(), arithmetic="exact")
 
 

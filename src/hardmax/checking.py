@@ -8,10 +8,11 @@ import math
 import operator
 import os
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from fractions import Fraction
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -19,9 +20,11 @@ from hardmax.errors import InputError, NoSuchPlace
 
 # Larger ones can hardly be meant, and Python would not write them out.
 LARGEST_WHOLE = 10**1000
-LONGEST_PATH = 4096  # what Linux takes, and few others take more
+LONGEST_PATH, LONGEST_NAME = 4096, 255  # what Linux takes, and few others take more
 
 Thing = TypeVar("Thing")
+P = ParamSpec("P")
+R = TypeVar("R")
 
 
 def short(value: Any, width: int = 40) -> str:
@@ -123,12 +126,38 @@ def file_path(value: Any, name: str = "`path`") -> Path:
     """
     try:
         text = os.fspath(value)
-        readable = isinstance(text, str) and 0 < len(os.fsencode(text)) <= LONGEST_PATH
+        parts = os.fsencode(text).split(b"/") if isinstance(text, str) else [b""]
+        readable = any(parts) and len(text) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME
     except Exception:  # no path, one that fails, or half a character
         readable = False
     if not readable or re.search(r"[\0\n\r]", text):
         raise InputError(f"{name} must be the name of a file, a text or a Path, not {short(value)}.")
     return Path(text)
+
+
+def takes(**readers: Callable[[Any, str], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Have a function's arguments read at its door, by name: each reader is called with the value and its name.
+
+    >>> @takes(hull=truth_value)
+    ... def draw(hull=False): ...
+    >>> draw(hull="no")
+    Traceback (most recent call last):
+    hardmax.errors.InputError: `hull` must be True or False, not 'no'.
+    """
+
+    def with_door(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            given = signature.bind(*args, **kwargs)
+            for name in readers.keys() & given.arguments.keys():
+                given.arguments[name] = readers[name](given.arguments[name], f"`{name}`")
+            return function(*given.args, **given.kwargs)
+
+        return checked
+
+    return with_door
 
 
 def place(index: Any, length: int, name: str) -> int:
@@ -155,13 +184,15 @@ def places(part: slice, length: int, name: str) -> range:
         raise InputError(f"{name} must be a whole number or a slice of whole numbers, not {short(part)}.") from None
 
 
-def refuse_gaps(values: Any, name: str) -> None:
-    """Refuse arrays that do not hold all of their numbers: masked, where any is, and sparse ones."""
+def refuse_unreadable(values: Any, name: str) -> None:
+    """Refuse what is no array of numbers though it could be made one: where some are masked, sparse ones, bytes."""
     # The module of masked arrays is loaded when it is first named.
     if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
         raise InputError(
             f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out."
         )
+    if isinstance(values, bytes | bytearray):
+        raise InputError(f"{name} must be numbers, not bytes: {short(values)}. See numpy.frombuffer to read them.")
     kind = type(values)
     if hasattr(kind, "toarray") and hasattr(kind, "nnz"):
         raise InputError(f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().")

@@ -11,6 +11,10 @@ class NoSuchPlace(InputError, IndexError):
     """An index beyond the ends of a sequence: also the IndexError by which Python's loops know where it ends."""
 
 
+class WrongKind(InputError, TypeError):
+    """A thing of the wrong kind, where others expect a TypeError: scikit-learn does of its estimators."""
+
+
 class MissingExtra(ImportError):
     """An optional part of the package is not installed. The message names the extra that brings it."""
 

@@ -104,6 +104,7 @@ BAD: dict[str, Callable[[], Any]] = {
     "NUL": lambda: "a\0b",
     "surrogate": lambda: "\ud800",
     "a long text": lambda: "x" * 5000,
+    "300 letters": lambda: "y" * 300,
     "number as text": lambda: "1/2",
     "False as text": lambda: "False",
     "bytes": lambda: b"nonsense",

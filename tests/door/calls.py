@@ -37,7 +37,7 @@ class Call:
         return self.function(**(self.good | changes))
 
 
-def _call(name: str, function: Callable[..., Any], **good: Any) -> Call:
+def _call(name: str, function: Callable[..., Any], /, **good: Any) -> Call:
     return Call(name, function, good)
 
 
@@ -120,9 +120,6 @@ def geometry_calls() -> Iterator[Call]:
     yield _call("is_extreme", extreme.is_extreme, points=SQUARE, index=1)
     yield _call("affine_rank", affine.affine_rank, points=SQUARE)
     yield _call("affine_frame", affine.affine_frame, points=SQUARE, at_most=2, within=1e-9)
-    yield _call("Frame.coordinates", affine.affine_frame(SQUARE).coordinates, points=SQUARE)
-    yield _call("Frame.embed", affine.affine_frame(SQUARE).embed, coordinates=SQUARE)
-    yield _call("Frame.offsets", affine.affine_frame(SQUARE).offsets, points=SQUARE)
     yield _call("hull", hulls.hull, points=SQUARE)
     yield _call("outline", hulls.outline, points=SQUARE)
     yield _call("half_space", halfspaces.half_space, token=[1, 0], metric=metric)
@@ -177,11 +174,12 @@ def text_calls() -> Iterator[Call]:
     yield _call("load", hm.load, name_or_path="saved_model")
     yield _call("Explanation.save", model.explain("a great film").save, path="why.html")
     yield _call("frequent_leaders", frequent_leaders, model=model, found=model.analyse(texts), most=3)
-    yield _call("build_vocabulary", build_vocabulary, texts=texts, labels=[0, 1] * 4, tokeniser=Tokeniser())
+    sizes = {"words": 9, "phrases": 9, "fewest": 1}
+    yield _call("build_vocabulary", build_vocabulary, texts=texts, labels=[0, 1] * 4, tokeniser=Tokeniser(), **sizes)
     yield _call("calibrate", calibrate, model=model, texts=texts, labels=labels)
     yield _call("encode", encode, texts=texts, vocabulary=model.vocabulary, tokeniser=Tokeniser())
     yield _call("evaluate", evaluate, truth=[0, 1], probabilities=[[0.5, 0.5], [0.2, 0.8]])
-    yield _call("plant", plant, texts=6, seed=1)
+    yield _call("plant", plant, texts=6, classes=("a", "b"), words=3, length=5, disturbed=0.5, seed=1)
 
 
 def estimator_calls() -> Iterator[Call]:
@@ -213,8 +211,8 @@ def figure_calls() -> Iterator[Call]:
     from matplotlib.figure import Figure
 
     from hardmax.figures import arithmetics as many
-    from hardmax.figures import embedding, figure2, layers, limit_figure, limits, plane, polytopes, reliability
     from hardmax.figures import cells as figure_cells
+    from hardmax.figures import embedding, figure2, layers, limit_figure, limits, plane, polytopes, reliability
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure

@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from hardmax.errors import InputError
+from hardmax.checking import one_of, takes
+from hardmax.figures import inputs
 from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
 from hardmax.train.log import Epoch
 from hardmax.wording import counted
@@ -16,15 +17,13 @@ from hardmax.wording import counted
 MEASURES = {"loss": "loss", "accuracy": "accuracy", "leaders": "leaders a text"}
 
 
+@takes(reports=inputs.reports, ax=inputs.an_axes)
 def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> list[Line2D]:
     """One of loss, accuracy and leaders over the epochs: in training and, where there is one, on the validation set.
 
     Where alpha still rises, the axes are shaded: there the model is not yet what it will be.
     """
-    if measure not in MEASURES:
-        raise InputError(f"`measure` must be one of {', '.join(MEASURES)}, not {measure!r}.")
-    if not reports:
-        raise InputError("`reports` is empty: a training that ended before its first epoch has no curve.")
+    one_of(measure, MEASURES, "`measure`")
     epochs = [report.epoch for report in reports]
     (line,) = ax.plot(epochs, [getattr(r, measure) for r in reports], color=BLUE, marker="o", ms=3, label="training")
     lines = [line]
@@ -42,6 +41,7 @@ def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> lis
     return lines
 
 
+@takes(reports=inputs.reports)
 def training_curve_figure(reports: Sequence[Epoch]) -> Figure:
     """Loss, accuracy and leaders under each other."""
     with our_look():

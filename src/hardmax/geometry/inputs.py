@@ -98,7 +98,7 @@ def read_exact_metric(metric: Any, dimension: int) -> FractionRows:
 
 def read_tolerance(tolerance: Any) -> Fraction:
     """A distance, which may be 0."""
-    distance = exact_number(tolerance, "`tolerance`")
+    distance = exact_number(None if isinstance(tolerance, bool | np.bool_) else tolerance, "`tolerance`")
     if distance < 0:
         raise InputError(f"`tolerance` must be a distance from 0 up, not {short(tolerance)}.")
     return distance
@@ -108,7 +108,7 @@ def read_rectangle(rectangle: Any) -> tuple[float, float, float, float]:
     """(left, right, bottom, top), the order of `ax.axis()`."""
     try:
         left, right, bottom, top = (float(side) for side in rectangle)
-    except (TypeError, ValueError):
+    except Exception:  # of any kind, from whatever was given
         left = right = bottom = top = np.nan
     if not (np.isfinite([left, right, bottom, top]).all() and left < right and bottom < top):
         raise InputError(

@@ -1,6 +1,6 @@
 """From one text to its explanation."""
 
-from hardmax.errors import InputError
+from hardmax.checking import a_text
 from hardmax.text.explanation import EXTRA, Explanation, Share
 from hardmax.text.lexicon import lexicon_of
 from hardmax.text.model import TextModel
@@ -9,9 +9,7 @@ from hardmax.text.places import find_places
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
-    if not isinstance(text, str):
-        raise InputError(f"`text` is of type {type(text).__name__}: expected one text.")
-    found = model.analyse([text])
+    found = model.analyse([a_text(text, "`text`")])
     best = int(found.probabilities[0].argmax())
     row, towards = (0, 1) if len(model.bias) == 1 else (best, best)
     places = find_places(text, lexicon_of(model.vocabulary), model.tokeniser, found.ids, found.counts)

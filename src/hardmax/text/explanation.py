@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import file_path
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.runs.trajectory import Trajectory
@@ -102,7 +103,8 @@ class Explanation:
         """Write the explanation to a `.html`, `.json` or `.txt` file, whole or not at all."""
         from hardmax.text.showing import page
 
-        suffix = Path(path).suffix.lower()
+        path = file_path(path)
+        suffix = path.suffix.lower()
         if suffix == ".json":
             content = json.dumps(self.to_dict(), ensure_ascii=False, indent=1) + "\n"
         elif suffix == ".txt":

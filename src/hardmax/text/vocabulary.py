@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import instance, short
 from hardmax.errors import InputError
 from hardmax.text.characters import fold
 from hardmax.text.tokeniser import SURFACE
+from hardmax.tokens.tables import float_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,14 +27,14 @@ class Vocabulary:
     counts: np.ndarray  # (tokens, classes)
 
     def __init__(self, surfaces: Sequence[str], counts: Any) -> None:
-        object.__setattr__(self, "surfaces", tuple(surfaces))
-        object.__setattr__(self, "counts", np.asarray(counts, dtype=np.int64))
+        object.__setattr__(self, "surfaces", _read_surfaces(surfaces))
+        object.__setattr__(self, "counts", _read_counts(counts))
         if self.counts.ndim != 2 or len(self.counts) != len(self.surfaces):
             wish = f"({len(self.surfaces)}, classes)"
             raise InputError(f"`counts` has shape {self.counts.shape}: expected {wish}, a row for each token.")
         if len(self.index) != len(self.surfaces):
             twice = next(s for v, s in enumerate(self.surfaces) if self.index[s] != v)
-            raise InputError(f"`surfaces` has {twice!r} twice: expected each token once.")
+            raise InputError(f"`surfaces` has {short(twice)} twice: expected each token once.")
         _check_surfaces(self.surfaces)
 
     def __len__(self) -> int:
@@ -60,6 +62,7 @@ class Vocabulary:
         >>> Vocabulary.from_bytes(b"good\\t1\\t5\\n").counts.tolist()
         [[1, 5]]
         """
+        instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
         try:
             lines = data.decode().split("\n")
         except UnicodeDecodeError as error:
@@ -76,8 +79,25 @@ class Vocabulary:
         return cls([row[0] for row in rows], counts)
 
 
+def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
+    wish = "a list of texts"
+    if not isinstance(surfaces, Sequence | np.ndarray) or isinstance(surfaces, str | bytes | bytearray):
+        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+    listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
+    if not (isinstance(listed, Sequence) and all(isinstance(surface, str) for surface in listed)):
+        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+    return tuple(listed)
+
+
+def _read_counts(counts: Any) -> np.ndarray:
+    table = float_array(counts, "`counts`")
+    if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
+        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {short(counts)}.")
+    return table.astype(np.int64)
+
+
 def _check_surfaces(surfaces: Sequence[str]) -> None:
     for surface in surfaces:
         if not SURFACE.fullmatch(surface) or fold(surface) != surface:
             wish = "words in lower case, joined by single spaces"
-            raise InputError(f"`surfaces` has {surface!r}, which the tokeniser never yields: expected {wish}.")
+            raise InputError(f"`surfaces` has {short(surface)}, which the tokeniser never yields: expected {wish}.")

@@ -12,9 +12,9 @@ from typing import Any, overload
 
 import numpy as np
 
-from hardmax.checking import place, refuse_gaps, short
+from hardmax.checking import place, short
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import plain
+from hardmax.tokens.rationals import objects_in, plain
 from hardmax.tokens.tables import as_array, exact_table, first_not_finite, not_finite, read_table
 from hardmax.tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack
 
@@ -202,11 +202,9 @@ def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
 
 def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of numbers that came as whole numbers, which True and 2.0 did not."""
-    refuse_gaps(values, name)
     if isinstance(values, list | tuple):
-        entries = list(map(plain, values))
-        are_whole = set(map(type, entries)) <= {int}
-        array = np.array(entries if are_whole else [], dtype=object)
+        array = objects_in(values, name)
+        are_whole = all(type(plain(entry)) is int for entry in array.ravel().tolist())
     else:
         array = as_array(values, name)
         are_whole = array.dtype.kind in "iu"

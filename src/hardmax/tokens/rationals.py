@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax.checking import refuse_gaps, short
+from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
 
 LARGEST_EXPONENT = 400
@@ -91,8 +91,8 @@ def as_written(values: Any) -> np.ndarray:
 
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
     """An object array of Fractions of the same shape as `values`; an error says where the first bad entry stands."""
-    source = values if isinstance(values, np.ndarray) else _objects_in(values, name)
-    refuse_gaps(source, name)
+    source = values if isinstance(values, np.ndarray) else objects_in(values, name)
+    refuse_unreadable(source, name)
     result = np.empty(source.shape, dtype=object)
     for index in np.ndindex(source.shape):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {short(index)}"
@@ -100,23 +100,24 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
     return result
 
 
-def _objects_in(values: Any, name: str) -> np.ndarray:
-    refuse_gaps(values, name)
+def objects_in(values: Any, name: str) -> np.ndarray:
+    """Whatever is given as an array of objects, none of them looked at."""
+    refuse_unreadable(values, name)
     if isinstance(values, list | tuple):
-        _refuse_gaps_within(values, name)
+        _refuse_unreadable_within(values, name)
     try:
-        return np.asarray(None if isinstance(values, bytearray) else values, dtype=object)
+        return np.asarray(values, dtype=object)
     except Exception:  # each library has its own names for what it cannot do
         raise InputError(f"{name} cannot be read as an array of numbers: it is {short(values)}.") from None
 
 
-def _refuse_gaps_within(values: Sequence[Any], name: str, levels: int = 3) -> None:
+def _refuse_unreadable_within(values: Sequence[Any], name: str, levels: int = 3) -> None:
     for value in values:
         if isinstance(value, list | tuple):
             if levels:
-                _refuse_gaps_within(value, name, levels - 1)
+                _refuse_unreadable_within(value, name, levels - 1)
         else:
-            refuse_gaps(value, name)
+            refuse_unreadable(value, name)
 
 
 @dataclass(frozen=True, slots=True)

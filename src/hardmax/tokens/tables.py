@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import refuse_gaps, short
+from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import plain, to_fractions
 from hardmax.tokens.tensors import is_tensor, to_numpy
@@ -50,6 +50,21 @@ def exact_table(values: Any, name: str) -> np.ndarray:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats_of_array(array, name)
     return _shown_as_floats(to_fractions(array, name), name) if floats is None else floats
+
+
+def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
+    """Real numbers in an array of any shape, rounded to floats; they may be nan or infinite.
+
+    >>> float_array(["1/2", 3], "`bias`", np.float32)
+    array([0.5, 3. ], dtype=float32)
+    """
+    is_empty = isinstance(values, list | tuple) and not values
+    array = np.empty(0) if is_empty else as_array(values, name)
+    floats = _floats_of_array(array, name)
+    if floats is None:
+        floats = _shown_as_floats(np.atleast_2d(to_fractions(array, name)), name).reshape(array.shape)
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(floats, dtype=dtype).reshape(array.shape)
 
 
 def first_not_finite(table: np.ndarray) -> int | None:
@@ -98,7 +113,7 @@ def _array_of_rows(rows: Sequence[Any], name: str) -> np.ndarray:
 
 def _row(row: Any, name: str) -> Any:
     """A row that makes an array of itself; any other as it came."""
-    refuse_gaps(row, name)
+    refuse_unreadable(row, name)
     return as_array(row, name) if hasattr(type(row), "__array__") else row
 
 
@@ -121,7 +136,7 @@ def _objects(rows: Sequence[Any], name: str) -> np.ndarray:
 
 def _array_of_container(values: Any, name: str) -> np.ndarray:
     """What is no list, array or tensor makes an array of itself."""
-    refuse_gaps(values, name)
+    refuse_unreadable(values, name)
     try:
         array = np.asarray(values)
         is_mixed = array.ndim == 2 and array.dtype.kind == "f" and not _is_of_one_kind(values)
