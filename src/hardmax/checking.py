@@ -184,15 +184,23 @@ def places(part: slice, length: int, name: str) -> range:
         raise InputError(f"{name} must be a whole number or a slice of whole numbers, not {short(part)}.") from None
 
 
-def refuse_unreadable(values: Any, name: str) -> None:
-    """Refuse what is no array of numbers though it could be made one: where some are masked, sparse ones, bytes."""
+def refuse_unreadable(values: Any, name: str, *, within: int = 0) -> None:
+    """Refuse what is no array of numbers though it could be made one: where some are masked, sparse ones, bytes.
+
+    So many levels `within` lists are looked at as well.
+    """
+    if within and isinstance(values, list | tuple):
+        for value in values:
+            refuse_unreadable(value, name, within=within - 1)
     # The module of masked arrays is loaded when it is first named.
     if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
         raise InputError(
             f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out."
         )
-    if isinstance(values, bytes | bytearray):
+    if isinstance(values, bytes | bytearray | memoryview):
         raise InputError(f"{name} must be numbers, not bytes: {short(values)}. See numpy.frombuffer to read them.")
     kind = type(values)
+    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        raise InputError(f"{name} must be numbers, not dates or times ({values.dtype}): say in which unit, by .astype.")
     if hasattr(kind, "toarray") and hasattr(kind, "nnz"):
         raise InputError(f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().")

@@ -5,10 +5,8 @@ from typing import Annotated
 import typer
 
 from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, read_texts_with_labels
-from hardmax.cli.options import AsJson, check_target
+from hardmax.cli.options import AsJson, check_picture
 from hardmax.cli.output import narrate, print_json
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def evaluate_command(
@@ -35,7 +33,7 @@ def evaluate_command(
 
     for path, option in ((picture, "--picture"), (embedding, "--embedding")):
         if path is not None:
-            check_target(path, option, PICTURES)
+            check_picture(path, option)
     loaded = load(model)
     corpus = read_texts_with_labels(file, "test", text, label, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, corpus.labels)

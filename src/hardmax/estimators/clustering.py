@@ -62,9 +62,9 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any) -> np.ndarray:  # noqa: N803
-        refuse_unreadable(X, "`X`")
+        refuse_unreadable(X, "`X`", within=1)
         try:
             return np.asarray(validate_data(self, X, dtype=np.float64))
         except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given
             refused = WrongKind if isinstance(error, TypeError) else InputError
-            raise refused(f"`X`: {' '.join(str(error).split())}") from None
+            raise refused(f"`X`: {' '.join(str(error).split())[:300]}") from None

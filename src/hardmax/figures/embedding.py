@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
-from hardmax.checking import short, takes
+from hardmax.checking import instance, short, takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
 from hardmax.figures.labels import place_labels
@@ -53,7 +54,15 @@ class DrawnEmbedding:
     borders: list[QuadContourSet]
 
 
-@takes(model=inputs.a_model, leaders=inputs.leaders, ax=inputs.an_axes)
+def _a_model(value: Any, name: str) -> TextModel:
+    return instance(value, TextModel, name, "a TextModel")
+
+
+def _leaders(value: Any, name: str) -> Sequence[Leader]:
+    return inputs.all_of(value, name, Leader, "what `frequent_leaders` gives")
+
+
+@takes(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
 def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> DrawnEmbedding:
     """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead.
 
@@ -82,7 +91,7 @@ def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> Dra
     return DrawnEmbedding(words, marks, labels, halves, borders)
 
 
-@takes(model=inputs.a_model, leaders=inputs.leaders)
+@takes(model=_a_model, leaders=_leaders)
 def embedding_figure(model: TextModel, leaders: Sequence[Leader]) -> Figure:
     """`draw_embedding` as a figure of its own, with a key."""
     left, right, bottom, top = _window(plane_of(model, leaders).places(_vectors(model, leaders)))

@@ -1,7 +1,7 @@
 """What figures are given, checked at the door: what to draw, and axes to draw it on."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,12 +14,10 @@ from hardmax.geometry.inputs import read_points
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.result import Limit
 from hardmax.runs.trajectory import Trajectory
-from hardmax.text.leading import Leader
-from hardmax.text.model import TextModel
 from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.tables import float_array
-from hardmax.train.log import Epoch
 
+Thing = TypeVar("Thing")
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -48,11 +46,6 @@ def a_polytope(value: Any, name: str) -> Polytope:
     return instance(value, Polytope, name, "a Polytope")
 
 
-def a_model(value: Any, name: str) -> TextModel:
-    """A classifier of texts."""
-    return instance(value, TextModel, name, "a TextModel")
-
-
 def runs_by_name(value: Any, name: str) -> Mapping[str, Trajectory]:
     """Runs by the titles of their panels, at least one."""
     if isinstance(value, Mapping) and value and all(isinstance(title, str) for title in value):
@@ -62,19 +55,8 @@ def runs_by_name(value: Any, name: str) -> Mapping[str, Trajectory]:
     raise InputError(f"{name} must be a dict of runs by their titles, not {short(value)}.")
 
 
-def leaders(value: Any, name: str) -> Sequence[Leader]:
-    """Words that lead; there may be none."""
-    return _all_of(value, name, Leader, "what `frequent_leaders` gives")
-
-
-def reports(value: Any, name: str) -> Sequence[Epoch]:
-    """What a training told after each of its epochs, at least one."""
-    if not len(_all_of(value, name, Epoch, "a list of the epochs of a training")):
-        raise InputError(f"{name} is empty: a training that ended before its first epoch has no curve.")
-    return value
-
-
-def _all_of(value: Any, name: str, kind: type, wish: str) -> Any:
+def all_of(value: Any, name: str, kind: type[Thing], wish: str) -> Sequence[Thing]:
+    """A list or tuple of things of a kind; there may be none."""
     if isinstance(value, list | tuple) and all(isinstance(item, kind) for item in value):
         return value
     raise InputError(f"{name} must be {wish}, not {short(value)}.")

@@ -50,7 +50,7 @@ def as_table(values: Any) -> tuple[Any, bool]:
     if isinstance(values, list | tuple):
         single = not any(isinstance(value, list | tuple | np.ndarray) for value in values)
     else:
-        single = getattr(values, "ndim", 0) == 1
+        single = hasattr(type(values), "__array__") and getattr(values, "ndim", 0) == 1
     return ([list(values)], True) if single else (values, False)
 
 

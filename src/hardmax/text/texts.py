@@ -82,11 +82,12 @@ def encode_text(text: str) -> bytes:
 
 
 def _refuse_row(row: int, value: Any, name: str) -> None:
-    came = "missing" if _is_missing(value) else f"of type {type(value).__name__}"
+    came = "missing" if is_missing(value) else f"of type {type(value).__name__}"
     raise InputError(f"{name} row {row} is {came}: expected a text. Leave the row out, or put '' in its place.")
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a table has nothing there: None, nan, or pandas' <NA>."""
     try:
         return value is None or bool(value != value) or str(value) == "<NA>"
     except Exception:  # arrays, and objects that do not compare

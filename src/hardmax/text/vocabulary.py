@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, short
+from hardmax.checking import a_text, instance, short
 from hardmax.errors import InputError
 from hardmax.text.characters import fold
 from hardmax.text.tokeniser import SURFACE
@@ -63,6 +63,7 @@ class Vocabulary:
         [[1, 5]]
         """
         instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        a_text(name, "`name`")
         try:
             lines = data.decode().split("\n")
         except UnicodeDecodeError as error:

@@ -102,22 +102,11 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
 
 def objects_in(values: Any, name: str) -> np.ndarray:
     """Whatever is given as an array of objects, none of them looked at."""
-    refuse_unreadable(values, name)
-    if isinstance(values, list | tuple):
-        _refuse_unreadable_within(values, name)
+    refuse_unreadable(values, name, within=3)
     try:
         return np.asarray(values, dtype=object)
     except Exception:  # each library has its own names for what it cannot do
         raise InputError(f"{name} cannot be read as an array of numbers: it is {short(values)}.") from None
-
-
-def _refuse_unreadable_within(values: Sequence[Any], name: str, levels: int = 3) -> None:
-    for value in values:
-        if isinstance(value, list | tuple):
-            if levels:
-                _refuse_unreadable_within(value, name, levels - 1)
-        else:
-            refuse_unreadable(value, name)
 
 
 @dataclass(frozen=True, slots=True)
