@@ -157,7 +157,10 @@ def test_progress_is_told():
         ({"layers": 3, "stop": hm.Settled()}, "either `layers`"),
         ({"layers": -1}, "`layers` must be a whole number from 0 up, not -1"),
         ({"layers": 2.5}, "`layers` must be a whole number"),
-        ({"layers": 1, "arithmetic": "fast"}, "`arithmetic` must be one of 'certified', 'exact', 'float', not 'fast'"),
+        (
+            {"layers": 1, "arithmetic": "fast"},
+            "`arithmetic` must be one of 'certified', 'exact', 'float', or a TieSlack, not 'fast'",
+        ),
         ({"layers": 10**9}, r"need 64\.0 GB.*record=Every\(.*LastOnly"),
         ({"layers": 1, "memory_limit": 10}, "memory_limit"),
     ],

@@ -130,8 +130,8 @@ def _objects(rows: Sequence[Any], name: str) -> np.ndarray:
     try:
         return np.asarray(rows, dtype=object)
     except Exception:  # rows of different shapes, or such as fail when they are looked at
-        wish = "a table of shape (n, d), all rows of one length"
-        raise InputError(f"{name} must be {wish}, not {short(rows)}.") from None
+        wish = "a table of shape (n, d), not rows of different shapes"
+        raise InputError(f"{name} must be {wish}: {short(rows)}.") from None
 
 
 def _array_of_container(values: Any, name: str) -> np.ndarray:
