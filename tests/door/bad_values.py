@@ -179,3 +179,15 @@ BAD: dict[str, Callable[[], Any]] = {
     "list of hostile": lambda: [Hostile(), Hostile()],
     "rows of hostile": lambda: [[Hostile()], [Hostile()]],
 }
+
+try:
+    import pandas
+except ImportError:  # the extra `tables` is not installed
+    pass
+else:
+    BAD |= {
+        "frame with gaps": lambda: pandas.DataFrame({"x": [1.0, None], "y": [2.0, 3.0]}),
+        "frame with NA": lambda: pandas.DataFrame({"x": [1, pandas.NA], "y": [2, 3]}, dtype="Int64"),
+        "frame of texts": lambda: pandas.DataFrame({"x": ["a", "b"]}),
+        "series with gaps": lambda: pandas.Series([None, "good"]),
+    }

@@ -182,7 +182,7 @@ def text_calls() -> Iterator[Call]:
     yield _call("plant", plant, texts=6, classes=("a", "b"), words=3, length=5, disturbed=0.5, seed=1)
 
 
-def estimator_calls() -> Iterator[Call]:
+def clustering_calls() -> Iterator[Call]:
     from hardmax.estimators import HardmaxClustering
 
     def cluster(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
