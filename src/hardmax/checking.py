@@ -42,16 +42,21 @@ def whole_number(value: Any, name: str, *, at_least: int, at_most: int = LARGEST
     >>> whole_number(np.int64(3), "`layers`", at_least=0)
     3
     """
-    # True counts as 1 for Python, but nobody means it as a size.
-    if not isinstance(value, bool | np.bool_):
-        try:
-            number = operator.index(value)
-        except Exception:  # that of numpy, torch or anybody
-            number = at_least - 1
-        if at_least <= number <= at_most:
-            return number
+    number = _as_whole(value)
+    if number is not None and at_least <= number <= at_most:
+        return number
     bounds = f"from {at_least} up" if at_most == LARGEST_WHOLE else f"from {at_least} to {at_most}"
     raise InputError(f"{name} must be a whole number {bounds}, not {short(value)}.")
+
+
+def _as_whole(value: Any) -> int | None:
+    # True counts as 1 for Python, but nobody means it as a size.
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return operator.index(value)
+    except Exception:  # that of numpy, torch or anybody
+        return None
 
 
 def real_number(value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf) -> float:
@@ -126,11 +131,11 @@ def file_path(value: Any, name: str = "`path`") -> Path:
     """
     try:
         text = os.fspath(value)
-        parts = os.fsencode(text).split(b"/") if isinstance(text, str) else [b""]
-        readable = any(parts) and len(text) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME
+        parts = os.fsencode(text).split(b"/")
     except Exception:  # no path, one that fails, or half a character
-        readable = False
-    if not readable or re.search(r"[\0\n\r]", text):
+        text, parts = "", [b""]
+    fits = len(text) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME
+    if not isinstance(text, str) or not any(parts) or not fits or re.search(r"[\0\n\r]", text):
         raise InputError(f"{name} must be the name of a file, a text or a Path, not {short(value)}.")
     return Path(text)
 
@@ -167,10 +172,9 @@ def place(index: Any, length: int, name: str) -> int:
     2
     """
     wish = f"a whole number below {length}, or from {-length} up to count from the end"
-    try:
-        number = operator.index(None if isinstance(index, bool | np.bool_) else index)
-    except Exception:  # that of numpy, torch or anybody
-        raise InputError(f"{name} must be {wish}, not {short(index)}.") from None
+    number = _as_whole(index)
+    if number is None:
+        raise InputError(f"{name} must be {wish}, not {short(index)}.")
     if -length <= number < length:
         return number % length
     raise NoSuchPlace(f"{name} must be {wish}, not {short(number)}.")

@@ -24,7 +24,7 @@ from hardmax.tokens.rationals import fits_float64, to_fractions
 Seed: TypeAlias = int | np.random.Generator
 
 LARGEST_GRID = 10**6
-LARGEST_CLOUD = 10**10  # numbers in a cloud; no machine that this runs on has memory for more
+LARGEST_CLOUD = 2**59  # numbers in a cloud: numpy counts the bytes of no more
 
 # The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
 # and kept off the axes, where they would tie. They are written out so that the figure never changes.

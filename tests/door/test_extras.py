@@ -1,5 +1,6 @@
 """What is not installed is named before the work, by the extra that brings it."""
 
+# pyright: reportArgumentType=false, reportCallIssue=false
 import importlib
 import sys
 from pathlib import Path

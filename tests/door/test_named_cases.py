@@ -1,5 +1,6 @@
 """Wrong arguments that people have given, and what they are told."""
 
+# pyright: reportArgumentType=false, reportCallIssue=false
 import itertools
 import math
 from pathlib import Path

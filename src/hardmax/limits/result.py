@@ -143,7 +143,7 @@ class Limit:
 
     def layers_to(self, eps: Any) -> int:
         """The layer from which on every token is within `eps` of its limit. A float is the decimal it is written as."""
-        near = read_number(eps, "`eps`")
+        near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {short(eps)}: only a leader ever reaches its limit.")
         layer, goal = self._settled(), near**2

@@ -28,9 +28,9 @@ def read_record(record: Any) -> Record:
         return record
     if isinstance(record, str) and record in ("every", "last"):
         return Every(1) if record == "every" else LastOnly()
-    methods = () if isinstance(record, type) else ("layers", "keeps")
-    if methods and all(callable(getattr(type(record), method, None)) for method in methods):
-        return record
+    own: Any = record
+    if all(callable(getattr(type(own), method, None)) for method in ("layers", "keeps")):
+        return own
     raise InputError(f"`record` must be Every(10), LastOnly(), 'every' or 'last', not {short(record)}.")
 
 

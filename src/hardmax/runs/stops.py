@@ -27,10 +27,12 @@ def read_stop(stop: Any) -> Stop:
         return stop
     if isinstance(stop, str) and stop == "settled":
         return Settled()
+    own: Any = stop
     try:
-        if not isinstance(stop, type) and truth_value(stop.when_settled, "") in (True, False):
-            whole_number(stop.last_layer, "", at_least=0)
-            return stop
+        if not isinstance(own, type):
+            truth_value(own.when_settled, "")
+            whole_number(own.last_layer, "", at_least=0)
+            return own
     except Exception:  # it has not what a stop has, or not of that kind
         pass
     raise InputError(f"`stop` must be Settled(), AfterLayers(30), FirstOf(...) or 'settled', not {short(stop)}.")

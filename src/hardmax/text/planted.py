@@ -53,13 +53,13 @@ def plant(
     True
     """
     texts = whole_number(texts, "`texts`", at_least=1, at_most=MOST_TEXTS)
-    classes = instance(classes, (tuple, list), "`classes`", "a list of texts")
+    classes = tuple(instance(classes, (tuple, list), "`classes`", "a list of texts"))
     if not all(isinstance(name, str) for name in classes) or len(classes) < 2 or len(set(classes)) != len(classes):
         raise InputError(f"`classes` must be at least two texts, all different, not {short(classes)}.")
     if real_number(disturbed, "`disturbed`", at_least=0) > 1:
         raise InputError(f"`disturbed` must be a share from 0 to 1, not {short(disturbed)}.")
     rng = np.random.default_rng(whole_number(seed, "`seed`", at_least=0))
-    planted = _plant_words(tuple(classes), whole_number(words, "`words`", at_least=1, at_most=MOST_WORDS), rng)
+    planted = _plant_words(classes, whole_number(words, "`words`", at_least=1, at_most=MOST_WORDS), rng)
     labels = [classes[number % len(classes)] for number in range(texts)]
     size = whole_number(length, "`length`", at_least=1, at_most=MOST_WORDS)
     return Planted([_write(label, planted, size, disturbed, rng) for label in labels], labels, planted)
