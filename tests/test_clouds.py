@@ -163,8 +163,8 @@ def test_every_name_is_explained():
         (lambda: clouds.sphere(5, 0), "`d` must be a whole number from 1 up, not 0"),
         (lambda: clouds.gaussian(2.5, 2), "`n` must be a whole number from 1 up, not 2.5"),  # pyright: ignore
         (lambda: clouds.lattice(True, 2), "`n` must be a whole number from 1 up, not True"),
-        (lambda: clouds.lattice(4, 2, span=0), "`span` must be a whole number from 1 up, not 0"),
-        (lambda: clouds.polygon(2), "`sides` must be a whole number from 3 up, not 2"),
+        (lambda: clouds.lattice(4, 2, span=0), "`span` must be a whole number from 1 to 9007199254740992, not 0"),
+        (lambda: clouds.polygon(2), "`sides` must be a whole number from 3 to 576460752303423488, not 2"),
         (lambda: clouds.grid(0), "`side` must be a whole number from 1 up, not 0"),
         (lambda: clouds.grid(10, d=20), r"`side`\^`d` must be at most 1000000, not 10\^20 tokens"),
         (lambda: clouds.gaussian(3, 2, seed=-1), "`seed` must be a whole number from 0 up, not -1"),

@@ -211,7 +211,7 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
         ([[[1.0]]], r"shape \(1, 1, 1\)"),
         (["12", "34"], r"shape \(2,\)"),
         (pd.Series([1.0, 2.0]), r"shape \(2,\)"),
-        ({"x": [1.0]}, r"shape \(\)"),
+        ({"x": [1.0]}, r"not \{.x.: \[1.0\]\}"),
         (pd.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
         (pd.DataFrame({"dtype": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
         (pl.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),

@@ -157,7 +157,10 @@ def test_progress_is_told():
         ({"layers": 3, "stop": hm.Settled()}, "either `layers`"),
         ({"layers": -1}, "`layers` must be a whole number from 0 up, not -1"),
         ({"layers": 2.5}, "`layers` must be a whole number"),
-        ({"layers": 1, "arithmetic": "fast"}, "`arithmetic` must be one of 'certified', 'exact', 'float', not 'fast'"),
+        (
+            {"layers": 1, "arithmetic": "fast"},
+            "`arithmetic` must be one of 'certified', 'exact', 'float', or a TieSlack, not 'fast'",
+        ),
         ({"layers": 10**9}, r"need 64\.0 GB.*record=Every\(.*LastOnly"),
         ({"layers": 1, "memory_limit": 10}, "memory_limit"),
     ],
@@ -203,7 +206,7 @@ def test_exact_tokens_that_stand_still_can_be_had_at_any_layer():
 
 def test_a_walk_in_integers_that_would_become_too_long_is_refused_in_one_line():
     overtaken = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
-    with pytest.raises(hm.InputError, match="Layer 1,252,764 has no exact tokens"):
+    with pytest.raises(hm.InputError, match="`layer` 1252764 has no exact tokens"):
         hm.simulate(overtaken, hm.Dynamics("1e-6"), layers=10**7, record=hm.LastOnly(), arithmetic="exact")
 
 

@@ -31,17 +31,17 @@ _HOMES = {
     "load": "hardmax.text.shipped",
     "simulate": "hardmax.runs.simulation",
     "step": "hardmax.runs.stepping",
-    "verify": "hardmax.certificate",
+    "verify": "hardmax.limits.certifying",
 }
 _MODULES = {"clouds", "engines"}
 
 if TYPE_CHECKING:
     from hardmax import clouds as clouds
     from hardmax import engines as engines
-    from hardmax.certificate import verify as verify
     from hardmax.dynamics import Dynamics as Dynamics
     from hardmax.dynamics import attended as attended
     from hardmax.errors import InputError as InputError
+    from hardmax.limits.certifying import verify as verify
     from hardmax.limits.finding import limit as limit
     from hardmax.limits.result import Limit as Limit
     from hardmax.limits.theorem import check_theorem as check_theorem

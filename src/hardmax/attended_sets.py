@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from hardmax.checking import place, places
 from hardmax.tokens.points import Points
 
 
@@ -127,8 +128,8 @@ class AttendedSets(Sequence[np.ndarray]):
     def __getitem__(self, index: slice) -> Sequence[np.ndarray]: ...
     def __getitem__(self, index: int | slice) -> np.ndarray | Sequence[np.ndarray]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        chosen = self.choices[self.points.of_token[index]]
+            return [self[i] for i in places(index, len(self), "`index`")]
+        chosen = self.choices[self.points.of_token[place(index, len(self), "`index`")]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __iter__(self) -> Iterator[np.ndarray]:

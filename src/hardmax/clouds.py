@@ -8,20 +8,23 @@ A cloud whose coordinates are all exact in float64 is a float64 array, any other
 """
 
 import inspect
-from collections.abc import Callable, Sized
+import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import short, truth_value, whole_number
 from hardmax.errors import InputError
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import fits_float64, short, to_fractions, whole_number
+from hardmax.tokens.rationals import fits_float64, to_fractions
 
 Seed: TypeAlias = int | np.random.Generator
 
 LARGEST_GRID = 10**6
+LARGEST_CLOUD = 2**59  # numbers in a cloud: numpy counts the bytes of no more
 
 # The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
 # and kept off the axes, where they would tie. They are written out so that the figure never changes.
@@ -66,7 +69,7 @@ def square(inside: Any = None) -> np.ndarray:
     """
     if inside is None:
         inside = _IN_SQUARE
-    if isinstance(inside, Sized) and len(inside) == 0:
+    if (isinstance(inside, list | tuple) and not inside) or getattr(inside, "shape", (1,))[:1] == (0,):
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
@@ -101,9 +104,9 @@ def polygon(sides: int, midpoints: bool = False) -> np.ndarray:
     >>> polygon(6, midpoints=True).shape
     (12, 2)
     """
-    sides = whole_number(sides, "`sides`", at_least=3)
+    sides = whole_number(sides, "`sides`", at_least=3, at_most=LARGEST_CLOUD)
     vertices = _unit_circle(sides)
-    if not midpoints:
+    if not truth_value(midpoints, "`midpoints`"):
         return vertices
     return np.concatenate([vertices, (vertices + np.roll(vertices, -1, axis=0)) / 2])
 
@@ -134,8 +137,10 @@ def grid(side: int, d: int = 2) -> np.ndarray:
     [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]
     """
     side, d = whole_number(side, "`side`", at_least=1), whole_number(d, "`d`", at_least=1)
-    if side**d > LARGEST_GRID:
-        raise InputError(f"`side`^`d` must be at most {LARGEST_GRID}, not {side}^{d} tokens. Make one smaller.")
+    # side^d itself may have more digits than memory holds.
+    if max(side, d) > LARGEST_GRID or d * math.log2(side) > math.log2(LARGEST_GRID) + 1e-9:
+        came = f"{short(side)}^{short(d)}"
+        raise InputError(f"`side`^`d` must be at most {LARGEST_GRID}, not {came} tokens. Make one smaller.")
     return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 
@@ -145,7 +150,7 @@ def lattice(n: int, d: int, span: int = 2, seed: Seed = 0) -> np.ndarray:
     >>> bool(np.all(np.abs(lattice(100, 3)) <= 2))
     True
     """
-    span = whole_number(span, "`span`", at_least=1)
+    span = whole_number(span, "`span`", at_least=1, at_most=2**53)
     return _generator(seed).integers(-span, span, _shape(n, d), endpoint=True).astype(np.float64)
 
 
@@ -190,7 +195,7 @@ def named(name: str, **options: Any) -> np.ndarray:
     >>> named("emerging-leader").shape, named("gaussian", n=10, d=2, seed=1).shape
     ((8, 2), (10, 2))
     """
-    maker = MAKERS.get(name.replace("-", "_"))
+    maker = MAKERS.get(name.replace("-", "_")) if isinstance(name, str) else None
     if maker is None:
         raise InputError(f"`name` must be one of {', '.join(NAMES)}, not {short(name)}.")
     signature = inspect.signature(maker)
@@ -217,7 +222,10 @@ def _unit_circle(parts: int) -> np.ndarray:
 
 
 def _shape(n: int, d: int) -> tuple[int, int]:
-    return whole_number(n, "`n`", at_least=1), whole_number(d, "`d`", at_least=1)
+    n, d = whole_number(n, "`n`", at_least=1), whole_number(d, "`d`", at_least=1)
+    if n * d > LARGEST_CLOUD:
+        raise InputError(f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {short(n)} * {short(d)}. Make one smaller.")
+    return n, d
 
 
 def _generator(seed: Seed) -> np.random.Generator:

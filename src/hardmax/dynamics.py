@@ -16,11 +16,12 @@ from typing import Any
 import numpy as np
 
 from hardmax.attended_sets import AttendedSets, Choices
+from hardmax.checking import instance, short, truth_value
 from hardmax.errors import InputError
 from hardmax.metrics import check_positive_definite, check_square, check_symmetric
 from hardmax.tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax.tokens.points import Points, merge
-from hardmax.tokens.rationals import IntegerCloud, Number, exact_number, written
+from hardmax.tokens.rationals import IntegerCloud, Number, read_number
 
 
 @dataclass(frozen=True, init=False)
@@ -38,9 +39,10 @@ class Dynamics:
     metric: tuple[tuple[Fraction, ...], ...] | None
 
     def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
-        step = exact_number(written(alpha), "`alpha`")
+        step = read_number(alpha, "`alpha`")
         if step <= 0:
-            raise InputError(f"`alpha` must be positive, not {alpha}. Try 0.5 or '1/2'.")
+            raise InputError(f"`alpha` must be positive, not {short(alpha)}. Try 0.5 or '1/2'.")
+        any_metric = truth_value(any_metric, "`any_metric`")
         object.__setattr__(self, "alpha", step)
         object.__setattr__(self, "metric", None if metric is None else _read_metric(metric, any_metric))
 
@@ -73,12 +75,18 @@ class Dynamics:
             raise InputError(f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.")
 
 
+def read_dynamics(dynamics: Any) -> Dynamics:
+    """The parameters of a layer that were given, if they are that."""
+    return instance(dynamics, Dynamics, "`dynamics`", "a Dynamics, such as Dynamics(0.5)")
+
+
 def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSets]:
     """The attended set of every token, exactly; a list of them, one for each cloud, if `tokens` is a batch.
 
     >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))
     AttendedSets([[0], [1], [0, 1]])
     """
+    dynamics = read_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     sets = []
     for cloud in clouds:
@@ -93,6 +101,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
+    dynamics = read_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     moved = []
     for cloud in clouds:

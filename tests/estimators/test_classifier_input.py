@@ -120,7 +120,7 @@ BAD_WEIGHTS: dict[str, tuple[Any, str]] = {
     "too few": ([1.0] * 79, r"`sample_weight` has shape \(79,\)"),
     "negative": ([-1.0, *[1.0] * 79], "none of them negative"),
     "a NaN": ([float("nan"), *[1.0] * 79], "finite"),
-    "words": (["much"] * 80, "must be numbers"),
+    "words": (["much"] * 80, "must be a finite number"),
     "a class without weight": (BINARY.astype(float), "every text of a class"),
     "no weight at all": (np.zeros(80), "every text of a class"),
 }
@@ -176,7 +176,7 @@ def test_bad_texts_are_refused_when_asking_too(case: str, of_two: HardmaxClassif
 
 
 def test_an_explanation_is_of_one_text(of_two: HardmaxClassifier):
-    with pytest.raises(InputError, match="expected one text"):
+    with pytest.raises(InputError, match="must be a text"):
         of_two.explain(["a", "list"])  # type: ignore[arg-type]
 
 

@@ -177,7 +177,7 @@ def test_the_curve_goes_through_what_was_reported(measure: str, validated: bool)
 def test_a_curve_of_nothing_or_of_something_else_is_refused():
     with pytest.raises(InputError, match="`reports` is empty"):
         draw_training_curve([], "loss", axes())
-    with pytest.raises(InputError, match="`measure` must be one of loss, accuracy, leaders"):
+    with pytest.raises(InputError, match="`measure` must be one of 'loss', 'accuracy', 'leaders'"):
         draw_training_curve(reports(False), "speed", axes())
 
 

@@ -81,8 +81,8 @@ def test_a_place_alone_is_extreme():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: is_extreme([[1.0]], 1), "`index` must be below the number of points, 1, not 1."),
-        (lambda: is_extreme([[1.0]], -1), "`index` must be a whole number from 0 up, not -1."),
+        (lambda: is_extreme([[1.0], [2.0]], 2), "`index` must be a whole number from 0 to 1, not 2."),
+        (lambda: is_extreme([[1.0]], -1), "`index` must be a whole number from 0 to 0, not -1."),
         (lambda: extreme_points([[1.0, 2.0]], [[1.0]]), "`directions` must have 2 coordinates each, not 1."),
         (lambda: extreme_points([]), "`points` is empty: a cloud needs at least one token."),
     ],

@@ -79,7 +79,7 @@ bad_rectangle = "`rectangle` must be (left, right, bottom, top) with left < righ
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: half_space([[1, 2]]), "`token` must be one token, a list of coordinates, not [[1, 2]]."),
+        (lambda: half_space([[1, 2]]), "`token` must be one point, a list of coordinates, not [[1, 2]]."),
         (lambda: half_space([1, 2], [[1]]), "`metric` must be 2 by 2, as the points have 2 coordinates, not 1 by 1."),
         (lambda: half_space([1, 2]).contains([[1, 2, 3]]), "`points` must have 2 coordinates each, not 3."),
         (

@@ -217,8 +217,8 @@ dear = "needs points that span at most 6 dimensions, but these span 7."
         (lambda: square.distance([[1, 2], [3]]), "`points`: token 1 has 1 coordinates, the tokens before it have 2."),
         (lambda: square.contains([[1, 2]], -0.5), "`tolerance` must be a distance from 0 up, not -0.5."),
         (lambda: square.contains([[1, 2]], float("nan")), "`tolerance` must be a finite number"),
-        (lambda: square.faces(3), "`dimension` must be at most 2, the polytope's own, not 3."),
-        (lambda: square.faces(-1), "`dimension` must be a whole number from 0 up, not -1."),
+        (lambda: square.faces(3), "`dimension` must be a whole number from 0 to 2, not 3."),
+        (lambda: square.faces(-1), "`dimension` must be a whole number from 0 to 2, not -1."),
         (lambda: square.face_of_direction([1, 2, 3]), "`direction` must have 2 coordinates each, not 3."),
         (
             lambda: square.face_of_direction([[1, 2]]),

@@ -147,5 +147,5 @@ def test_an_explanation_is_saved_in_the_form_that_its_name_asks_for(tmp_path, su
 def test_other_forms_and_other_things_than_texts_are_refused(tmp_path):
     with pytest.raises(InputError, match=r"\.html"):
         MODELS["plain"].explain(TEXT).save(tmp_path / "why.pdf")
-    with pytest.raises(InputError, match="type list"):
+    with pytest.raises(InputError, match="must be a text, not \\["):
         MODELS["plain"].explain([TEXT])  # type: ignore[arg-type]

@@ -152,7 +152,7 @@ def test_weights_that_do_not_fit_are_named(folder, name, change, complaint):
         ({"alpha": "-1"}, "alpha"),
         ({"layers": "8"}, "layers"),
         ({"temperature": -1}, "temperature"),
-        ({"temperature": "warm"}, "incomplete"),
+        ({"temperature": "warm"}, "`temperature` must be a finite number"),
         ({"classes": ["a", "b", "c"]}, "shape"),
         ({"classes": 3}, "incomplete"),
         ({"tokeniser": {"marks": 3}}, "marks"),

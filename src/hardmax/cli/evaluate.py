@@ -5,10 +5,8 @@ from typing import Annotated
 import typer
 
 from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
-from hardmax.cli.options import AsJson, check_target
+from hardmax.cli.options import AsJson
 from hardmax.cli.output import narrate, print_json
-
-PICTURES = (".png", ".svg", ".pdf")
 
 
 def evaluate_command(
@@ -31,7 +29,7 @@ def evaluate_command(
     """
     for path, option in ((picture, "--picture"), (embedding, "--embedding")):
         if path is not None:
-            check_target(path, option, PICTURES)
+            check_picture(path, option)
     check_corpus(file)
 
     # Only now, since scipy takes most of a second to come.

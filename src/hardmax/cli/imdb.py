@@ -5,7 +5,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError, MissingExtra
+from hardmax.errors import InputError, need
 
 NAME = "imdb"
 REPOSITORY, REVISION = "stanfordnlp/imdb", "e6281661ce1c48d982bc483cf8a173c1bbeb5d31"
@@ -31,8 +31,7 @@ def fetch_imdb(split: str) -> Path:
 
 
 def _hub() -> Any:
-    try:
-        import huggingface_hub
-    except ImportError:
-        raise MissingExtra(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub") from None
+    need(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub")
+    import huggingface_hub
+
     return huggingface_hub

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardmax.cli.options import check_target
+from hardmax.cli.options import check_picture, check_target
 from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     from hardmax.limits.result import Limit
     from hardmax.limits.theorem import TheoremReport
 
-SUFFIXES, PICTURES = (".csv", ".json", ".npz"), (".png", ".svg", ".pdf")
+SUFFIXES = (".csv", ".json", ".npz")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,10 +35,11 @@ class Targets:
         for path, option, suffixes in (
             (self.output, "--output", SUFFIXES),
             (self.certificate, "--certificate", (".json",)),
-            (self.picture, "--picture", PICTURES),
         ):
             if path is not None:
                 check_target(path, option, suffixes)
+        if self.picture is not None:
+            check_picture(self.picture, "--picture")
 
     def check_fit(self, tokens: Any) -> None:
         """A proof or a picture is of one cloud."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax.errors import InputError
+from hardmax.errors import InputError, need
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
@@ -30,6 +30,7 @@ Search = Annotated[
 OnGpu = Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
+PICTURES = (".png", ".svg", ".pdf")
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
@@ -95,7 +96,16 @@ def read_engine(threads: int | None, search: str | None, gpu: bool) -> "Machine"
 
     if gpu and (threads is not None or search is not None):
         raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
-    return Gpu() if gpu else Cpu(search, threads)
+    if not gpu:
+        return Cpu(search, threads)
+    Gpu().check_present()
+    return Gpu()
+
+
+def check_picture(path: str, option: str) -> None:
+    """Refuses before the work a picture that could not be drawn or written after it."""
+    check_target(path, option, PICTURES)
+    need(f"`{option}`", "figures")
 
 
 def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

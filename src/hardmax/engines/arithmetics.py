@@ -1,5 +1,6 @@
 """The three arithmetics by name, each with the engines it tries in turn."""
 
+from hardmax.checking import one_of, short
 from hardmax.engines.choosing import by_all_scores
 from hardmax.engines.cpu import Cpu
 from hardmax.engines.exact import ExactEngine
@@ -8,7 +9,6 @@ from hardmax.engines.judges import Proof, TieSlack
 from hardmax.engines.machines import Machine
 from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import short
 
 ARITHMETICS = ("certified", "exact", "float")
 
@@ -19,6 +19,8 @@ def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine,
     What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the cloud to
     the processor. `exact` does without floats altogether, so that it can judge the others.
     """
+    if not isinstance(arithmetic, TieSlack):
+        one_of(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if not isinstance(machine, Cpu):
         return _on_gpu(arithmetic, machine.device)
     match arithmetic:
@@ -28,10 +30,8 @@ def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine,
             return (ExactEngine(by_all_scores),)
         case "float":
             return (FloatEngine("float", TieSlack(), machine),)
-        case TieSlack():
-            return (FloatEngine("float", arithmetic, machine),)
-    names = ", ".join(repr(name) for name in ARITHMETICS)
-    raise InputError(f"`arithmetic` must be one of {names}, not {short(arithmetic)}.")
+    assert isinstance(arithmetic, TieSlack)
+    return (FloatEngine("float", arithmetic, machine),)
 
 
 def _on_gpu(arithmetic: "str | TieSlack", device: str) -> tuple[Engine, ...]:

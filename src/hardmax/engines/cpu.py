@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax.checking import one_of, whole_number
 from hardmax.engines.contest import Contest
 from hardmax.engines.search import SEARCHES, suited
 from hardmax.errors import InputError
@@ -26,12 +27,11 @@ class Cpu:
     threads: int | None = None
 
     def __post_init__(self) -> None:
-        if self.search is not None and self.search not in SEARCHES:
-            names = ", ".join(repr(name) for name in SEARCHES)
-            raise InputError(f"`search` must be one of {names}, or None, not {self.search!r}.")
-        most = most_threads()
-        if self.threads is not None and not (isinstance(self.threads, int) and 1 <= self.threads <= most):
-            raise InputError(f"`threads` must be a whole number from 1 to {most}, not {self.threads!r}.")
+        if self.search is not None:
+            one_of(self.search, SEARCHES, "`search`", also=", or None")
+        if self.threads is not None:
+            threads = whole_number(self.threads, "`threads`", at_least=1, at_most=most_threads())
+            object.__setattr__(self, "threads", threads)
 
     def check(self, dimension: int) -> None:
         """Refuse tokens that the search asked for cannot take."""

@@ -8,6 +8,7 @@ from typing import Protocol
 import numpy as np
 
 from hardmax.attended_sets import Choices
+from hardmax.checking import real_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arena import Arena
 from hardmax.engines.bands import are_spread, hold_in_bands
@@ -86,6 +87,9 @@ class TieSlack:
     """
 
     relative: float = 1e-12
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relative", real_number(self.relative, "`relative`", at_least=0))
 
     def first_error(self, frame: Frame) -> float:
         return np.nan

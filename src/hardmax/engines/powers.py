@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 
 # Of an exact coordinate. A layer adds those of 1 + alpha, so that small steps walked for long need more than memory.
@@ -101,6 +102,6 @@ def check_length(keep: Fraction, layer: int) -> None:
     last = int(MOST_DIGITS / math.log10(keep.denominator))
     if layer > last:
         raise InputError(
-            f"Layer {layer:,} has no exact tokens that could be worked with: their fractions would have more than "
-            f"{MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
+            f"`layer` {short(layer)} has no exact tokens that could be worked with: their fractions would have more "
+            f"than {MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
         )

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from hardmax.checking import whole_number
 from hardmax.errors import InputError
 from hardmax.estimators.labels import plain_names, read_targets
 from hardmax.estimators.recipes import recipe_of
@@ -91,7 +92,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         if not learns.all():
             texts, numbers, weights = texts.pick(np.flatnonzero(learns)), numbers[learns], weights[learns]
         recipe = recipe_of(self.recipe, self.random_state, self._changes())
-        model = fit(texts, numbers, recipe, weights=weights, progress=_report if self.verbose else None)
+        verbose = self.verbose
+        if not isinstance(verbose, bool):
+            verbose = whole_number(verbose, "`verbose`", at_least=0)
+        model = fit(texts, numbers, recipe, weights=weights, progress=_report if verbose else None)
         self.classes_ = classes
         self.model_ = replace(model, classes=plain_names(classes))
         self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))

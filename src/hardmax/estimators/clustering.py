@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
+from hardmax.checking import refuse_unreadable, truth_value
 from hardmax.dynamics import Dynamics
-from hardmax.errors import InputError
+from hardmax.errors import InputError, WrongKind
 from hardmax.limits.finding import limit
 
 
@@ -47,8 +48,9 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any = None) -> "HardmaxClustering":  # noqa: N803
         """Find the limits of the points; `y` is ignored."""
-        points = np.asarray(validate_data(self, X, dtype=np.float64))
-        origin = points.mean(axis=0) if self.center else np.zeros(points.shape[1])
+        points = self._read(X)
+        center = truth_value(self.center, "`center`")
+        origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
         found = limit(points - origin, Dynamics(self.alpha, self.metric))
         if found.settled_at is None:
             raise InputError(f"`X` did not settle ({found.stopped}): try a larger `alpha`.")
@@ -58,3 +60,11 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         self.cluster_centers_ = found.clusters.points + origin
         self.n_iter_ = found.settled_at
         return self
+
+    def _read(self, X: Any) -> np.ndarray:  # noqa: N803
+        refuse_unreadable(X, "`X`", within=1)
+        try:
+            return np.asarray(validate_data(self, X, dtype=np.float64))
+        except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given
+            refused = WrongKind if isinstance(error, TypeError) else InputError
+            raise refused(f"`X`: {' '.join(str(error).split())[:300]}") from None

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
+from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
+from hardmax.text.texts import is_missing
 
 
 def read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
@@ -17,7 +19,7 @@ def read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
     (['neg', 'pos'], [1, 0, 1])
     """
     if y is None:
-        raise InputError("HardmaxClassifier requires y to be passed, but the target y is None.")
+        raise InputError("`y`: HardmaxClassifier requires y to be passed, but the target y is None.")
     labels = _flat(y)
     if len(labels) != texts:
         raise InputError(f"`y` has {len(labels)} labels for {texts} texts: expected one for each text.")
@@ -26,8 +28,9 @@ def read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
     _refuse_mixtures(y, labels)
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
-    except TypeError as error:
-        raise InputError(f"`y` mixes labels that cannot be put in order: {error}.") from None
+    except Exception as error:  # whatever comparing labels raises
+        why = short(str(error), 80)
+        raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
     if len(classes) < 2:
         raise InputError(f"`y` has one class, {classes[0]!r}, alone: expected at least two to tell apart.")
     return classes, numbers.astype(np.int64)
@@ -40,9 +43,10 @@ def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
 
 
 def _flat(y: Any) -> np.ndarray:
+    refuse_unreadable(y, "`y`")
     try:
         return column_or_1d(y, warn=True)
-    except (TypeError, ValueError):
+    except Exception:  # of scikit-learn, or of whatever was given
         raise InputError("`y` must hold one label for each text: give a list or a column of labels.") from None
 
 
@@ -50,7 +54,7 @@ def _refuse_missing(labels: np.ndarray) -> None:
     if labels.dtype.kind not in "fO":
         return
     for row, label in enumerate(labels.tolist()):
-        if label is None or str(label) == "<NA>" or label != label:
+        if is_missing(label):
             raise InputError(f"`y` row {row} is missing (NaN): give the text a label, or leave it out.")
 
 
@@ -64,4 +68,4 @@ def _refuse_mixtures(y: Any, labels: np.ndarray) -> None:
     if labels.dtype.kind == "U" and isinstance(y, list | tuple):
         other = next((label for label in y if not isinstance(label, str)), "")
         if not isinstance(other, str):
-            raise InputError(f"`y` mixes texts with {other!r}: give all labels as texts, or none.")
+            raise InputError(f"`y` mixes texts with {short(other)}: give all labels as texts, or none.")

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.errors import InputError
+from hardmax.tokens.tables import float_array
 
 
 def read_weights(sample_weight: Any, texts: int) -> np.ndarray:
@@ -15,10 +16,7 @@ def read_weights(sample_weight: Any, texts: int) -> np.ndarray:
     """
     if sample_weight is None:
         return np.ones(texts)
-    try:
-        weights = np.asarray(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError("`sample_weight` must be numbers, one for each text.") from None
+    weights = float_array(sample_weight, "`sample_weight`")
     if weights.ndim == 0:
         weights = np.full(texts, weights)
     if weights.shape != (texts,):

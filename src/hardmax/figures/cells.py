@@ -4,7 +4,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.patches import Polygon
 
+from hardmax.checking import takes
 from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.style import look_of
 from hardmax.figures.views import prepare, view_of
 from hardmax.geometry.cells import leader_cells
@@ -13,6 +15,7 @@ from hardmax.limits.result import Limit
 TINT = 0.16
 
 
+@takes(lim=inputs.a_limit, ax=inputs.an_axes)
 def draw_cells(lim: Limit, ax: Axes) -> list[Polygon]:
     """A cone for each leader that has one, in the colour of its cluster; `draw_limit` over it names them.
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,6 +12,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Annotation
 
+from hardmax.checking import instance, short, takes
+from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.labels import place_labels
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import FAINT, INK, look_of, our_look, plain_axes
@@ -51,6 +55,15 @@ class DrawnEmbedding:
     borders: list[QuadContourSet]
 
 
+def _a_model(value: Any, name: str) -> TextModel:
+    return instance(value, TextModel, name, "a TextModel")
+
+
+def _leaders(value: Any, name: str) -> Sequence[Leader]:
+    return inputs.all_of(value, name, Leader, "what `frequent_leaders` gives")
+
+
+@takes(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
 def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> DrawnEmbedding:
     """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead.
 
@@ -79,6 +92,7 @@ def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> Dra
     return DrawnEmbedding(words, marks, labels, halves, borders)
 
 
+@takes(model=_a_model, leaders=_leaders)
 def embedding_figure(model: TextModel, leaders: Sequence[Leader]) -> Figure:
     """`draw_embedding` as a figure of its own, with a key."""
     left, right, bottom, top = _window(plane_of(model, leaders).places(_vectors(model, leaders)))
@@ -108,6 +122,11 @@ def plane_of(model: TextModel, leaders: Sequence[Leader]) -> Plane:
 def _vectors(model: TextModel, leaders: Sequence[Leader]) -> np.ndarray:
     """Where the leaders are."""
     number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA))}
+    strange = next((leader.word for leader in leaders if leader.word not in number), None)
+    if strange is not None:
+        raise InputError(f"`leaders` has {short(strange)}, a word that the model does not know: take its own leaders.")
+    if not leaders and model.dimension > 2:
+        raise InputError(f"`leaders` is empty: nothing says which plane of {model.dimension} dimensions to draw.")
     return model.prepared.table[[number[leader.word] for leader in leaders]]
 
 

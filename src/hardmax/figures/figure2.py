@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from matplotlib.figure import Figure
 
 from hardmax import clouds
+from hardmax.checking import takes
 from hardmax.dynamics import Dynamics
+from hardmax.figures import inputs
 from hardmax.figures.layers import draw_layer
 from hardmax.figures.style import our_look
 from hardmax.runs.simulation import simulate
@@ -29,6 +31,7 @@ def figure2_runs() -> dict[str, Trajectory]:
     return {name: simulate(cloud, Dynamics("1/2"), layers=LAYERS[-1]) for name, cloud in rows.items()}
 
 
+@takes(runs=inputs.runs_by_name, layers=inputs.layers)
 def figure2(runs: Mapping[str, Trajectory], layers: Sequence[int] = LAYERS) -> Figure:
     """A row for each run and a column for each layer; the hull of the leaders is shaded in the last one."""
     with our_look():

@@ -10,8 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Polygon
 from matplotlib.text import Annotation
 
+from hardmax.checking import place, takes
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.plane import draw_origin, window
 from hardmax.figures.style import BLUE, FAINT, INK, SKY, VERMILION, our_look, plain_axes
 from hardmax.geometry.halfspaces import half_space
@@ -41,6 +43,7 @@ def figure1_runs() -> dict[str, Trajectory]:
     return {name: simulate(FIGURE_1, Dynamics("1/2", metric), layers=0) for name, metric in metrics.items()}
 
 
+@takes(runs=inputs.runs_by_name)
 def halfspace_figure(runs: Mapping[str, Trajectory], token: int = 0) -> Figure:
     """A panel for each run: one token, whom it attends to, and its half-space."""
     with our_look():
@@ -54,10 +57,12 @@ def halfspace_figure(runs: Mapping[str, Trajectory], token: int = 0) -> Figure:
     return figure
 
 
+@takes(run=inputs.a_run, ax=inputs.an_axes)
 def draw_halfspace(run: Trajectory, token: int, ax: Axes, *, layer: int = 0) -> DrawnHalfspace:
     """A token of the plane, where it looks, how far the tokens lie that way, and its half-space, shaded."""
     if run.d != 2:
         raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")
+    token = place(token, run.n, "`token`")
     tokens, metric = run.floats_at(layer), run.dynamics.metric
     own = half_space(tokens[token], None if metric is None else np.array(metric, dtype=np.float64))
     attended = run.attended(layer)[token]
@@ -72,9 +77,9 @@ def draw_halfspace(run: Trajectory, token: int, ax: Axes, *, layer: int = 0) -> 
     ax.add_patch(shade)
     falls = LineCollection(list(np.stack([tokens, feet], axis=1)), colors=FAINT, linestyles=":", zorder=2)
     ax.add_collection(falls)
-    for number, place in enumerate(tokens):
+    for number, spot in enumerate(tokens):
         aside = (-17, -11) if number == token else (7, 5)  # away from the arrow
-        ax.annotate(f"$z_{{{number}}}$", place, textcoords="offset points", xytext=aside, fontsize=10, zorder=6)
+        ax.annotate(f"$z_{{{number}}}$", spot, textcoords="offset points", xytext=aside, fontsize=10, zorder=6)
     return DrawnHalfspace(
         shade=shade,
         gaze=ax.annotate(

@@ -10,7 +10,9 @@ from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.patches import Polygon
 from matplotlib.path import Path
 
+from hardmax.checking import takes, truth_value
 from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.plane import draw_leader_polygon, draw_origin, window
 from hardmax.figures.style import CYCLE, FAINT, INK, LEADER, plain_axes, room
 from hardmax.runs.trajectory import Trajectory
@@ -35,6 +37,7 @@ class DrawnLayer:
     hull: Polygon | None
 
 
+@takes(run=inputs.a_run, ax=inputs.an_axes, hull=truth_value)
 def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
     """The tokens of a plane at one layer; repeated tokens are drawn once.
 

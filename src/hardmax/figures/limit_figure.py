@@ -3,6 +3,8 @@
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from hardmax.checking import takes
+from hardmax.figures import inputs
 from hardmax.figures.limits import draw_limit, drawn_every
 from hardmax.figures.style import ELSEWHERE, INK, LEADER, PROJECTION, look_of, our_look
 from hardmax.figures.views import view_of
@@ -12,6 +14,7 @@ from hardmax.limits.result import Limit
 MOST_CLUSTERS_IN_KEY = 16
 
 
+@takes(lim=inputs.a_limit)
 def limit_figure(lim: Limit) -> Figure:
     """`draw_limit` in space for d = 3, on a line for d = 1, else in the plane, with a title and a key."""
     with our_look():

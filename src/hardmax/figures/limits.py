@@ -13,6 +13,8 @@ from matplotlib.patheffects import withStroke
 from matplotlib.text import Text
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
+from hardmax.checking import takes
+from hardmax.figures import inputs
 from hardmax.figures.polytopes import draw_polytope
 from hardmax.figures.style import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room
 from hardmax.figures.views import View, prepare, view_of
@@ -39,6 +41,7 @@ class DrawnLimit:
     elsewhere: PathCollection
 
 
+@takes(lim=inputs.a_limit, ax=inputs.an_axes)
 def draw_limit(lim: Limit, ax: Axes) -> DrawnLimit:
     """Tokens and their ways to the limits, in the colour and shape of their cluster.
 

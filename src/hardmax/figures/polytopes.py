@@ -9,13 +9,16 @@ from matplotlib.patches import Polygon
 from mpl_toolkits.mplot3d.art3d import Poly3DCollection
 from mpl_toolkits.mplot3d.axes3d import Axes3D
 
+from hardmax.checking import takes
 from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.style import FAINT, INK
 from hardmax.geometry.polytope import Polytope
 
 SEE_THROUGH = (INK, 0.07)  # grey on white, and cells or facets behind it still show
 
 
+@takes(polytope=inputs.a_polytope, ax=inputs.an_axes)
 def draw_polytope(polytope: Polytope, ax: Axes) -> list[Artist]:
     """A polytope in the plane, shaded, or in space, its facets translucent; a segment or a point if it is flat."""
     corners = polytope.vertices

@@ -9,6 +9,8 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from hardmax.checking import takes
+from hardmax.figures import inputs
 from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
 from hardmax.text.metrics import calibration_curve, calibration_error
 
@@ -24,6 +26,7 @@ class DrawnReliability:
     gaps: LineCollection
 
 
+@takes(curve=inputs.a_curve, ax=inputs.an_axes)
 def draw_reliability(curve: Curve, ax: Axes) -> DrawnReliability:
     """The curve of `calibration_curve`: mean probability against the share that is right, a point for each bin.
 

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hardmax.checking import file_path, instance
 from hardmax.errors import InputError, MissingExtra
 from hardmax.tokens.files import write_whole
 
@@ -79,9 +80,11 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 def figure_bytes(figure: Figure, path: str | Path) -> bytes:
     """What `save_figure` writes to that path."""
-    kind = Path(path).suffix.lstrip(".").lower()
+    instance(figure, Figure, "`figure`", "a figure of matplotlib")
+    suffix = file_path(path).suffix
+    kind = suffix.lstrip(".").lower()
     if kind not in ("png", "svg", "pdf"):
-        raise InputError(f"`path` must end in .png, .svg or .pdf, not {Path(path).suffix or 'nothing'!r}.")
+        raise InputError(f"`path` must end in .png, .svg or .pdf, not {suffix or 'nothing'!r}.")
     buffer = io.BytesIO()
     # Without a date the same figure is the same file, byte for byte.
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)

@@ -1,13 +1,16 @@
 """How a training went: loss, accuracy and leaders, epoch by epoch."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from hardmax.checking import one_of, takes
 from hardmax.errors import InputError
+from hardmax.figures import inputs
 from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
 from hardmax.train.log import Epoch
 from hardmax.wording import counted
@@ -16,15 +19,20 @@ from hardmax.wording import counted
 MEASURES = {"loss": "loss", "accuracy": "accuracy", "leaders": "leaders a text"}
 
 
+def _reports(value: Any, name: str) -> Sequence[Epoch]:
+    given = inputs.all_of(value, name, Epoch, "a list of the epochs of a training")
+    if not given:
+        raise InputError(f"{name} is empty: a training that ended before its first epoch has no curve.")
+    return given
+
+
+@takes(reports=_reports, ax=inputs.an_axes)
 def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> list[Line2D]:
     """One of loss, accuracy and leaders over the epochs: in training and, where there is one, on the validation set.
 
     Where alpha still rises, the axes are shaded: there the model is not yet what it will be.
     """
-    if measure not in MEASURES:
-        raise InputError(f"`measure` must be one of {', '.join(MEASURES)}, not {measure!r}.")
-    if not reports:
-        raise InputError("`reports` is empty: a training that ended before its first epoch has no curve.")
+    one_of(measure, MEASURES, "`measure`")
     epochs = [report.epoch for report in reports]
     (line,) = ax.plot(epochs, [getattr(r, measure) for r in reports], color=BLUE, marker="o", ms=3, label="training")
     lines = [line]
@@ -42,6 +50,7 @@ def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> lis
     return lines
 
 
+@takes(reports=_reports)
 def training_curve_figure(reports: Sequence[Epoch]) -> Figure:
     """Loss, accuracy and leaders under each other."""
     with our_look():

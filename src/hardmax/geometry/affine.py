@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import real_number, whole_number
 from hardmax.geometry.inputs import read_points
 from hardmax.tokens.batches import read_table
 from hardmax.tokens.rationals import IntegerCloud
@@ -73,6 +74,8 @@ def affine_frame(points: Any, at_most: int | None = None, within: float | None =
     [[1.0, 0.0], [0.0, 1.0]]
     """
     table, exponent = unit_scaled(read_points(points, "`points`"))
+    at_most = None if at_most is None else whole_number(at_most, "`at_most`", at_least=0)
+    within = None if within is None else real_number(within, "`within`", at_least=0)
     origin = table[0]
     differences = table - origin
     # Rows of left * values are the points in principal axes; what the last axes hold is the distance from the flat.

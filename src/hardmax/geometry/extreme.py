@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax.checking import whole_number
 from hardmax.geometry.affine import affine_frame, first_of_equals, resolution, unit_scaled
 from hardmax.geometry.inputs import read_points
 from hardmax.geometry.nearest import CHUNK, nearest
-from hardmax.tokens.rationals import whole_number
 
 MOST_DIRECTIONS = 20_000
 
@@ -52,9 +51,7 @@ def is_extreme(points: Any, index: int) -> bool:
     (True, False)
     """
     table = read_points(points, "`points`")
-    index = whole_number(index, "`index`", at_least=0)
-    if index >= len(table):
-        raise InputError(f"`index` must be below the number of points, {len(table)}, not {index}.")
+    index = whole_number(index, "`index`", at_least=0, at_most=len(table) - 1)
     scaled, _ = unit_scaled(table)
     others = scaled[(scaled != scaled[index]).any(axis=1)]
     if not len(others):

@@ -4,14 +4,16 @@ H_i = { z : <A z_i, z - z_i> >= 0 }
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from hardmax.checking import real_number, short
 from hardmax.errors import InputError
 from hardmax.geometry.inputs import Rectangle, as_table, check_shape, read_rectangle
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import short, to_fractions
+from hardmax.tokens.rationals import to_fractions
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +26,12 @@ class HalfSpace:
 
     normal: np.ndarray
     offset: Any
+
+    def __post_init__(self) -> None:
+        (normal,) = read_table([_one_point(self.normal, "`normal`")], "`normal`")
+        object.__setattr__(self, "normal", normal)
+        if not isinstance(self.offset, Fraction):
+            object.__setattr__(self, "offset", real_number(self.offset, "`offset`"))
 
     def contains(self, points: Any) -> Any:
         """Whether each point (n, d) lies in it, boundary included; a bool for a single point."""
@@ -57,10 +65,7 @@ def half_space(token: Any, metric: Any = None) -> HalfSpace:
     >>> own.normal.tolist(), own.offset
     ([2.0, 1.0], 2.0)
     """
-    rows, single = as_table(token)
-    if not single:
-        raise InputError(f"`token` must be one token, a list of coordinates, not {short(token)}.")
-    table = read_table(rows, "`token`")
+    table = read_table([_one_point(token, "`token`")], "`token`")
     d = table.shape[1]
     matrix = np.eye(d) if metric is None else read_table(metric, "`metric`")
     check_shape(matrix.shape, d)
@@ -69,6 +74,13 @@ def half_space(token: Any, metric: Any = None) -> HalfSpace:
     normal = (to_fractions(matrix, "`metric`") if exact else matrix.astype(np.float64)) @ table[0]
     offset = normal @ table[0]
     return HalfSpace(normal, offset if exact else float(offset))
+
+
+def _one_point(values: Any, name: str) -> list[Any]:
+    rows, single = as_table(values)
+    if not single:
+        raise InputError(f"{name} must be one point, a list of coordinates, not {short(values)}.")
+    return rows[0]
 
 
 def corners_of(rectangle: Rectangle) -> np.ndarray:

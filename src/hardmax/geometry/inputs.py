@@ -6,10 +6,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 from hardmax.metrics import positive_definite
 from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import exact_number, short, to_fractions
+from hardmax.tokens.rationals import exact_number, to_fractions
 
 Rectangle: TypeAlias = Sequence[float]
 FractionRows: TypeAlias = list[list[Fraction]]
@@ -49,7 +50,7 @@ def as_table(values: Any) -> tuple[Any, bool]:
     if isinstance(values, list | tuple):
         single = not any(isinstance(value, list | tuple | np.ndarray) for value in values)
     else:
-        single = getattr(values, "ndim", 0) == 1
+        single = hasattr(type(values), "__array__") and getattr(values, "ndim", 0) == 1
     return ([list(values)], True) if single else (values, False)
 
 
@@ -97,7 +98,7 @@ def read_exact_metric(metric: Any, dimension: int) -> FractionRows:
 
 def read_tolerance(tolerance: Any) -> Fraction:
     """A distance, which may be 0."""
-    distance = exact_number(tolerance, "`tolerance`")
+    distance = exact_number(None if isinstance(tolerance, bool | np.bool_) else tolerance, "`tolerance`")
     if distance < 0:
         raise InputError(f"`tolerance` must be a distance from 0 up, not {short(tolerance)}.")
     return distance
@@ -107,7 +108,7 @@ def read_rectangle(rectangle: Any) -> tuple[float, float, float, float]:
     """(left, right, bottom, top), the order of `ax.axis()`."""
     try:
         left, right, bottom, top = (float(side) for side in rectangle)
-    except (TypeError, ValueError):
+    except Exception:  # of any kind, from whatever was given
         left = right = bottom = top = np.nan
     if not (np.isfinite([left, right, bottom, top]).all() and left < right and bottom < top):
         raise InputError(

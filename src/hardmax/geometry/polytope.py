@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
 from hardmax.geometry.affine import Frame, affine_frame, resolution, unit_scaled
 from hardmax.geometry.distances import Ruler
@@ -20,7 +21,7 @@ from hardmax.geometry.extreme import extreme_points
 from hardmax.geometry.faces import Face, faces_below
 from hardmax.geometry.hulls import LARGEST_DIMENSION, Hull, hull, outline
 from hardmax.geometry.inputs import read_matrix, read_metric, read_point, read_points, read_targets, read_tolerance
-from hardmax.tokens.rationals import short, whole_number
+from hardmax.tokens.batches import whole_numbers
 
 # Up to here the hull has about as many facets as vertices, and finding both is the fastest way to the vertices.
 FEW_FACETS = 3
@@ -100,10 +101,7 @@ class Polytope:
         >>> [len(Polytope([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]).faces(k)) for k in range(4)]
         [4, 6, 4, 1]
         """
-        wanted = whole_number(dimension, "`dimension`", at_least=0)
-        if wanted > self.dimension:
-            raise InputError(f"`dimension` must be at most {self.dimension}, the polytope's own, not {wanted}.")
-        return self._faces[wanted]
+        return self._faces[whole_number(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
 
     @cached_property
     def f_vector(self) -> tuple[int, ...]:
@@ -202,11 +200,7 @@ class Polytope:
         return levels[::-1]
 
     def _read_face(self, face: Any) -> np.ndarray:
-        chosen = np.asarray(face)
-        if (
-            chosen.ndim != 1
-            or chosen.dtype.kind not in "iu"
-            or not np.isin(chosen, np.arange(len(self.vertices))).all()
-        ):
+        chosen = whole_numbers(face, "`face`")
+        if chosen.ndim != 1 or not chosen.size or not np.isin(chosen, np.arange(len(self.vertices))).all():
             raise InputError(f"`face` must be indices of vertices, below {len(self.vertices)}, not {short(face)}.")
         return chosen

@@ -2,8 +2,12 @@
 
 import hashlib
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
+from hardmax import certificate as checker
+from hardmax.certificate import Verdict
+from hardmax.checking import real_number
 from hardmax.errors import InputError
 from hardmax.limits.kinds import FaceProjection, Kind, Vertex
 
@@ -25,6 +29,15 @@ def certify(lim: "Limit") -> dict[str, Any]:
         # Python writes no integers of more than some thousand digits: tiny steps walked for long make such.
         raise InputError(f"`certificate`: its numbers are too long to be written down ({error}).") from None
     return document | {"sha256": digest(document)}
+
+
+def verify(certificate: Any, *, effort: float = 1) -> Verdict:
+    """Accept a certificate if all of it is true, else refuse it, or give up at `effort` times the usual cost.
+
+    What does the work is `hardmax.certificate.verify`, which stands alone and knows no errors of ours.
+    """
+    boundless = isinstance(effort, float) and effort == math.inf
+    return checker.verify(certificate, effort=effort if boundless else real_number(effort, "`effort`", above=0))
 
 
 def digest(document: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from hardmax.checking import place, places
 from hardmax.engines.choosing import by_all_scores
 from hardmax.engines.vectors import Vector, fractions_table
 from hardmax.geometry.projection import project_exact
@@ -49,8 +50,8 @@ class KindOfToken(Sequence[Kind]):
     def __getitem__(self, index: slice) -> Sequence[Kind]: ...
     def __getitem__(self, index: int | slice) -> Kind | Sequence[Kind]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        return self._clusters.kinds[self._clusters.labels[index]]
+            return [self[i] for i in places(index, len(self), "`index`")]
+        return self._clusters.kinds[self._clusters.labels[place(index, len(self), "`index`")]]
 
 
 def find_clusters(run: Trajectory) -> Clusters:

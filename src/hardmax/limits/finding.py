@@ -5,7 +5,8 @@ from typing import Any, overload
 
 import numpy as np
 
-from hardmax.dynamics import Dynamics
+from hardmax.checking import whole_number
+from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.machines import Machine
 from hardmax.limits.result import Limit
 from hardmax.metrics import is_metric
@@ -14,7 +15,6 @@ from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.rationals import whole_number
 
 # Where the theorem holds, clouds settle, most of them in a handful of layers; where it does not, they may never.
 PATIENCE, PATIENCE_WITHOUT_THEOREM = 10_000, 500
@@ -27,7 +27,7 @@ def limit(
     arithmetic: str = "certified",
     at_most: int | None = None,
     progress: Progress | None = None,
-    engine: Machine | None = None,
+    engine: Machine | str | None = None,
 ) -> Any:
     """The infinite-depth limit: a `Limit`, or a list of them if `tokens` is a batch of clouds.
 
@@ -39,6 +39,7 @@ def limit(
     >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
+    dynamics = read_dynamics(dynamics)
     orderly = dynamics.metric is None or is_metric(dynamics.metric)
     if at_most is None:
         at_most = PATIENCE if orderly else PATIENCE_WITHOUT_THEOREM

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short, whole_number
 from hardmax.engines.powers import power
 from hardmax.engines.vectors import fractions_table
 from hardmax.errors import InputError
@@ -17,7 +18,7 @@ from hardmax.limits.distances import ToLimit, shrinkings, spread_above
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, root
-from hardmax.tokens.rationals import exact_number, whole_number
+from hardmax.tokens.rationals import read_number
 from hardmax.wording import counted
 
 
@@ -142,10 +143,9 @@ class Limit:
 
     def layers_to(self, eps: Any) -> int:
         """The layer from which on every token is within `eps` of its limit. A float is the decimal it is written as."""
-        written = repr(float(eps)) if isinstance(eps, float | np.floating) else eps
-        near = exact_number(written, "`eps`")
+        near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
-            raise InputError(f"`eps` must be positive, not {eps}: only a leader ever reaches its limit.")
+            raise InputError(f"`eps` must be positive, not {short(eps)}: only a leader ever reaches its limit.")
         layer, goal = self._settled(), near**2
         if self._square_at_settling > goal:
             return layer + shrinkings(self._square_at_settling, goal, self.run.dynamics.keep)

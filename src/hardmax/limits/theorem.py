@@ -13,6 +13,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from hardmax.checking import instance
 from hardmax.engines.choosing import Chosen, by_all_scores, turned
 from hardmax.engines.exact import ExactEngine
 from hardmax.engines.integers import products
@@ -88,7 +89,8 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    run = result.run if isinstance(result, Limit) else result
+    given = instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
+    run = given.run if isinstance(given, Limit) else given
     if run.points.count > MOST_TOKENS:
         raise InputError(
             f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}."

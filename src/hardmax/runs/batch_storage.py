@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.batch import UNDECIDED, BatchOutcome
 from hardmax.engines.cpu import CPU
@@ -21,7 +22,6 @@ from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectori
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Cloud, Form, Layout, Ragged
 from hardmax.tokens.points import merge
-from hardmax.tokens.rationals import short
 
 
 def save(runs: Trajectories, path: Path) -> None:

@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 import torch
 
+from hardmax.checking import place, places, short, whole_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import Then
 from hardmax.engines.cpu import CPU
@@ -24,7 +25,6 @@ from hardmax.runs.stops import Stop
 from hardmax.runs.trajectories import Batch, BatchTrajectories, Trajectories
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.device_clouds import DeviceClouds
-from hardmax.tokens.rationals import whole_number
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,8 @@ class DeviceTrajectories(Trajectories):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        cloud = range(len(self))[index]
+            return [self[i] for i in places(index, len(self), "`index`")]
+        cloud = place(index, len(self), "`index`")
         return self.exact.get(cloud) or self._run_cloud(cloud)
 
     def at(self, layer: int) -> Any:
@@ -90,7 +90,7 @@ class DeviceTrajectories(Trajectories):
             tokens = self.batch.walk(layer, Then.GO_ON).tokens
         else:
             cloud = self.settled_at.index(None)
-            raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
+            raise InputError(f"`layer` {short(layer)} lies beyond this run, in which cloud {cloud} has not settled.")
         return self.batch.clouds.restore(tokens, {cloud: run.floats_at(layer) for cloud, run in self.exact.items()})
 
     def ends(self) -> Any:

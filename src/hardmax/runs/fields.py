@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import short, whole_number
 
 Shape = tuple[int | None, ...]  # None: of any length
 

@@ -18,7 +18,7 @@ from hardmax.engines.gpu_points import merge_there
 from hardmax.engines.stretch import Engine
 from hardmax.runs.device_trajectories import DeviceBatch, DeviceTrajectories
 from hardmax.runs.device_trajectory import DeviceTrajectory
-from hardmax.runs.records import Record, check_memory
+from hardmax.runs.records import Record, check_recording
 from hardmax.runs.simulation import DEEPEST_KERNEL, keep, run_points
 from hardmax.runs.stops import Stop
 from hardmax.runs.trajectories import ListedTrajectories, Trajectories
@@ -45,8 +45,7 @@ def simulate_there(
     """The run of a cloud, or the runs of many."""
     plan.dynamics.check_dimension(clouds.dimension)
     if not plan.stop.when_settled:
-        layers = len(plan.record.layers(plan.stop.last_layer))
-        check_memory(layers, len(clouds.tokens), clouds.dimension, plan.memory_limit)
+        check_recording(plan.record, plan.stop.last_layer, len(clouds.tokens), clouds.dimension, plan.memory_limit)
     if not clouds.form.is_single and _suits_kernel(clouds, plan.stop):
         return _walk_together(clouds, plan, progress)
     runs = []

@@ -22,10 +22,10 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 from hardmax.tokens.arrays import read_arrays
 from hardmax.tokens.files import write_whole
-from hardmax.tokens.rationals import short
 from hardmax.tokens.reading import parse_json, read_bytes, shown_name
 
 VERSION = 4  # the first with a digest

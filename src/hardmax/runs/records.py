@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import whole_number
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30
 
@@ -22,6 +22,18 @@ class Record(Protocol):
         ...
 
 
+def read_record(record: Any) -> Record:
+    """The record that is meant: "every" is `Every(1)`, "last" is `LastOnly()`, and one's own is as good as ours."""
+    if isinstance(record, Every | LastOnly):
+        return record
+    if isinstance(record, str) and record in ("every", "last"):
+        return Every(1) if record == "every" else LastOnly()
+    own: Any = record
+    if all(callable(getattr(type(own), method, None)) for method in ("layers", "keeps")):
+        return own
+    raise InputError(f"`record` must be Every(10), LastOnly(), 'every' or 'last', not {short(record)}.")
+
+
 @dataclass(frozen=True)
 class Every:
     """Keep every m-th layer, the first and the last.
@@ -33,7 +45,7 @@ class Every:
     m: int = 1
 
     def __post_init__(self) -> None:
-        whole_number(self.m, "`m`", at_least=1)
+        object.__setattr__(self, "m", whole_number(self.m, "`m`", at_least=1))
 
     def layers(self, last: int) -> Sequence[int]:
         if last % self.m == 0:
@@ -53,6 +65,15 @@ class LastOnly:
 
     def keeps(self, first: int, until: int) -> bool:
         return False
+
+
+def check_recording(record: Record, last: int, tokens: int, dimension: int, limit: int) -> None:
+    """Refuse a recording of layers up to the last that would not fit."""
+    try:
+        layers = len(record.layers(last))
+    except OverflowError:  # more than Python counts
+        raise InputError(f"`record`: {short(last)} layers cannot be kept. Use record=LastOnly().") from None
+    check_memory(layers, tokens, dimension, limit)
 
 
 def check_memory(layers: int, tokens: int, dimension: int, limit: int) -> None:

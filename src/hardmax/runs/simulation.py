@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import caller, whole_number
 from hardmax.compiling import is_asleep, letting_numba_sleep
-from hardmax.dynamics import Dynamics
+from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.floating import Undecided
 from hardmax.engines.judges import TieSlack
 from hardmax.engines.machines import Gpu, Machine, machine_for, takes_batch
 from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory
-from hardmax.runs.stops import AfterLayers, Stop
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory, check_recording, read_record
+from hardmax.runs.stops import AfterLayers, Stop, read_stop
 from hardmax.runs.trajectories import Batch, ListedTrajectories, walk_together
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Packed, kind_of, read_batch
@@ -34,28 +35,31 @@ def simulate(
     dynamics: Dynamics,
     *,
     layers: int | None = None,
-    stop: Stop | None = None,
+    stop: Stop | str | None = None,
     arithmetic: str | TieSlack = "certified",
-    record: Record = EVERY_LAYER,
+    record: Record | str = EVERY_LAYER,
     memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
-    engine: Machine | None = None,
+    engine: Machine | str | None = None,
 ) -> Any:
     """Where the tokens go: a `Trajectory`, or `Trajectories` if `tokens` is a batch of clouds.
 
     Tokens that came as torch tensors are given back as such, of their dtype and on their device.
 
-    Give either the number of `layers` or a `stop`. `arithmetic` is "certified" (floats, every choice proved or decided
-    by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets the slack). `record` says which
-    layers to keep. `progress` is called with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)` or `Gpu()`;
-    if it is not given, tensors on a GPU stay there, and all else is done by the processor.
+    Give either the number of `layers` or a `stop` (`Settled()`, or "settled"). `arithmetic` is "certified" (floats,
+    every choice proved or decided by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets
+    the slack). `record` says which layers to keep (`Every(10)`, `LastOnly()`, "every" or "last"). `progress` is called
+    with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)`, `Gpu()`, "cpu" or "gpu"; if it is not given,
+    tensors on a GPU stay there, and all else is done by the processor.
 
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
     >>> run.at(10_000)[4].tolist(), run.arithmetic, run.settled_at
     ([1.0, 0.0], 'exact', 0)
     """
-    stop = _one_stop(layers, stop)
+    dynamics, stop, record = read_dynamics(dynamics), _one_stop(layers, stop), read_record(record)
+    memory_limit = whole_number(memory_limit, "`memory_limit`", at_least=1)
+    progress = caller(progress, "`progress`", "done", "total")
     machine = machine_for(tokens, engine)
     there = clouds_there(tokens, machine)
     if there is not None:
@@ -71,7 +75,7 @@ def simulate(
     together = clouds if isinstance(clouds, Packed) else None
     if not stop.when_settled:
         total = sum(len(cloud.tokens) for cloud in clouds) if together is None else len(together.tokens)
-        check_memory(len(record.layers(stop.last_layer)), total, dimension, memory_limit)
+        check_recording(record, stop.last_layer, total, dimension, memory_limit)
 
     def run_cloud(number: int) -> Trajectory:
         with machine.limited(), _for_size(len(clouds[number].tokens), dimension):
@@ -111,10 +115,10 @@ def _suits_kernel(clouds: Packed, stop: Stop, machine: Machine) -> bool:
     return floats and takes_batch(machine, clouds.offsets, clouds.tokens.shape[1])
 
 
-def _one_stop(layers: int | None, stop: Stop | None) -> Stop:
+def _one_stop(layers: int | None, stop: Stop | str | None) -> Stop:
     if (layers is None) == (stop is None):
         raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
-    return AfterLayers(layers) if stop is None else stop  # type: ignore[arg-type]
+    return AfterLayers(layers) if layers is not None else read_stop(stop)
 
 
 def run_points(

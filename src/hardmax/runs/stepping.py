@@ -3,7 +3,7 @@
 from typing import Any
 
 from hardmax import dynamics as definition
-from hardmax.dynamics import Dynamics
+from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.machines import machine_for
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, LastOnly
@@ -20,7 +20,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    machine = machine_for(tokens, None)
+    dynamics, machine = read_dynamics(dynamics), machine_for(tokens, None)
     there = clouds_there(tokens, machine)
     if there is None:
         return definition.step(tokens, dynamics)

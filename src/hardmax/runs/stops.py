@@ -1,10 +1,10 @@
 """When a simulation ends. A stop is asked before each stretch of layers how far it may go."""
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
+from hardmax.checking import short, truth_value, whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import whole_number
 
 
 class Stop(Protocol):
@@ -21,6 +21,23 @@ class Stop(Protocol):
         ...
 
 
+def read_stop(stop: Any) -> Stop:
+    """The stop that is meant: "settled" is `Settled()`, and one of somebody's own is as good as ours."""
+    if isinstance(stop, AfterLayers | Settled | FirstOf):
+        return stop
+    if isinstance(stop, str) and stop == "settled":
+        return Settled()
+    own: Any = stop
+    try:
+        if not isinstance(own, type):
+            truth_value(own.when_settled, "")
+            whole_number(own.last_layer, "", at_least=0)
+            return own
+    except Exception:  # it has not what a stop has, or not of that kind
+        pass
+    raise InputError(f"`stop` must be Settled(), AfterLayers(30), FirstOf(...) or 'settled', not {short(stop)}.")
+
+
 @dataclass(frozen=True)
 class AfterLayers:
     """End after so many layers.
@@ -32,7 +49,7 @@ class AfterLayers:
     layers: int
 
     def __post_init__(self) -> None:
-        whole_number(self.layers, "`layers`", at_least=0)
+        object.__setattr__(self, "layers", whole_number(self.layers, "`layers`", at_least=0))
 
     @property
     def last_layer(self) -> int:
@@ -50,7 +67,7 @@ class Settled:
     at_most: int = 10_000
 
     def __post_init__(self) -> None:
-        whole_number(self.at_most, "`at_most`", at_least=0)
+        object.__setattr__(self, "at_most", whole_number(self.at_most, "`at_most`", at_least=0))
 
     @property
     def last_layer(self) -> int:
@@ -74,7 +91,7 @@ class FirstOf:
     def __init__(self, *stops: Stop) -> None:
         if not stops:
             raise InputError("`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000)).")
-        object.__setattr__(self, "stops", stops)
+        object.__setattr__(self, "stops", tuple(map(read_stop, stops)))
 
     @property
     def last_layer(self) -> int:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.attended_sets import Choices
+from hardmax.checking import short, whole_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.cpu import CPU
@@ -23,7 +24,7 @@ from hardmax.runs import fields
 from hardmax.runs.packing import RUN, damage_named, read_document, write_document
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.points import Points
-from hardmax.tokens.rationals import IntegerCloud, short, whole_number
+from hardmax.tokens.rationals import IntegerCloud
 
 
 def save(run: Trajectory, path: Path) -> None:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.errors import MissingExtra
+from hardmax.errors import need
 
 if TYPE_CHECKING:
     import pandas
@@ -15,19 +15,17 @@ if TYPE_CHECKING:
 
 def to_arrow(run: "Trajectory") -> "pyarrow.Table":
     """A row for each token at each recorded layer: layer, token, z0…, `alone` (a leader then), `attends`."""
-    try:
-        import pyarrow
-    except ImportError:
-        raise MissingExtra("`to_arrow`", "tables") from None
+    need("`to_arrow`", "tables", "pyarrow")
+    import pyarrow
+
     return pyarrow.table(_columns(run) | {"attends": pyarrow.array(_attends(run), pyarrow.list_(pyarrow.int64()))})
 
 
 def to_pandas(run: "Trajectory") -> "pandas.DataFrame":
     """The same rows as a data frame."""
-    try:
-        import pandas
-    except ImportError:
-        raise MissingExtra("`to_pandas`", "tables") from None
+    need("`to_pandas`", "tables", "pandas")
+    import pandas
+
     return pandas.DataFrame(_columns(run) | {"attends": _attends(run)})
 
 

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from hardmax.checking import file_path, place, places, short, whole_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.batch import BatchOutcome, Then
 from hardmax.engines.machines import Machine, walk_many
@@ -16,7 +17,6 @@ from hardmax.runs.records import Record
 from hardmax.runs.stops import Stop
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Form, restore
-from hardmax.tokens.rationals import whole_number
 
 
 class Trajectories(Sequence[Trajectory]):
@@ -73,14 +73,14 @@ class Trajectories(Sequence[Trajectory]):
         """
         from hardmax.runs.batch_storage import save
 
-        save(self, Path(path))
+        save(self, file_path(path))
 
     @staticmethod
     def load(path: str | Path) -> "Trajectories":
         """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
         from hardmax.runs.batch_storage import load
 
-        return load(Path(path))
+        return load(file_path(path))
 
     def __repr__(self) -> str:
         return f"Trajectories({len(self):,} clouds, {self.decided_by_integers:,} decided by integers)"
@@ -102,7 +102,9 @@ class ListedTrajectories(Trajectories):
     @overload
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
-        return self._runs[index]
+        if isinstance(index, slice):
+            return [self[i] for i in places(index, len(self), "`index`")]
+        return self._runs[place(index, len(self), "`index`")]
 
     def at(self, layer: int) -> Any:
         return restore(self.form, [run.at(layer) for run in self], self.multiplicities)
@@ -179,15 +181,15 @@ class BatchTrajectories(Trajectories):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[i] for i in range(*index.indices(len(self)))]
-        cloud = range(len(self))[index]
+            return [self[i] for i in places(index, len(self), "`index`")]
+        cloud = place(index, len(self), "`index`")
         return self.exact.get(cloud) or self._run_cloud(cloud)
 
     def at(self, layer: int) -> Any:
         layer = whole_number(layer, "`layer`", at_least=0)
         if layer > self.batch.stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)
-            raise InputError(f"`layer` {layer} lies beyond this run, in which cloud {cloud} has not settled.")
+            raise InputError(f"`layer` {short(layer)} lies beyond this run, in which cloud {cloud} has not settled.")
         again = layer != self.batch.stop.last_layer or self.batch.stop.when_settled
         outcome = self.batch.walk(layer, Then.GO_ON) if again else self.outcome
         return self._restore(outcome, {cloud: run.floats_at(layer) for cloud, run in self.exact.items()})

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax.attended_sets import AttendedSets
+from hardmax.checking import file_path, place, short, whole_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
 from hardmax.engines.cpu import CPU
@@ -16,9 +17,9 @@ from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.engines.truth import Exactly
 from hardmax.engines.vectors import fractions_table
 from hardmax.errors import InputError
+from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.lengths import rounding_of
 from hardmax.tokens.points import Points
-from hardmax.tokens.rationals import whole_number
 from hardmax.tokens.tensors import TensorKind
 from hardmax.wording import counted
 
@@ -119,9 +120,17 @@ class Trajectory:
         Layers so deep that the fractions would have more than a million digits are refused, unless nobody moves.
         """
         stretch = self.stretch_at(layer)
-        points = range(self.points.count) if tokens is None else self.points.of_token[tokens].tolist()
+        points = range(self.points.count) if tokens is None else self._points_of(tokens)
+        if not len(points):
+            return np.empty((0, self.d), dtype=object)
         places = fractions_table(self.exactly(stretch).later(points, layer - stretch.layer))
         return places[self.points.of_token] if tokens is None else places
+
+    def _points_of(self, tokens: Any) -> list[int]:
+        asked = whole_numbers(tokens, "`tokens`")
+        if asked.ndim != 1:
+            raise InputError(f"`tokens` must be a list of numbers of tokens, not {short(tokens)}.")
+        return self.points.of_token[[place(token, self.n, "`tokens`") for token in asked.tolist()]].tolist()
 
     def exactly(self, stretch: FloatStretch | ExactStretch) -> Exactly:
         """The exact positions of a stretch; of one that came without them, from a file or a GPU, by walking again."""
@@ -186,8 +195,8 @@ class Trajectory:
                 return stretch
         if layer > self.layers:
             raise InputError(
-                f"`layer` {layer} lies beyond the {self.layers} layers of this run, which has not settled. "
-                f"Simulate with layers={layer}."
+                f"`layer` {short(layer)} lies beyond the {self.layers} layers of this run, which has not settled. "
+                f"Simulate with layers={short(layer)}."
             )
         return self._walk_to(layer)
 
@@ -200,14 +209,14 @@ class Trajectory:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
         from hardmax.runs.storage import save
 
-        save(self, Path(path))
+        save(self, file_path(path))
 
     @staticmethod
     def load(path: str | Path) -> "Trajectory":
         """Read a run that `save` wrote."""
         from hardmax.runs.storage import load
 
-        return load(Path(path))
+        return load(file_path(path))
 
     def to_arrow(self) -> "pyarrow.Table":
         """A row for each token at each recorded layer: layer, token, coordinates z0…, `alone`, `attends`."""

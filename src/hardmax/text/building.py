@@ -4,8 +4,10 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import instance, whole_number
 from hardmax.errors import InputError
 from hardmax.text.characters import CLASSES, LOWERED, MARKS
+from hardmax.text.checks import class_numbers
 from hardmax.text.encoding import encode
 from hardmax.text.kernels.counting import count_documents, number_phrases, number_words, surprise
 from hardmax.text.texts import TextBytes, read_texts
@@ -36,6 +38,11 @@ def build_vocabulary(
     """
     found = read_texts(texts)
     labels = _read_labels(labels, len(found))
+    instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    words, phrases = (
+        whole_number(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`"))
+    )
+    fewest = whole_number(fewest, "`fewest`", at_least=1)
     stream, ends, spellings, starts = number_words(
         found.data, found.offsets, longest_text(found), CLASSES, LOWERED, tokeniser.across_sentences
     )
@@ -97,7 +104,7 @@ def _at_least_as_good(scores: np.ndarray, allowed: np.ndarray, most: int) -> lis
 
 def _count_by_class(surfaces: list[str], texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
     classes = int(labels.max()) + 1
-    encoded = encode(texts, Vocabulary(surfaces, np.zeros((len(surfaces), classes))), tokeniser)
+    encoded = encode(texts, Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64)), tokeniser)
     label_of_token = np.repeat(labels, np.diff(encoded.offsets))
     counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=len(surfaces) * classes)
     return Vocabulary(surfaces, counts.reshape(len(surfaces), classes))
@@ -109,11 +116,9 @@ def longest_text(texts: TextBytes) -> int:
 
 
 def _read_labels(labels: Any, texts: int) -> np.ndarray:
-    array = np.asarray(labels)
-    if array.shape != (texts,):
-        raise InputError(f"`labels` has shape {array.shape}: expected {texts}, one for each text.")
+    numbers = class_numbers(labels, "`labels`")
+    if len(numbers) != texts:
+        raise InputError(f"`labels` has shape {numbers.shape}: expected {texts}, one for each text.")
     if texts == 0:
         raise InputError("`texts` is empty: a vocabulary needs training texts.")
-    if array.dtype.kind not in "biu" or array.min() < 0:
-        raise InputError("`labels` must be the numbers of the classes, from 0 up.")
-    return array.astype(np.int64)
+    return numbers

@@ -7,8 +7,12 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
+from hardmax.checking import instance, short
 from hardmax.errors import InputError
+from hardmax.text.checks import class_numbers
 from hardmax.text.model import TextModel
+from hardmax.tokens.rationals import objects_in
+from hardmax.tokens.tables import float_array
 
 _WIDEST = 10.0  # temperatures from e^-10 to e^10
 
@@ -21,12 +25,14 @@ def fit_temperature(logits: Any, truth: Any) -> float:
     >>> round(fit_temperature([3.0, 3.0, 3.0, -3.0], [1, 1, 0, 0]), 3)
     4.328
     """
-    table = np.asarray(logits, dtype=np.float64)
+    table = float_array(logits, "`logits`")
     if table.ndim == 1:
         table = np.stack([np.zeros(len(table)), table], axis=1)
-    labels = np.asarray(truth)
+    labels = class_numbers(truth, "`truth`")
     if table.ndim != 2 or labels.shape != (len(table),) or not len(labels):
-        raise InputError(f"`logits` has {len(table)} rows and `truth` {labels.shape}: expected one class for each row.")
+        raise InputError(f"`logits` are {table.shape} and `truth` {labels.shape}: expected one class for each row.")
+    if not 0 <= labels.min() <= labels.max() < table.shape[1]:
+        raise InputError(f"`truth` must be numbers of classes from 0 to {table.shape[1] - 1}, not {short(truth)}.")
     if not np.isfinite(table).all():
         raise InputError("`logits` must be finite numbers.")
     # As if two more texts had come, of no class in particular: where all texts are told apart without a mistake, the
@@ -45,11 +51,14 @@ def fit_temperature(logits: Any, truth: Any) -> float:
 
 def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
     """The same model with the temperature that suits validation texts and their labels best."""
+    model = instance(model, TextModel, "`model`", "a TextModel")
     number = {name: c for c, name in enumerate(model.classes)}
-    unknown = [label for label in np.asarray(labels).tolist() if label not in number]
-    if unknown:
-        raise InputError(f"`labels` has {unknown[0]!r}: expected the model's classes, {list(model.classes)}.")
-    truth = [number[label] for label in np.asarray(labels).tolist()]
+    truth = []
+    for label in objects_in(labels, "`labels`").ravel().tolist():
+        if not isinstance(label, str | int | float) or label not in number:
+            known = short(list(model.classes), 80)
+            raise InputError(f"`labels` has {short(label)}: expected the model's classes, {known}.")
+        truth.append(number[label])
     # Logits come divided by the temperature that the model has already.
     factor = fit_temperature(model.decision_function(texts), truth)
     return replace(model, temperature=model.temperature * factor)

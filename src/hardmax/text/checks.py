@@ -1,27 +1,33 @@
 """What must fit together in a model, checked once, when it is made or read."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax.checking import instance, one_of, real_number, short, whole_number
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import whole_number
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+from hardmax.tokens.batches import whole_numbers
+from hardmax.tokens.rationals import objects_in, plain
+from hardmax.tokens.tables import as_array
 
 if TYPE_CHECKING:
     from hardmax.text.model import TextModel
 
-DEEPEST = 10_000
+DEEPEST, MOST_CLASSES = 10_000, 10_000
 COUNTS = ("all", "presence")
 
 
 def check_model(model: "TextModel") -> None:
     """Shapes, finiteness and sizes; raises InputError with one line."""
+    instance(model.vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
+    instance(model.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    instance(model.metrics, dict, "`metrics`", "a dict of plain data")
     tokens, classes = len(model.vocabulary), len(model.classes)
     if model.embeddings.ndim != 2 or len(model.embeddings) != tokens or model.embeddings.shape[1] < 1:
         shape = f"({tokens}, d), a row for each token of the vocabulary"
-        raise InputError(f"`embeddings` has shape {model.embeddings.shape}: expected {shape}.")
-    if classes < 2 or len(set(model.classes)) != classes:
-        raise InputError(f"`classes` is {list(model.classes)}: expected at least two, all different.")
+        raise InputError(f"`embeddings` has shape {short(model.embeddings.shape)}: expected {shape}.")
     d, rows = model.embeddings.shape[1], 1 if classes == 2 else classes
     _check_shape("decoder", model.decoder, (rows, d))
     _check_shape("bias", model.bias, (rows,))
@@ -32,18 +38,41 @@ def check_model(model: "TextModel") -> None:
     if model.vocabulary.counts.shape[1] != classes:
         counted = model.vocabulary.counts.shape[1]
         raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
-    if not 0 < model.temperature < np.inf:
-        raise InputError(f"`temperature` must be a positive number, not {model.temperature}.")
-    if model.counts not in COUNTS:
-        raise InputError(f"`counts` must be one of {', '.join(COUNTS)}, not {model.counts!r}.")
-    if whole_number(model.layers, "`layers`", at_least=0) > DEEPEST:
-        raise InputError(f"`layers` is {model.layers}: expected at most {DEEPEST:,}.")
+    object.__setattr__(model, "temperature", real_number(model.temperature, "`temperature`", above=0))
+    one_of(model.counts, COUNTS, "`counts`")
+    object.__setattr__(model, "layers", whole_number(model.layers, "`layers`", at_least=0, at_most=DEEPEST))
     model.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made
+
+
+def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
+    """The names of the classes, as a model folder can hold them: at least two, all different."""
+    wish = "at least two texts, numbers or truth values, all different"
+    if isinstance(classes, list | tuple) or (isinstance(classes, np.ndarray) and classes.ndim == 1):
+        names = [plain(name) for name in (classes.tolist() if isinstance(classes, np.ndarray) else classes)]
+        are_plain = all(isinstance(name, str | int | float) and name == name for name in names)
+        if are_plain and len(set(names)) == len(names) >= 2:
+            return tuple(names)
+    raise InputError(f"`classes` must be {wish}, not {short(classes)}.")
+
+
+def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.ndarray:
+    """The numbers of classes that labels are: whole numbers from 0 up, or truth values. A negative one would count
+    from the end.
+
+    >>> class_numbers([True, False], "`labels`").tolist()
+    [1, 0]
+    """
+    array = objects_in(labels, name) if isinstance(labels, list | tuple) else as_array(labels, name)
+    are_truths = array.dtype == bool or all(isinstance(entry, bool | np.bool_) for entry in array.ravel().tolist())
+    numbers = array.astype(np.int64) if are_truths else whole_numbers(labels, name)
+    if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):
+        raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {short(labels)}.")
+    return numbers
 
 
 def _check_shape(name: str, value: np.ndarray | None, wish: tuple[int, ...]) -> None:
     if value is not None and value.shape != wish:
-        raise InputError(f"`{name}` has shape {value.shape}: expected {wish}.")
+        raise InputError(f"`{name}` has shape {short(value.shape)}: expected {wish}.")
 
 
 def _check_finite(name: str, value: np.ndarray | None) -> None:

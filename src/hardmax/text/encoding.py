@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import instance
 from hardmax.text.characters import CLASSES, LOWERED
 from hardmax.text.kernels.encoding import close_ranks, encode_texts
 from hardmax.text.lexicon import Lexicon, lexicon_of
@@ -36,7 +37,8 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
     ([0, 2, 1, 1], [2, 2, 1, 1], [0, 3, 3, 4])
     """
-    lexicon = lexicon_of(vocabulary)
+    instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    lexicon = lexicon_of(instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary"))
     parts = [encode_part(part, lexicon, tokeniser) for part in blocks(read_texts(texts))]
     if len(parts) == 1:
         return parts[0]

@@ -1,16 +1,14 @@
 """From one text to its explanation."""
 
+from hardmax.checking import a_text
 from hardmax.compiling import letting_numba_sleep
-from hardmax.errors import InputError
 from hardmax.text.explanation import EXTRA, Explanation, Share
 from hardmax.text.model import TextModel
 
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
-    if not isinstance(text, str):
-        raise InputError(f"`text` is of type {type(text).__name__}: expected one text.")
-    read = model.read(text)
+    read = model.read(a_text(text, "`text`"))
     with letting_numba_sleep():
         found = model.weigh(read.encoded)
     best = int(found.probabilities[0].argmax())

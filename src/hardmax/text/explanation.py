@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax.checking import file_path
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_json
@@ -104,7 +105,8 @@ class Explanation:
         """Write the explanation to a `.html`, `.json` or `.txt` file, whole or not at all."""
         from hardmax.text.showing import page
 
-        suffix = Path(path).suffix.lower()
+        path = file_path(path)
+        suffix = path.suffix.lower()
         if suffix == ".json":
             content = harmless_json(self.to_dict(), indent=1) + "\n"
         elif suffix == ".txt":

@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardmax.errors import InputError, MissingExtra
+from hardmax.errors import InputError, need
 from hardmax.text.folder import read_model, write_model
 from hardmax.text.shipped import available, load
 
@@ -40,8 +40,7 @@ def push(model: TextModel, repository: str, private: bool) -> str:
 
 
 def _hub() -> Any:
-    try:
-        import huggingface_hub
-    except ImportError:
-        raise MissingExtra("A model on the Hub", "hub") from None
+    need("A model on the Hub", "hub")
+    import huggingface_hub
+
     return huggingface_hub

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import instance, whole_number
 from hardmax.text.analysis import Analysis
 from hardmax.text.explanation import EXTRA, Label
 from hardmax.text.model import TextModel
@@ -37,6 +38,9 @@ def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None)
     >>> [(leader.word, leader.texts, leader.lean) for leader in frequent_leaders(model, found)]
     [('great', 2, 'positive'), ('awful', 1, 'negative')]
     """
+    instance(model, TextModel, "`model`", "a TextModel")
+    instance(found, Analysis, "`found`", "what `model.analyse` gives")
+    most = None if most is None else whole_number(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
     tokens, times = np.unique(found.ids[leads], return_counts=True)
     masses = np.bincount(found.ids[leads], found.masses[leads], minlength=len(model.prepared.table))

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax.checking import a_text, file_path, truth_value
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.text.analysis import Analysis, analyse, join, weigh
-from hardmax.text.checks import check_model
+from hardmax.text.checks import check_model, read_classes
 from hardmax.text.encoding import Encoded
 from hardmax.text.lexicon import lexicon_of
 from hardmax.text.one_text import SHORT, Read, read_one
@@ -20,6 +21,7 @@ from hardmax.text.prepared import Prepared
 from hardmax.text.texts import read_texts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
+from hardmax.tokens.tables import float_array
 
 if TYPE_CHECKING:
     from hardmax.text.explanation import Explanation
@@ -61,9 +63,9 @@ class TextModel:
     def __post_init__(self) -> None:
         for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
             value = getattr(self, name)
-            if value is not None:
-                object.__setattr__(self, name, np.ascontiguousarray(value, dtype=dtype))
-        object.__setattr__(self, "classes", tuple(self.classes))
+            if value is not None or name not in ("extra", "metric"):
+                object.__setattr__(self, name, float_array(value, f"`{name}`", dtype))
+        object.__setattr__(self, "classes", read_classes(self.classes))
         check_model(self)
         object.__setattr__(self, "alpha", str(self.dynamics.alpha))
 
@@ -104,7 +106,7 @@ class TextModel:
         """Write the model to a folder, whole or not at all; a model that is there is replaced."""
         from hardmax.text.folder import write_model
 
-        write_model(self, Path(folder))
+        write_model(self, file_path(folder, "`folder`"))
 
     save_pretrained = save
 
@@ -113,20 +115,20 @@ class TextModel:
         """Read a model from a folder, with every check."""
         from hardmax.text.folder import read_model
 
-        return read_model(Path(folder))
+        return read_model(file_path(folder, "`folder`"))
 
     @classmethod
     def from_pretrained(cls, name_or_path: str | Path, *, download: bool = False) -> "TextModel":
         """A model from a folder, one that is shipped, or, with `download`, one from the Hub (`owner/name`)."""
         from hardmax.text.hub import from_pretrained
 
-        return from_pretrained(name_or_path, download)
+        return from_pretrained(file_path(name_or_path, "`name_or_path`"), truth_value(download, "`download`"))
 
     def push_to_hub(self, repository: str, *, private: bool = True) -> str:
         """Upload the model to the Hub as `owner/name`; gives back its address."""
         from hardmax.text.hub import push
 
-        return push(self, repository, private)
+        return push(self, a_text(repository, "`repository`"), truth_value(private, "`private`"))
 
     def __repr__(self) -> str:
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")

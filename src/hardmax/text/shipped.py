@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hardmax.checking import file_path
 from hardmax.errors import InputError
 from hardmax.text.folder import read_model
 from hardmax.text.model import TextModel
@@ -16,11 +17,12 @@ def available() -> list[str]:
 
 def load(name_or_path: str | Path) -> TextModel:
     """The shipped model of that name, or the model in that folder. Nothing is downloaded."""
-    if str(name_or_path) in available():
-        return read_model(MODELS / str(name_or_path))
-    if not Path(name_or_path).is_dir():
+    folder = file_path(name_or_path, "`name_or_path`")
+    if str(folder) in available():
+        return read_model(MODELS / folder)
+    if not folder.is_dir():
         names = ", ".join(available()) or "none in this version"
         raise InputError(
-            f"`{name_or_path}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder."
+            f"`{folder}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder."
         )
-    return read_model(Path(name_or_path))
+    return read_model(folder)

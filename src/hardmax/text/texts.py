@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
 from hardmax.text.characters import REPLACEMENT
 
@@ -61,9 +62,13 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
         return _of_arrow(arrow, name)
     if isinstance(texts, np.ndarray) and texts.ndim != 1:
         raise InputError(f"{name} has shape {texts.shape}: {_WISH}.")
-    if not hasattr(texts, "__iter__") or isinstance(texts, dict):
+    if not hasattr(type(texts), "__iter__") or isinstance(texts, dict | set | frozenset | bytearray | memoryview):
         raise InputError(f"{name} is of type {type(texts).__name__}: {_WISH}.")
-    return _of_strings(texts.tolist() if isinstance(texts, np.ndarray) else list(texts), name)
+    try:
+        listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
+    except Exception:  # an iterator of somebody's own, or a class
+        raise InputError(f"{name} cannot be read, it is {short(texts)}: {_WISH}.") from None
+    return _of_strings(listed, name)
 
 
 def _of_strings(texts: Sequence[Any], name: str) -> TextBytes:
@@ -86,16 +91,23 @@ def encode_text(text: str) -> bytes:
 
 
 def _refuse_row(row: int, value: Any, name: str) -> None:
-    missing = value is None or value != value or str(value) == "<NA>"
-    came = "missing" if missing else f"of type {type(value).__name__}"
+    came = "missing" if is_missing(value) else f"of type {type(value).__name__}"
     raise InputError(f"{name} row {row} is {came}: expected a text. Leave the row out, or put '' in its place.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a table has nothing there: None, nan, or pandas' <NA>."""
+    try:
+        return value is None or bool(value != value) or str(value) == "<NA>"
+    except Exception:  # arrays, and objects that do not compare
+        return False
 
 
 def _as_arrow(texts: Any) -> Any:
     """An Arrow array, if that is what it is or what a series can become without Python objects."""
     if isinstance(texts, list | tuple | np.ndarray):
         return None
-    if not hasattr(texts, "__arrow_c_stream__") and not hasattr(texts, "__arrow_c_array__"):
+    if not hasattr(type(texts), "__arrow_c_stream__") and not hasattr(type(texts), "__arrow_c_array__"):
         return None
     try:
         import pyarrow

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax.checking import a_text, truth_value, whole_number
 from hardmax.text.characters import APOSTROPHES, CLASSES, ENDS, MARKS, fold, ranges
 from hardmax.text.kernels.kinds import LETTER, LONGEST_TAG
 
@@ -52,16 +52,14 @@ class Tokeniser:
     across_sentences: bool = False
 
     def __post_init__(self) -> None:
-        longest = self.longest_phrase
-        if isinstance(longest, bool) or not isinstance(longest, int) or not 1 <= longest <= LONGEST_PHRASE:
-            raise InputError(f"`longest_phrase` must be a whole number from 1 to {LONGEST_PHRASE}, not {longest!r}.")
+        longest = whole_number(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
+        object.__setattr__(self, "longest_phrase", longest)
         for name in ("marks", "across_sentences"):
-            if not isinstance(getattr(self, name), bool):
-                raise InputError(f"`{name}` must be True or False, not {getattr(self, name)!r}.")
+            object.__setattr__(self, name, truth_value(getattr(self, name), f"`{name}`"))
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, in the order in which they end; phrases after their last word, the shorter first."""
-        return list(self._tokens(text))
+        return list(self._tokens(a_text(text, "`text`")))
 
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as config.json keeps them."""

@@ -8,9 +8,11 @@ from typing import Any, NoReturn
 
 import numpy as np
 
+from hardmax.checking import a_text, instance, short
 from hardmax.errors import InputError
 from hardmax.text.characters import are_folded, fold
 from hardmax.text.tokeniser import SURFACE
+from hardmax.tokens.tables import float_array
 
 _SURFACES = re.compile(rf"(?>(?:{SURFACE.pattern})\n)*")
 
@@ -28,14 +30,14 @@ class Vocabulary:
     counts: np.ndarray  # (tokens, classes)
 
     def __init__(self, surfaces: Sequence[str], counts: Any) -> None:
-        object.__setattr__(self, "surfaces", tuple(surfaces))
-        object.__setattr__(self, "counts", np.asarray(counts, dtype=np.int64))
+        object.__setattr__(self, "surfaces", _read_surfaces(surfaces))
+        object.__setattr__(self, "counts", _read_counts(counts))
         if self.counts.ndim != 2 or len(self.counts) != len(self.surfaces):
             wish = f"({len(self.surfaces)}, classes)"
             raise InputError(f"`counts` has shape {self.counts.shape}: expected {wish}, a row for each token.")
         if len(self.index) != len(self.surfaces):
             twice = next(s for v, s in enumerate(self.surfaces) if self.index[s] != v)
-            raise InputError(f"`surfaces` has {twice!r} twice: expected each token once.")
+            raise InputError(f"`surfaces` has {short(twice)} twice: expected each token once.")
         _check_surfaces(self.surfaces)
 
     def __len__(self) -> int:
@@ -63,6 +65,8 @@ class Vocabulary:
         >>> Vocabulary.from_bytes(b"good\\t1\\t5\\n").counts.tolist()
         [[1, 5]]
         """
+        instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        a_text(name, "`name`")
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
@@ -85,6 +89,23 @@ def _refuse_line(text: str, row: str, name: str) -> NoReturn:
     raise InputError(f"{name} line {number + 1} is {lines[number][:60]!r}: expected {wish}.")
 
 
+def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
+    wish = "a list of texts"
+    if not isinstance(surfaces, Sequence | np.ndarray) or isinstance(surfaces, str | bytes | bytearray):
+        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+    listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
+    if not (isinstance(listed, Sequence) and all(isinstance(surface, str) for surface in listed)):
+        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+    return tuple(listed)
+
+
+def _read_counts(counts: Any) -> np.ndarray:
+    table = float_array(counts, "`counts`")
+    if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
+        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {short(counts)}.")
+    return table.astype(np.int64)
+
+
 def _check_surfaces(surfaces: Sequence[str]) -> None:
     # All at once, which is how it nearly always is; if not, one by one, to say which.
     if are_folded(together := "\n".join([*surfaces, ""])) and _SURFACES.fullmatch(together):
@@ -92,4 +113,4 @@ def _check_surfaces(surfaces: Sequence[str]) -> None:
     for surface in surfaces:
         if not SURFACE.fullmatch(surface) or fold(surface) != surface:
             wish = "words in lower case, joined by single spaces"
-            raise InputError(f"`surfaces` has {surface!r}, which the tokeniser never yields: expected {wish}.")
+            raise InputError(f"`surfaces` has {short(surface)}, which the tokeniser never yields: expected {wish}.")

@@ -12,8 +12,9 @@ from typing import Any, overload
 
 import numpy as np
 
+from hardmax.checking import place, short
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import plain, short
+from hardmax.tokens.rationals import objects_in, plain
 from hardmax.tokens.tables import as_array, exact_table, first_not_finite, not_finite, read_table
 from hardmax.tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack
 
@@ -63,7 +64,7 @@ class Ragged:
 
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
         tokens = tokens if is_plain_table(tokens) else read_table(tokens, "`tokens`")
-        offsets = _whole_numbers(offsets, "`offsets`")
+        offsets = whole_numbers(offsets, "`offsets`")
         if offsets.ndim != 1 or len(offsets) < 1 or offsets[0] != 0 or offsets[-1] != len(tokens):
             raise InputError(
                 f"`offsets` must run from 0 to the number of tokens ({len(tokens)}), not {short(offsets.tolist())}."
@@ -81,7 +82,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __getitem__(self, cloud: int) -> Any:
-        return self.tokens[_slice_of(self.offsets, cloud)]
+        return self.tokens[_slice_of(self.offsets, place(cloud, len(self), "`cloud`"))]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,7 +114,7 @@ class Packed(Sequence[Cloud]):
     def __getitem__(self, index: int | slice) -> Cloud | list[Cloud]:
         if isinstance(index, slice):
             return [self[b] for b in range(len(self))[index]]
-        there = _slice_of(self.offsets, index)
+        there = _slice_of(self.offsets, range(len(self))[index])
         return Cloud(self.tokens[there], None if self.multiplicities is None else self.multiplicities[there])
 
 
@@ -186,7 +187,7 @@ def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None
 
 
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
-    counts, tokens = _whole_numbers(values, "`multiplicities`"), int(offsets[-1])
+    counts, tokens = whole_numbers(values, "`multiplicities`"), int(offsets[-1])
     if counts.shape != (tokens,) or (counts < 1).any():
         raise InputError(f"`multiplicities` must be {tokens} whole numbers from 1 up, not {short(counts.tolist())}.")
     if int(counts.max()) * tokens > LARGEST_COUNT:
@@ -199,12 +200,11 @@ def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
     return counts
 
 
-def _whole_numbers(values: Any, name: str) -> np.ndarray:
+def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of numbers that came as whole numbers, which True and 2.0 did not."""
     if isinstance(values, list | tuple):
-        entries = list(map(plain, values))
-        are_whole = set(map(type, entries)) <= {int}
-        array = np.array(entries if are_whole else [], dtype=object)
+        array = objects_in(values, name)
+        are_whole = all(type(plain(entry)) is int for entry in array.ravel().tolist())
     else:
         array = as_array(values, name)
         are_whole = array.dtype.kind in "iu"
@@ -216,11 +216,14 @@ def _whole_numbers(values: Any, name: str) -> np.ndarray:
 
 
 def _slice_of(offsets: np.ndarray, cloud: int) -> slice:
-    cloud = range(len(offsets) - 1)[cloud]  # counts from the end, and ends, as every sequence does
     return slice(int(offsets[cloud]), int(offsets[cloud + 1]))
 
 
 def _depth(values: Any) -> int:
-    if isinstance(values, list | tuple):
-        return 1 + (_depth(values[0]) if values else 0)
-    return int(getattr(values, "ndim", 0))
+    """How many levels of lists and axes of arrays there are, looking at the first item of each; a few, of many."""
+    depth = 0
+    while isinstance(values, list | tuple) and depth < 4:
+        depth += 1
+        values = values[0] if values else None
+    axes = getattr(values, "ndim", 0) if hasattr(type(values), "__array__") or is_tensor(values) else 0
+    return depth + (axes if isinstance(axes, int) else 0)

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import short
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import short
 
 Place: TypeAlias = Callable[[int], str]  # names the cell of that index in an error
 

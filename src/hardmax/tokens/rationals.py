@@ -5,7 +5,6 @@ A number is what it is, a text is what it says: the float 1.4 is the dyadic rati
 """
 
 import math
-import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -14,9 +13,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
 
 LARGEST_EXPONENT = 400
+LONGEST_NUMBER = 13_000  # bits: Python does not write out whole numbers of more than 4,300 digits
 
 Number: TypeAlias = int | float | Fraction | Decimal | str
 
@@ -43,6 +44,18 @@ def exact_number(value: Any, name: str) -> Fraction:
     raise InputError(f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {short(value)}.")
 
 
+def read_number(value: Any, name: str) -> Fraction:
+    """The rational that an argument is: a float as it is written; True, which Python counts as 1, is none.
+
+    >>> read_number(0.1, "`alpha`")
+    Fraction(1, 10)
+    """
+    number = exact_number(None if isinstance(value, bool | np.bool_) else written(value), name)
+    if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
+        raise InputError(f"{name} must be a number of at most 4,000 digits, not {short(value)}.")
+    return number
+
+
 def plain(value: Any) -> Any:
     """The number or text of Python that a numpy scalar is; anything else as it came, to be taken or refused as that.
 
@@ -67,24 +80,6 @@ def written(value: Any) -> Any:
     return str(value) if isinstance(value, float | np.floating) else value
 
 
-def short(value: Any, width: int = 40) -> str:
-    """`repr(value)`, cut to `width` characters, for messages of one line."""
-    text = " ".join(repr(value).split())
-    return text if len(text) <= width else text[: width - 1] + "…"
-
-
-def whole_number(value: Any, name: str, *, at_least: int) -> int:
-    """The whole number that `value` is, if it is one and large enough.
-
-    >>> whole_number(np.int64(3), "`layers`", at_least=0)
-    3
-    """
-    # True counts as 1 for Python, but nobody means it as a size.
-    if not isinstance(value, bool | np.bool_) and hasattr(value, "__index__") and value >= at_least:
-        return operator.index(value)
-    raise InputError(f"{name} must be a whole number from {at_least} up, not {short(value)}.")
-
-
 def as_written(values: Any) -> np.ndarray:
     """An array of Fractions: every float read as its shortest decimal, every text as what it says.
 
@@ -96,12 +91,22 @@ def as_written(values: Any) -> np.ndarray:
 
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
     """An object array of Fractions of the same shape as `values`; an error says where the first bad entry stands."""
-    source = np.asarray(values, dtype=object) if not isinstance(values, np.ndarray) else values
+    source = values if isinstance(values, np.ndarray) else objects_in(values, name)
+    refuse_unreadable(source, name)
     result = np.empty(source.shape, dtype=object)
     for index in np.ndindex(source.shape):
-        where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {index}"
+        where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {short(index)}"
         result[index] = exact_number(reading(source[index]), f"{name} ({where})")
     return result
+
+
+def objects_in(values: Any, name: str) -> np.ndarray:
+    """Whatever is given as an array of objects, none of them looked at."""
+    refuse_unreadable(values, name, within=3)
+    try:
+        return np.asarray(values, dtype=object)
+    except Exception:  # each library has its own names for what it cannot do
+        raise InputError(f"{name} cannot be read as an array of numbers: it is {short(values)}.") from None
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
-from hardmax.tokens.rationals import plain, short, to_fractions
+from hardmax.tokens.rationals import plain, to_fractions
 from hardmax.tokens.tensors import is_tensor, to_numpy
 
 # Below this size float64 holds every whole number, and what it rounds does not come out below it.
@@ -41,13 +42,29 @@ def exact_table(values: Any, name: str) -> np.ndarray:
     array = as_array(values, name)
     if array.ndim != 2:
         hint = "For tokens on a line pass shape (n, 1)." if array.ndim == 1 else ""
-        raise InputError(f"{name} must be a table of shape (n, d), not of shape {array.shape}. {hint}".rstrip())
+        came = f"of shape {short(array.shape)}" if array.ndim else short(values)
+        raise InputError(f"{name} must be a table of shape (n, d), not {came}. {hint}".rstrip())
     if array.shape[0] == 0:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats_of_array(array, name)
     return _shown_as_floats(to_fractions(array, name), name) if floats is None else floats
+
+
+def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
+    """Real numbers in an array of any shape, rounded to floats; they may be nan or infinite.
+
+    >>> float_array(["1/2", 3], "`bias`", np.float32)
+    array([0.5, 3. ], dtype=float32)
+    """
+    is_empty = isinstance(values, list | tuple) and not values
+    array = np.empty(0) if is_empty else as_array(values, name)
+    floats = _floats_of_array(array, name)
+    if floats is None:
+        floats = _shown_as_floats(np.atleast_2d(to_fractions(array, name)), name).reshape(array.shape)
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(floats, dtype=dtype).reshape(array.shape)
 
 
 def first_not_finite(table: np.ndarray) -> int | None:
@@ -86,12 +103,18 @@ def _array_of_rows(rows: Sequence[Any], name: str) -> np.ndarray:
     if not rows:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if not set(map(type, rows)) <= {list, tuple}:
-        rows = [as_array(row, name) if hasattr(row, "__array__") else row for row in rows]
+        rows = [row if isinstance(row, list | tuple) else _row(row, name) for row in rows]
         _check_lengths(rows, name)
         return _objects(rows, name)
     _check_lengths(rows, name)
     floats = _floats_of_entries(list(chain.from_iterable(rows)))
     return _objects(rows, name) if floats is None else floats.reshape(len(rows), -1)
+
+
+def _row(row: Any, name: str) -> Any:
+    """A row that makes an array of itself; any other as it came."""
+    refuse_unreadable(row, name)
+    return as_array(row, name) if hasattr(type(row), "__array__") else row
 
 
 def _check_lengths(rows: Sequence[Any], name: str) -> None:
@@ -106,21 +129,23 @@ def _objects(rows: Sequence[Any], name: str) -> np.ndarray:
     """Every entry as it came: told to make objects, numpy does not look for a kind that would suit them all."""
     try:
         return np.asarray(rows, dtype=object)
-    except ValueError:
-        raise InputError(f"{name} must be a table of shape (n, d), not rows of different shapes.") from None
+    except Exception:  # rows of different shapes, or such as fail when they are looked at
+        wish = "a table of shape (n, d), not rows of different shapes"
+        raise InputError(f"{name} must be {wish}: {short(rows)}.") from None
 
 
 def _array_of_container(values: Any, name: str) -> np.ndarray:
     """What is no list, array or tensor makes an array of itself."""
-    # The module of masked arrays is loaded when it is first named.
-    if isinstance(values, np.ndarray) and np.ma.is_masked(values):
-        raise InputError(f"{name} has masked entries, which are no numbers: fill or remove them first.")
+    refuse_unreadable(values, name)
     try:
         array = np.asarray(values)
+        is_mixed = array.ndim == 2 and array.dtype.kind == "f" and not _is_of_one_kind(values)
     except Exception:  # each library has its own names for what it cannot do
-        raise InputError(f"{name} cannot be read as an array: it is {short(type(values))}.") from None
+        raise InputError(
+            f"{name} cannot be read as an array: it is {short(type(values))}. Pass a list of rows."
+        ) from None
     # A data frame of whole numbers and floats has rounded the whole numbers by now.
-    if array.dtype.kind == "f" and not _is_of_one_kind(values) and (np.abs(array) >= FIRST_UNSURE_INTEGER).any():
+    if is_mixed and (np.abs(array[np.isfinite(array)]) >= FIRST_UNSURE_INTEGER).any():
         raise InputError(
             f"{name}: {type(values).__name__} makes floats of columns of different kinds, which leaves out whole "
             "numbers beyond 2^53. Pass an array or a list of rows."

@@ -5,10 +5,9 @@
 """
 
 # pyright: reportMissingImports=false
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from hardmax.errors import MissingExtra
+from hardmax.errors import need
 from hardmax.train.presets import IMDB_2D, IMDB_2D_BEST, IMDB_16D, PRESETS
 from hardmax.train.recipe import Recipe
 
@@ -22,8 +21,7 @@ def __getattr__(name: str) -> Any:
     """`fit`, once it is asked for: recipes can be read without torch."""
     if name != "fit":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    if find_spec("torch") is None:
-        raise MissingExtra("Training", "train")
+    need("Training", "train", "torch")
     from hardmax.train.fitting import fit
 
     return fit

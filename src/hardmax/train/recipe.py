@@ -4,9 +4,11 @@ import json
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
+from hardmax.checking import one_of, short, truth_value
 from hardmax.errors import InputError
 
 COUNTS = ("presence", "all")
+LARGEST, LARGEST_SEED = 10**9, 2**63 - 1
 STARTS = ("noise", "odds", "linear")
 
 
@@ -58,10 +60,9 @@ class Recipe:
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
             _check_number(name, getattr(self, name), least)
-        if self.counts not in COUNTS:
-            raise InputError(f"`counts` must be one of {', '.join(COUNTS)}, not {self.counts!r}.")
-        if self.start_from not in STARTS:
-            raise InputError(f"`start_from` must be one of {', '.join(STARTS)}, not {self.start_from!r}.")
+        one_of(self.counts, COUNTS, "`counts`")
+        one_of(self.start_from, STARTS, "`start_from`")
+        truth_value(self.extra, "`extra`")
         for name in ("word_dropout", "validation"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.")
@@ -97,7 +98,7 @@ class Recipe:
         names = [field.name for field in fields(cls)]
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else [given]
         if unknown:
-            raise InputError(f"The recipe has {unknown[0]!r}: expected some of {', '.join(names)}.")
+            raise InputError(f"The recipe has {short(unknown[0])}: expected some of {', '.join(names)}.")
         return cls(**given)
 
 
@@ -136,4 +137,6 @@ _LEAST: dict[str, int | float] = {
 def _check_number(name: str, value: Any, least: int | float) -> None:
     kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-        raise InputError(f"`{name}` must be {wish} of at least {least}, not {value!r}.")
+        raise InputError(f"`{name}` must be {wish} of at least {least}, not {short(value)}.")
+    if value > (LARGEST_SEED if name == "seed" else LARGEST):
+        raise InputError(f"`{name}` must be {wish} that a training can be made with, not {short(value)}: take less.")

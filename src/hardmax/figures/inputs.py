@@ -1,0 +1,116 @@
+"""What figures are given, checked at the door: what to draw, and axes to draw it on."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.colors import is_color_like
+from matplotlib.figure import Figure
+
+from hardmax.checking import instance, real_number, short, whole_number
+from hardmax.errors import InputError
+from hardmax.geometry.inputs import read_points
+from hardmax.geometry.polytope import Polytope
+from hardmax.limits.result import Limit
+from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.batches import whole_numbers
+from hardmax.tokens.tables import float_array
+
+Thing = TypeVar("Thing")
+Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def an_axes(value: Any, name: str) -> Axes:
+    """Axes of matplotlib."""
+    return instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+
+
+def a_figure(value: Any, name: str) -> Figure:
+    """A figure of matplotlib."""
+    return instance(value, Figure, name, "a figure of matplotlib")
+
+
+def a_run(value: Any, name: str) -> Trajectory:
+    """The run of one cloud."""
+    return instance(value, Trajectory, name, "what `simulate` gave for one cloud")
+
+
+def a_limit(value: Any, name: str) -> Limit:
+    """The limit of one cloud."""
+    return instance(value, Limit, name, "what `limit` gave for one cloud")
+
+
+def a_polytope(value: Any, name: str) -> Polytope:
+    """A polytope."""
+    return instance(value, Polytope, name, "a Polytope")
+
+
+def runs_by_name(value: Any, name: str) -> Mapping[str, Trajectory]:
+    """Runs by the titles of their panels, at least one."""
+    if isinstance(value, Mapping) and value and all(isinstance(title, str) for title in value):
+        for run in value.values():
+            a_run(run, f"{name} (each)")
+        return value
+    raise InputError(f"{name} must be a dict of runs by their titles, not {short(value)}.")
+
+
+def all_of(value: Any, name: str, kind: type[Thing], wish: str) -> Sequence[Thing]:
+    """A list or tuple of things of a kind; there may be none."""
+    if isinstance(value, list | tuple) and all(isinstance(item, kind) for item in value):
+        return value
+    raise InputError(f"{name} must be {wish}, not {short(value)}.")
+
+
+def numbers_of_tokens(value: Any, name: str) -> np.ndarray:
+    """Which tokens, or which layers: whole numbers from 0 up; there may be none."""
+    numbers = whole_numbers(value, name)
+    if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
+        raise InputError(f"{name} must be a list of whole numbers from 0 up, not {short(value)}.")
+    return numbers
+
+
+def layers(value: Any, name: str) -> list[int]:
+    """The layers of a row of panels, at least one and no more than fit."""
+    found = numbers_of_tokens(value, name).tolist()
+    whole_number(len(found), f"the number of {name}", at_least=1, at_most=100)
+    return found
+
+
+def in_plane(value: Any, name: str) -> np.ndarray:
+    """Points of the plane (n, 2)."""
+    return read_points(value, name, 2)
+
+
+def path_in_plane(value: Any, name: str) -> np.ndarray:
+    """The ways of points of the plane, (layers, n, 2)."""
+    path = float_array(value, name)
+    if path.ndim != 3 or path.shape[2] != 2 or not path.size or not np.isfinite(path).all():
+        raise InputError(f"{name} must be finite numbers of shape (layers, n, 2), not {short(value)}.")
+    return path
+
+
+def a_curve(value: Any, name: str) -> Curve:
+    """Three arrays of one length, as `calibration_curve` gives them."""
+    if isinstance(value, tuple | list) and len(value) == 3:
+        confidence, right, texts = (float_array(part, name) for part in value)
+        same = confidence.shape == right.shape == texts.shape and confidence.ndim == 1 and confidence.size
+        if same and all(np.isfinite(part).all() for part in (confidence, right, texts)):
+            return confidence, right, texts
+    raise InputError(f"{name} must be what `calibration_curve` gives, three arrays of one length, not {short(value)}.")
+
+
+def a_color(value: Any, name: str) -> Any:
+    """A colour that matplotlib knows."""
+    try:
+        known = is_color_like(value)
+    except Exception:  # whatever comes of looking at it
+        known = False
+    if not known:
+        raise InputError(f"{name} must be a colour, such as 'red' or '#0072B2', not {short(value)}.")
+    return value
+
+
+def a_width(value: Any, name: str) -> float:
+    """The width of a line, in points."""
+    return real_number(value, name, above=0)
