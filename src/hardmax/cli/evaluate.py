@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
-from hardmax.cli.options import AsJson
+from hardmax.cli.options import AsJson, check_picture
 from hardmax.cli.output import narrate, print_json
 
 
