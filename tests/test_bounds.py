@@ -137,11 +137,12 @@ def test_a_mean_is_off_by_no_more_than_its_bound_and_long_ones_hardly_at_all():
 
 
 def test_a_mean_of_many_is_not_off_by_what_every_addition_loses():
-    # Beyond 4096 every sum loses nearly half of its last place, always to the same side.
-    points = np.full((8000, 1), 1 + 0.49 * 2.0**-40)
-    choices = Choices.of_lists([list(range(8000))] + [[j] for j in range(1, 8000)])
-    mean = mean_positions(points, choices, np.ones(8000, dtype=np.int64))[0, 0]
-    assert abs(mean - points[0, 0]) <= 4 * 2.0**-53
+    # From 8 to 16 every addition loses nearly half of the last place, always to the same side: that is how far numpy
+    # adds up what it then adds in pairs.
+    points = np.full((8192, 1), 1 + 0.49 * 2.0**-49)
+    choices = Choices.of_lists([list(range(8192))] + [[j] for j in range(1, 8192)])
+    mean = mean_positions(points, choices, np.ones(8192, dtype=np.int64))[0, 0]
+    assert abs(mean - points[0, 0]) <= 2.0**-52
 
 
 def test_decimals_too_long_for_floats_are_off_by_no_more_than_they_say():

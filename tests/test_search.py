@@ -106,12 +106,14 @@ def test_in_the_plane_nobody_who_comes_close_is_missed_where_angles_differ_by_le
 @pytest.mark.parametrize("name", ["outward", "balls"])
 def test_margins_are_not_overstated_where_rows_tie(name):
     rng = np.random.default_rng(0)
-    points = rng.standard_normal((6000, 3))
-    points[:2] = [9.0, 0.0, 0.0]  # whoever looks there has a tie, and need not look further
-    directions = np.concatenate([np.zeros((1, 3)), [[1.0, 0.0, 0.0]], rng.standard_normal((200, 3)) - [3, 0, 0]])
-    slack = np.full(202, 1e-13)
-    wished = score_all(directions, points, slack)
+    # Along x two equal points tie, far ahead of all others: that leads by nothing, and nobody may leave early for it.
+    # Along y one point leads by 4.1 another that lies further in than all that are looked at first.
+    upright = [[0.0, 0.0, way * (8 + k / 64)] for k in range(32) for way in (1, -1)]
+    inner = rng.uniform(-0.5, 0.5, (6000, 3))
+    points = np.concatenate([[[9.0, 0.0, 0.0]] * 2, [[0.0, 9.0, 0.0]], upright, [[0.0, 4.9, 0.0]], inner])
+    directions, slack = np.eye(3)[:2], np.full(2, 1e-13)
     found = (
         Balls.around(points).hold(directions, slack) if name == "balls" else SEARCHES[name](directions, points, slack)
     )
-    assert found.gap == pytest.approx(wished.gap, rel=1e-9)
+    assert found.gap == pytest.approx(4.1, rel=1e-9)
+    assert score_all(directions, points, slack).gap == pytest.approx(4.1, rel=1e-9)

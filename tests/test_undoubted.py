@@ -39,6 +39,13 @@ def test_differences_that_rounding_takes_away_are_seen(size):
     # <y, a - b> is 2^-60, which is lost where a - b is rounded; and so is the lead of c over b, 2^-61.
     look = np.array([1.0, 1.0])
     tokens = np.array([[1.0, 0.0], [-(2.0**-60), 1.0], [-(2.0**-61), 1.0]]) * size
+    _check_all_orders(look, tokens)
+    # Where what is left has the wrong sign: 1 + 2^-60 - 1 - 2^-61 is taken for -2^-61.
+    tokens = np.array([[1.0, 0.0, 0.0], [-(2.0**-60), 1.0, 2.0**-61], [0.0, 0.0, 0.0]]) * size
+    _check_all_orders(np.ones(3), tokens)
+
+
+def _check_all_orders(look: np.ndarray, tokens: np.ndarray) -> None:
     wished, gap = truth(look, tokens)
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
         found, lead = furthest_tokens(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
