@@ -13,12 +13,12 @@ from hardmax.engines.batch import UNDECIDED, BatchOutcome
 from hardmax.engines.cpu import CPU
 from hardmax.errors import InputError
 from hardmax.runs import fields
-from hardmax.runs.packing import RUNS, damage_named, read_document, write_document
+from hardmax.runs.packing import RUNS, UNSIGNED, damage_named, read_document, write_document
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly, Record
 from hardmax.runs.simulation import run_points
 from hardmax.runs.stops import AfterLayers, Settled
-from hardmax.runs.storage import dynamics_document, dynamics_of, run_document, run_of
-from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectories, Trajectories
+from hardmax.runs.storage import dynamics_document, dynamics_of, run_document, run_of, walked_again
+from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectories, Trajectories, walk_together
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Cloud, Form, Layout, Ragged
 from hardmax.tokens.points import merge
@@ -37,7 +37,15 @@ def load(path: Path) -> Trajectories:
     """Read the runs of a batch; a file that holds something else is told apart in one line."""
     document = read_document(path, RUNS)
     with damage_named(path):
-        return _runs_of(document)
+        runs = _runs_of(document)
+        return _walked_again(runs) if document["version"] in UNSIGNED else runs
+
+
+def _walked_again(runs: Trajectories) -> Trajectories:
+    """The runs made anew: what a file without a digest says of its tokens is not trusted."""
+    if isinstance(runs, BatchTrajectories):
+        return walk_together(runs.batch, runs.form, runs.run_cloud, None)
+    return ListedTrajectories([walked_again(run) for run in runs], runs.form, runs.multiplicities)
 
 
 def _listed_document(runs: Trajectories) -> dict[str, Any]:

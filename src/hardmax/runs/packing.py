@@ -28,7 +28,7 @@ from hardmax.tokens.arrays import read_arrays
 from hardmax.tokens.files import write_whole
 from hardmax.tokens.reading import parse_json, read_bytes, shown_name
 
-VERSION = 4  # the first with a digest
+VERSION, UNSIGNED = 4, (2, 3)  # those without a digest: of a run only where it began is taken from them
 RUN, RUNS = "hardmax-trajectory", "hardmax-trajectories"
 _HOLDS = {RUN: "the run of one cloud", RUNS: "the runs of a batch of clouds"}
 _READER = {RUN: "`Trajectory.load`", RUNS: "`Trajectories.load`"}
@@ -48,7 +48,10 @@ def write_document(path: Path, format: str, document: dict[str, Any]) -> None:
 
 
 def read_document(path: Path, format: str) -> dict[str, Any]:
-    """Read a document of a format; a file that holds anything else, or was changed, is told apart in one line."""
+    """Read a document of a format; a file that holds anything else, or was changed, is told apart in one line.
+
+    Documents of UNSIGNED versions may have been changed: whoever reads them must not trust what they claim.
+    """
     name, wish = shown_name(path), f"expected {_HOLDS[format]}, as `save` writes it"
     data = read_bytes(path, wish)
     if path.suffix.lower() == ".json":
@@ -64,7 +67,7 @@ def read_document(path: Path, format: str) -> dict[str, Any]:
             text = arrays[_DOCUMENT].tobytes()
             document = parse_json(text, name, wish, object_hook=lambda item: _put_back(item, arrays))
     _check_kind(document, format, name, wish)
-    if not is_whole:
+    if document["version"] == VERSION and not is_whole:
         raise InputError(f"{name} is not what was saved: its digest differs. Copy it again, or save it again.")
     return document
 
@@ -81,11 +84,8 @@ def _check_kind(document: Any, format: str, name: str, wish: str) -> None:
     if found != format:
         raise InputError(f"{name} holds {_HOLDS[found]}: read it with {_READER[found]}.")
     version = document.get("version")
-    if version in (2, 3):
-        why = "it has no digest, and whether it was changed cannot be told"
-        raise InputError(f"{name} was saved by an older hardmax: {why}. Simulate again, and save.")
-    if version != VERSION:
-        raise InputError(f"{name} has version {short(version)}: this hardmax reads version {VERSION}.")
+    if version not in (*UNSIGNED, VERSION) or isinstance(version, bool):
+        raise InputError(f"{name} has version {short(version)}: this hardmax reads up to version {VERSION}.")
 
 
 def _digest_of_text(document: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ square of the length.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,10 @@ from hardmax.engines.judges import TieSlack
 from hardmax.engines.stretch import ExactStretch, FloatStretch, Told
 from hardmax.errors import InputError
 from hardmax.runs import fields
-from hardmax.runs.packing import RUN, damage_named, read_document, write_document
+from hardmax.runs.packing import RUN, UNSIGNED, damage_named, read_document, write_document
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
+from hardmax.runs.simulation import run_points
+from hardmax.runs.stops import AfterLayers
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
@@ -36,7 +40,29 @@ def load(path: Path) -> Trajectory:
     """Read a run; a file that is not one is told apart in one line."""
     document = read_document(path, RUN)
     with damage_named(path):
-        return run_of(document)
+        run = run_of(document)
+        return walked_again(run) if document["version"] in UNSIGNED else run
+
+
+def walked_again(run: Trajectory) -> Trajectory:
+    """The run made anew from its tokens: what a file without a digest says of them is not trusted."""
+    kept = _These(run.recorded)
+    engines = (run.engine, *engines_for("certified", CPU)) if run.certified else (run.engine,)
+    again = run_points(run.points, run.dynamics, engines, AfterLayers(run.layers), kept, DEFAULT_MEMORY_LIMIT)
+    return replace(again, stopped=run.stopped)
+
+
+@dataclass(frozen=True)
+class _These:
+    """A record of layers that are known by name."""
+
+    recorded: tuple[int, ...]
+
+    def layers(self, last: int) -> Sequence[int]:
+        return self.recorded
+
+    def keeps(self, first: int, until: int) -> bool:
+        return any(first <= layer < until for layer in self.recorded)
 
 
 def run_document(run: Trajectory) -> dict[str, Any]:

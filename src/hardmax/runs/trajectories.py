@@ -170,7 +170,7 @@ class BatchTrajectories(Trajectories):
         self.multiplicities = batch.multiplicities
         self.outcome = outcome
         self.exact = exact
-        self._run_cloud = run_cloud
+        self.run_cloud = run_cloud
 
     def __len__(self) -> int:
         return len(self.batch.offsets) - 1
@@ -183,7 +183,7 @@ class BatchTrajectories(Trajectories):
         if isinstance(index, slice):
             return [self[i] for i in places(index, len(self), "`index`")]
         cloud = place(index, len(self), "`index`")
-        return self.exact.get(cloud) or self._run_cloud(cloud)
+        return self.exact.get(cloud) or self.run_cloud(cloud)
 
     def at(self, layer: int) -> Any:
         layer = whole_number(layer, "`layer`", at_least=0)
