@@ -30,7 +30,8 @@ mutate: .venv/ready
 # Before them the property tests, with five times as many examples as `make test` takes.
 soak: .venv/ready
 	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/test_conformance.py tests/test_certificate.py \
-	    tests/test_events.py tests/test_invariance.py tests/test_gaussian_clouds.py tests/limits tests/geometry
+	    tests/test_events.py tests/test_invariance.py tests/test_gaussian_clouds.py tests/limits tests/geometry \
+	    tests/door tests/text/test_damaged_corpora.py tests/cli
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 bench: .venv/ready

@@ -113,12 +113,12 @@ def test_two_thousand_calls_are_tried():
 
 
 def test_the_judge_finds_each_kind_of_trouble():
-    def refuses_in_two_lines(what: object) -> None:
-        raise hm.InputError(f"`what` must not\nbe {what}.")
+    def refuses_without_a_word(what: object) -> None:
+        raise hm.InputError("")
 
     def told(function: Callable[..., object]) -> str:
         return trouble(Case(calls.Call("call", function, {"what": []}), (("what", "1"),))) or "nothing"
 
-    assert "says" in told(refuses_in_two_lines)
+    assert "says" in told(refuses_without_a_word)
     assert "raises TypeError" in told(lambda what: len(what))
     assert "takes ['1']" in told(lambda what: None)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.checking import a_text, file_path
 from hardmax.errors import InputError
 from hardmax.text.rows import READERS, Row
 from hardmax.wording import counted
@@ -69,7 +70,10 @@ def read_corpus(path: str | Path, *, text: str | None = None, label: str | None 
     A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more; the environment variable
     HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
-    path = Path(path)
+    path = file_path(path)
+    for column, name in ((text, "`text`"), (label, "`label`")):
+        if column is not None:
+            a_text(column, name)
     kind = "folder" if path.is_dir() else path.suffix.lower()
     if not path.exists():
         raise InputError(f"`{path}` does not exist: expected a file of texts and labels, or a folder.")
@@ -140,7 +144,7 @@ def _plain_label(label: Any) -> Any:
 
 
 def _choose(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: Path) -> str:
-    there = ", ".join("".join(mark if mark.isprintable() else "?" for mark in column) for column in columns)
+    there = ", ".join(columns)
     if name is not None:
         if name not in columns:
             raise InputError(f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.")

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax.checking import a_text, file_path
 from hardmax.errors import InputError
 from hardmax.tokens.arrays import NPY_MAGIC, ZIP_MAGIC, read_array, read_arrays
 from hardmax.tokens.batches import Ragged
@@ -55,6 +56,7 @@ def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[T
     stands for one number. An npz file may unpack to 256 MiB, or to 100 times its own size if that is more; the
     environment variable HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
+    file_path(path)
     name, data = shown_name(path), read_bytes(path, WISH)
     if not data.strip():
         raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
@@ -68,6 +70,7 @@ def read_metric(text: str, name: str = "`metric`") -> list[list[Fraction]]:
     >>> read_metric("2,1/2;1/2,1")
     [[Fraction(2, 1), Fraction(1, 2)], [Fraction(1, 2), Fraction(1, 1)]]
     """
+    text = a_text(text, name)
     matrix = read_cloud(text) if _is_there(text) else _written_matrix(text, name)
     if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
         raise InputError(f"{name} in `{text}` holds several matrices: expected one, a row per line.")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from hardmax.checking import a_text, caller, file_path, instance, short
 from hardmax.errors import InputError
 from hardmax.text.calibration import fit_temperature
 from hardmax.text.claims import Claim
@@ -47,7 +48,11 @@ def fit(
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
     """
-    recipe = recipe or Recipe()
+    recipe = Recipe() if recipe is None else instance(recipe, Recipe, "`recipe`", "a Recipe, such as Recipe(epochs=5)")
+    layer = Hardmax() if layer is None else instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    progress = caller(progress, "`progress`", "epoch")
+    _check_device(device)
+    folder = None if folder is None else file_path(folder, "`folder`")
     found, labels, counts = read_examples(texts, labels, weights)
     classes, numbers = read_labels(labels, len(found))
     held_out = hold_out(numbers, recipe.validation, recipe.seed)
@@ -55,7 +60,7 @@ def fit(
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
     taught = pick(corpus.encoded, np.flatnonzero(~held_out))
     says = first_says(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
-    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer or Hardmax(), says).to(device)
+    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer, says).to(device)
     examples = _examples(corpus, numbers, counts, ~held_out, recipe)
     validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
     with _held(folder, _fingerprint(corpus.encoded, numbers, counts, recipe)) as store:
@@ -71,6 +76,15 @@ def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np
     clouds = as_clouds(corpus.encoded, recipe.counts, len(corpus.vocabulary) if recipe.extra else None)
     rows = np.flatnonzero(which)
     return Examples(pick(clouds, rows), labels[rows], weights[rows])
+
+
+def _check_device(device: Any) -> None:
+    try:
+        torch.device(a_text(device, "`device`"))
+    except RuntimeError:
+        raise InputError(
+            f"`device` must be one that torch has, such as 'cpu' or 'cuda', not {short(device)}."
+        ) from None
 
 
 @contextmanager
