@@ -20,7 +20,8 @@ class Kernel:
     """A function that numba compiles when it is first called, or loads as it was compiled before."""
 
     def __init__(self, function: Callable[..., Any], inline: Inline) -> None:
-        self.function, self.inline, self._compiled = function, inline, None
+        self.function, self._compiled = function, None
+        self.inline: Inline = inline
         update_wrapper(self, function)
         _kernels.append(self)
 
