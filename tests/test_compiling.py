@@ -198,6 +198,26 @@ def test_kernels_can_be_run_as_plain_python(tree):
     assert tree.run(before=alone) == (11, 0, {})
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such terminals")
+def test_people_at_a_terminal_are_told_once_what_takes_so_long(tree):
+    import pty
+
+    ours, theirs = pty.openpty()
+    program = PROGRAM.format(before="", arguments="[0, 0.5]")
+    environment = os.environ | {"PYTHONPATH": str(tree.folder)} | tree.settings
+    told = []
+    for _ in range(2):  # compiled, and then loaded
+        subprocess.run(
+            [sys.executable, "-c", program], env=environment, stderr=theirs, stdout=subprocess.PIPE, check=True
+        )
+        os.write(theirs, b"end\n")
+        told.append(os.read(ours, 1000).decode())
+    os.close(ours)
+    os.close(theirs)
+    assert told[0].count("compiling") == 1
+    assert told[1] == "end\r\n"
+
+
 def module_name(path: Path) -> str:
     parts = ("hardmax", *path.relative_to(PACKAGE).with_suffix("").parts)
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)

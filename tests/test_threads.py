@@ -129,6 +129,32 @@ def test_children_of_a_fork_work_as_their_parent_did():
     assert (told.stdout, told.returncode) == ("[0, 0, 0] 0\n", 0), told.stderr
 
 
+LOADER = """
+import numpy as np, torch
+import hardmax as hm
+
+half = hm.Dynamics("1/2")
+clouds = np.random.default_rng(0).standard_normal((6, 5_000, 3))
+
+class Leaders(torch.utils.data.Dataset):
+    def __len__(self):
+        return len(clouds)
+    def __getitem__(self, number):
+        return len(hm.limit(clouds[number], half).leaders)
+
+here = [Leaders()[number] for number in range(6)]
+loader = torch.utils.data.DataLoader(Leaders(), num_workers=2, timeout=120, multiprocessing_context="fork")
+print([int(count) for count in loader] == here)
+"""
+
+
+@pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="this system cannot fork")
+def test_the_workers_of_a_data_loader_work_as_their_parent_did():
+    pytest.importorskip("torch", reason="needs torch")
+    told = subprocess.run([sys.executable, "-c", LOADER], capture_output=True, text=True, timeout=300, check=False)
+    assert told.stdout == "True\n", told.stderr
+
+
 def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
     code = (
         "import atexit, numpy as np, hardmax as hm\n"
