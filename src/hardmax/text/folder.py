@@ -174,16 +174,33 @@ def _json(value: Any) -> bytes:
 def _check_target(target: Path, folder: Path) -> None:
     if target.exists() and not target.is_dir():
         raise InputError(f"`{folder}` is a file: expected the name of a folder.")
-    if target.is_dir() and any(target.iterdir()) and not (target / "model.safetensors").exists():
+    if _holds_other_things(target):
         raise InputError(f"`{folder}` holds other things: expected a new or empty folder, or one with a model.")
+
+
+def _holds_other_things(folder: Path) -> bool:
+    """Whether there are files in a folder, and no model among them, as long as nobody replaces it meanwhile."""
+    for _ in range(_TRIES):
+        before, names = _identity(folder), _names(folder)
+        if not names or "model.safetensors" in names:
+            return False
+        if _identity(folder) == before:
+            return True
+    return False
+
+
+def _names(folder: Path) -> set[str]:
+    try:
+        return {path.name for path in folder.iterdir()}
+    except FileNotFoundError:
+        return set()
 
 
 def _copy_others(former: Path, draft: Path) -> None:
     """What somebody put beside a model stays there; what was written with it goes with it."""
-    for path in former.iterdir() if former.is_dir() else ():
-        if path.name in OURS:
-            continue
+    for name in sorted(_names(former).difference(OURS)):
+        path = former / name
         if path.is_dir() and not path.is_symlink():
-            shutil.copytree(path, draft / path.name, symlinks=True)
+            shutil.copytree(path, draft / name, symlinks=True)
         else:
-            shutil.copy2(path, draft / path.name, follow_symlinks=False)
+            shutil.copy2(path, draft / name, follow_symlinks=False)

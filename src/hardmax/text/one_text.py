@@ -25,7 +25,7 @@ def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, has_extra:
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = read_one("Not good, not GOOD film.", known, Tokeniser(), has_extra=False)
-    >>> found.encoded.ids.tolist(), found.places[2].tolist()
+    >>> found.encoded.ids.tolist(), found.places[1].tolist()
     ([0, 2, 1], [[0, 8], [10, 18]])
     """
     stands: dict[int, list[tuple[int, int]]] = {}

@@ -22,6 +22,7 @@ from hardmax.text.claims import Claim
 from hardmax.tokens.files import sync_folder
 
 _FILLING, _WHOLE, _FORMER = ".part", ".new", ".old"
+_TRIES = 1000
 _AT_FDCWD, _RENAME_EXCHANGE = -100, 2  # of linux/fcntl.h and linux/fs.h
 
 
@@ -30,7 +31,7 @@ def replace_folder(target: Path, fill: Callable[[Path], None]) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     draft, claim = _make_draft(target)
     try:
-        if target.is_dir():
+        with suppress(FileNotFoundError):
             shutil.copymode(target, draft)
         fill(draft)
         sync_folder(draft)
@@ -103,8 +104,17 @@ def _put_in_place(draft: Path, target: Path) -> None:
         return
     whole, former = draft.with_suffix(_WHOLE), draft.with_suffix(_FORMER)
     draft.rename(whole)
-    target.rename(former)
-    whole.rename(target)
+    for left in reversed(range(_TRIES)):
+        with suppress(FileNotFoundError):  # somebody else is between these two steps
+            target.rename(former)
+        try:
+            whole.rename(target)
+        except OSError as error:
+            if not left or error.errno not in (errno.ENOTEMPTY, errno.EEXIST, errno.EACCES):
+                raise
+            shutil.rmtree(former, ignore_errors=True)  # somebody else's came first: that is the former one now
+        else:
+            return
 
 
 def _exchange(one: Path, other: Path) -> bool:
