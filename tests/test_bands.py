@@ -67,3 +67,24 @@ def test_bands_are_for_clouds_of_which_many_points_are_short():
     assert not bands.are_spread(np.ones(1000))
     assert not bands.are_spread(np.append(np.ones(1000), 1e-9))
     assert bands.are_spread(np.append(np.ones(1000), 1e9))
+
+
+METRICS = {
+    "that shrinks": [["0.3", 0, 0], [0, "0.7", 0], [0, 0, "1.9"]],
+    "that turns": [[2, 1, 0], [1, 3, "0.1"], [0, "0.1", 1]],
+    "that makes next to nothing of an axis": [[1, 0, 0], [0, "1e-310", 0], [0, 0, 1]],
+}
+
+
+@pytest.mark.parametrize("metric", METRICS.values(), ids=METRICS)
+def test_the_directions_of_tokens_next_to_nothing_are_not_lost_to_underflow(metric):
+    rng = np.random.default_rng(7)
+    large = rng.standard_normal((60, 3))
+    tiny = rng.integers(-3, 4, (90, 3)) * 5e-324
+    along = np.outer(rng.standard_normal(40), [0.0, 1.0, 0.0]) * 1e-200
+    cloud = np.concatenate([large, tiny, along])
+    dynamics = hm.Dynamics("1/2", metric)
+    run, truth = (hm.simulate(cloud, dynamics, layers=2, arithmetic=each) for each in ("certified", "exact"))
+    assert "bands" in run.decided_by[0]
+    for layer in range(3):
+        assert run.attended(layer).tolist() == truth.attended(layer).tolist()

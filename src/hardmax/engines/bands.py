@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.bounds import SlackFactors, norms_above
+from hardmax.engines.bounds import UNDERFLOW, SlackFactors, norms_above
 from hardmax.engines.contest import Contest
+from hardmax.engines.floats import FloatMetric
 
 # Sizes of one band differ by less than this factor; a few points that are shorter are not worth a band.
 _WIDTH = 2.0**20
@@ -80,35 +81,59 @@ def _bands(places: np.ndarray, errors: np.ndarray) -> list[_Band]:
     return bands
 
 
+@dataclass(frozen=True, eq=False)
+class _Looks:
+    """Directions, each times 2 to an exponent of its own, and what their scores can be off by in that scale."""
+
+    vectors: np.ndarray
+    norms: np.ndarray  # of the points that look
+    errors: np.ndarray  # of the points that look
+    lost: np.ndarray  # to underflow
+    factors: SlackFactors
+
+    @classmethod
+    def of(cls, places: np.ndarray, errors: np.ndarray, metric: FloatMetric, factors: SlackFactors) -> "_Looks":
+        # Points are scaled first, and turned by the metric then: of one that is next to nothing, underflow would
+        # leave a direction that has little to do with it. What is lost all the same, because the metric makes little
+        # of a point, grows with the second scaling.
+        points = _Scaled.of(places)
+        directions = _Scaled.of(metric.directions(points.vectors))
+        with np.errstate(over="ignore"):
+            return cls(
+                directions.vectors,
+                np.ldexp(norms_above(points.vectors), -directions.exponents),
+                np.ldexp(errors, -points.exponents - directions.exponents),
+                np.ldexp(UNDERFLOW, -directions.exponents),
+                factors,
+            )
+
+    def slack(self, rows: np.ndarray, band: _Band) -> np.ndarray:
+        """A lead of so much in a band is proved."""
+        slack = self.factors.slack(self.norms[rows], self.errors[rows], band.longest, band.error)
+        return slack + self.lost[rows]
+
+
 def hold_in_bands(
     hold: Hold,
-    looks: np.ndarray,
     own: tuple[np.ndarray, np.ndarray],
     places: np.ndarray,
     errors: np.ndarray,
+    metric: FloatMetric,
     factors: SlackFactors,
 ) -> Contest:
-    """The contest of all directions among all points. `own` are the points that look, and their errors."""
-    bands = _bands(places, errors)
-    directions, from_points = _Scaled.of(looks), _Scaled.of(own[0])
-    lengths = norms_above(directions.vectors)
-    # The score of a direction is known times 2 to its own exponent; errors come in the scale of the points that look.
-    shift = from_points.exponents - directions.exponents
-    norms = np.ldexp(norms_above(from_points.vectors), shift)
-    own_errors = np.ldexp(own[1], -directions.exponents)
-    blind = ~looks.any(axis=1)
-    tally = _Tally(len(looks))
-    pending = np.flatnonzero(~blind)
+    """The contest of the directions of some points among all points. `own` are those that look, and their errors."""
+    bands, looks = _bands(places, errors), _Looks.of(*own, metric, factors)
+    lengths = norms_above(looks.vectors)
+    tally = _Tally(len(looks.vectors))
+    pending = np.flatnonzero(looks.vectors.any(axis=1))  # the others look nowhere
     for number, band in enumerate(bands if len(pending) else []):
-        slack = factors.slack(norms[pending], own_errors[pending], band.longest, band.error)
-        contest = hold(directions.vectors[pending], band.places, slack)
-        tally.add(pending, contest, directions.vectors[pending], slack, band)
+        slack = looks.slack(pending, band)
+        contest = hold(looks.vectors[pending], band.places, slack)
+        tally.add(pending, contest, looks.vectors[pending], slack, band)
         if number + 1 == len(bands):
             break
         following = bands[number + 1]
-        rest = lengths[pending] * following.longest * _ABOVE + factors.slack(
-            norms[pending], own_errors[pending], following.longest, following.error
-        )
+        rest = lengths[pending] * following.longest * _ABOVE + looks.slack(pending, following)
         pending = pending[tally.floors[pending] <= np.ldexp(rest, following.exponent) + _TINY]
         if not len(pending):
             break

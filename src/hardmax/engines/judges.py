@@ -187,11 +187,12 @@ class _Proving:
     def _hold(self, question: Question) -> Contest:
         arena, rows = question.arena, question.rows
         norms = arena.norms
-        looks = self._metric.directions(arena.places[rows])
         if are_spread(norms):
             everybody = arena.reopened()
             own = everybody.places[question.pending], everybody.errors[question.pending]
-            return hold_in_bands(question.cpu.hold, looks, own, everybody.places, everybody.errors, self._factors)
+            places, errors = everybody.places, everybody.errors
+            return hold_in_bands(question.cpu.hold, own, places, errors, self._metric, self._factors)
+        looks = self._metric.directions(arena.places[rows])
         slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
         return question.hold(looks, slack)
 
