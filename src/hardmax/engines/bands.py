@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.bounds import UNDERFLOW, SlackFactors, norms_above
+from hardmax.engines.bounds import SlackFactors, norms_above
 from hardmax.engines.contest import Contest
 from hardmax.engines.floats import FloatMetric
 
@@ -88,14 +88,13 @@ class _Looks:
     vectors: np.ndarray
     norms: np.ndarray  # of the points that look
     errors: np.ndarray  # of the points that look
-    lost: np.ndarray  # to underflow
     factors: SlackFactors
 
     @classmethod
     def of(cls, places: np.ndarray, errors: np.ndarray, metric: FloatMetric, factors: SlackFactors) -> "_Looks":
         # Points are scaled first, and turned by the metric then: of one that is next to nothing, underflow would
-        # leave a direction that has little to do with it. What is lost all the same, because the metric makes little
-        # of a point, grows with the second scaling.
+        # leave a direction that has little to do with it. Of a point of length 1 it takes far less than rounding may,
+        # which is measured by the point, however little the metric makes of it.
         points = _Scaled.of(places)
         directions = _Scaled.of(metric.directions(points.vectors))
         with np.errstate(over="ignore"):
@@ -103,14 +102,12 @@ class _Looks:
                 directions.vectors,
                 np.ldexp(norms_above(points.vectors), -directions.exponents),
                 np.ldexp(errors, -points.exponents - directions.exponents),
-                np.ldexp(UNDERFLOW, -directions.exponents),
                 factors,
             )
 
     def slack(self, rows: np.ndarray, band: _Band) -> np.ndarray:
         """A lead of so much in a band is proved."""
-        slack = self.factors.slack(self.norms[rows], self.errors[rows], band.longest, band.error)
-        return slack + self.lost[rows]
+        return self.factors.slack(self.norms[rows], self.errors[rows], band.longest, band.error)
 
 
 def hold_in_bands(
