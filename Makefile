@@ -27,7 +27,7 @@ mutate: .venv/ready
 	$(BIN)/python mutations/run.py
 
 # Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
-# Before them the property tests, with five times as many examples as `make test` takes.
+# Before them the property tests, with ten times as many examples as `make test` takes.
 soak: .venv/ready
 	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/test_conformance.py tests/test_certificate.py \
 	    tests/test_events.py tests/test_invariance.py tests/test_gaussian_clouds.py tests/limits tests/geometry \

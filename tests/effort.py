@@ -6,5 +6,5 @@ THOROUGH = bool(os.environ.get("HARDMAX_THOROUGH"))
 
 
 def examples(many: int) -> int:
-    """So many examples where there is time, a fifth of them otherwise."""
-    return many if THOROUGH else max(40, many // 5)
+    """So many examples where there is time, a tenth of them otherwise."""
+    return many if THOROUGH else max(30, many // 10)
