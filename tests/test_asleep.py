@@ -98,3 +98,27 @@ def test_a_short_text_is_read_alike_by_the_definition_and_by_the_kernels(name):
         assert short.encoded.ids.tolist() == long.encoded.ids.tolist()
         assert short.encoded.counts.tolist() == long.encoded.counts.tolist()
         assert [place.tolist() for place in short.places] == [place.tolist() for place in long.places]
+
+
+ADVERSARIAL = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from hardmax import compiling
+from soak.checks import judge
+from soak.problems import problem
+from soak.quick import QUICK
+from soak.sizes import Tier
+
+compiling._PATIENCE = 1e9
+small = [asked for asked in map(problem, QUICK[:400]) if asked.tier is Tier.SMALL and asked.engine.name == "processor"]
+chosen = [asked for asked in small if asked.engine.search is None and asked.tokens.size * len(asked.tokens) <= 2**14]
+with compiling.letting_numba_sleep():
+    wrong = [str(asked) for asked in chosen if judge(asked).wrong]
+print(len(chosen) > 10, wrong, "numba" in sys.modules)
+"""
+
+
+def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():
+    command = [sys.executable, "-c", ADVERSARIAL, __file__.rpartition("/")[0]]
+    told = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert told.stdout == "True [] False\n", told.stdout + told.stderr

@@ -4,6 +4,7 @@ The integers of exact runs are hexadecimal texts: they are long, and decimal one
 square of the length.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -46,15 +47,14 @@ def load(path: Path) -> Trajectory:
 
 def walked_again(run: Trajectory) -> Trajectory:
     """The run made anew from its tokens: what a file without a digest says of them is not trusted."""
-    kept = _These(run.recorded)
-    engines = (run.engine, *engines_for("certified", CPU)) if run.certified else (run.engine,)
-    again = run_points(run.points, run.dynamics, engines, AfterLayers(run.layers), kept, DEFAULT_MEMORY_LIMIT)
+    stop, kept = AfterLayers(run.layers), _These(run.recorded)
+    again = run_points(run.points, run.dynamics, (run.engine,), stop, kept, DEFAULT_MEMORY_LIMIT)
     return replace(again, stopped=run.stopped)
 
 
 @dataclass(frozen=True)
 class _These:
-    """A record of layers that are known by name."""
+    """A record of layers that are listed, each later than the one before."""
 
     recorded: tuple[int, ...]
 
@@ -62,7 +62,8 @@ class _These:
         return self.recorded
 
     def keeps(self, first: int, until: int) -> bool:
-        return any(first <= layer < until for layer in self.recorded)
+        following = bisect_left(self.recorded, first)
+        return following < len(self.recorded) and self.recorded[following] < until
 
 
 def run_document(run: Trajectory) -> dict[str, Any]:

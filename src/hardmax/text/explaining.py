@@ -1,6 +1,5 @@
 """From one text to its explanation."""
 
-from hardmax.checking import a_text
 from hardmax.compiling import letting_numba_sleep
 from hardmax.text.explanation import EXTRA, Explanation, Share
 from hardmax.text.model import TextModel
@@ -8,7 +7,7 @@ from hardmax.text.model import TextModel
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
-    read = model.read(a_text(text, "`text`"))
+    read = model.read(text)
     with letting_numba_sleep():
         found = model.weigh(read.encoded)
     best = int(found.probabilities[0].argmax())

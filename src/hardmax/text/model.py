@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.checking import a_text, file_path, truth_value
+from hardmax.checking import a_text, file_path, instance, truth_value
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.text.analysis import Analysis, analyse, join, weigh
@@ -139,12 +139,13 @@ class TextModel:
 
     def read(self, text: str) -> Read:
         """The known tokens of one text, and where they stand."""
-        if len(text) <= SHORT:
+        if len(a_text(text, "`text`")) <= SHORT:
             return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
         return read_long(text, lexicon_of(self.vocabulary), self.tokeniser, self.extra is not None)
 
     def weigh(self, found: Encoded) -> Analysis:
         """All that follows from the known tokens of texts."""
+        found = instance(found, Encoded, "`found`", "what `encode` or `read` found")
         return weigh(found, self.prepared, self.dynamics, self.layers)
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
