@@ -117,3 +117,32 @@ def test_margins_are_not_overstated_where_rows_tie(name):
     )
     assert found.gap == pytest.approx(4.1, rel=1e-9)
     assert score_all(directions, points, slack).gap == pytest.approx(4.1, rel=1e-9)
+
+
+@pytest.mark.parametrize("relative", [0.0, 1e-15, 1e-6, 1e-3, 0.1, 1.0])
+@pytest.mark.parametrize("height", [1.0, 1e-3, 1e-12])
+def test_in_the_plane_edges_full_of_points_hide_nobody(relative, height):
+    rng = np.random.default_rng(3)
+    points = rng.integers(-60, 61, size=(40_000, 2)) * [1.0, height]
+    points = np.unique(points, axis=0)
+    directions = np.concatenate([np.eye(2), -np.eye(2), rng.standard_normal((200, 2)), points[:300]])
+    slack = relative * np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15 * height
+    assert_same(SEARCHES["plane"](directions, points, slack), score_all(directions, points, slack))
+
+
+def test_in_the_plane_the_lead_over_the_next_row_of_a_lattice_is_told():
+    points = np.stack(np.meshgrid(np.arange(-60.0, 61), np.arange(-60.0, 61)), axis=-1).reshape(-1, 2)
+    directions = np.concatenate([np.eye(2), -np.eye(2)] * 50)
+    assert SEARCHES["plane"](directions, points, np.full(200, 1e-9)).gap == 1
+
+
+def test_in_the_plane_a_lead_over_whom_nobody_scored_is_not_forgotten():
+    # A wide frame of two lines of points, so that none of those who are scored is out of reach, and a crowd inside.
+    sides = np.linspace(-1, 1, 401)
+    lines = [np.stack(np.broadcast_arrays(sides, np.full(401, y)), axis=1) for y in (-1.0, 1.0)]
+    rng = np.random.default_rng(0)
+    crowd = rng.uniform(-0.99, 0.99, (20_000, 2))
+    points = np.unique(np.concatenate([*lines, crowd]), axis=0)
+    directions = np.tile([[0.0, 1.0]], (200, 1))
+    truth = 1 - points[points[:, 1] < 1, 1].max()
+    assert SEARCHES["plane"](directions, points, np.full(200, 1e-9)).gap == pytest.approx(truth, rel=1e-12)

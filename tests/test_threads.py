@@ -129,6 +129,26 @@ def test_children_of_a_fork_work_as_their_parent_did():
     assert (told.stdout, told.returncode) == ("[0, 0, 0] 0\n", 0), told.stderr
 
 
+@pytest.mark.skipif(not hasattr(threads.os, "fork"), reason="this system cannot fork")
+def test_a_child_of_a_fork_starts_threads_of_its_own():
+    code = (
+        "import os, threading, time, warnings\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)\n"
+        "from hardmax.threads import limited_to, share_out\n"
+        "def count():\n"
+        "    who = set()\n"
+        "    def work(first, last): time.sleep(0.05 * (last - first)); who.add(threading.get_ident())\n"
+        "    with limited_to(2): share_out(work, 10, ())\n"
+        "    return len(who)\n"
+        "assert count() == 2\n"
+        "child = os.fork()\n"
+        "if not child: os._exit(count())\n"
+        "print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))\n"
+    )
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert told.stdout == "2\n", told.stderr
+
+
 LOADER = """
 import numpy as np, torch
 import hardmax as hm

@@ -36,6 +36,9 @@ from hardmax.engines.searches.outward import outward
 _SAMPLED = 2**12
 # Scores that are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**28
+# Scores that are made sooner than points are told apart by where they lie.
+_VERY_FEW_SCORES = 2**20
+_SHRUNK = 2**-8  # more than a row of a lattice of a hundred, less than costs time
 
 
 def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None) -> Contest:
@@ -55,8 +58,7 @@ def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses
     if len(beside):
         some = (directions[beside], outer.numbers_of(winners[beside]), slack[beside])
         contest = contest.with_rows(beside, _among_neighbours(outer, inner, points, unsure, *some))
-    hold = score_all if len(inside) * len(points) <= _FEW_SCORES else outward
-    return contest.with_rows(inside, hold(directions[inside], points, slack[inside]))
+    return contest.with_rows(inside, _near_the_edge(inner, points, unsure, directions[inside], slack[inside]))
 
 
 def _scenes(
@@ -104,6 +106,44 @@ def _among_neighbours(
             contenders.append(some[close])
     contenders = Choices.of_arrays(contenders)
     return Contest(winners, np.array(contested, dtype=np.int64), contenders, smallest, ("plane",))
+
+
+def _near_the_edge(
+    inner: "_Polygon", points: np.ndarray, unsure: float, directions: np.ndarray, slack: np.ndarray
+) -> Contest:
+    """The contest of directions along which points off the outer polygon come close: edges full of points.
+
+    Whoever lies in a slightly smaller copy of the inner polygon scores no more than a corner of that copy. So where
+    those corners are out of reach, and lag by more than the smallest lead, the points around the copy decide. The other
+    rows, if any, meet all points.
+    """
+    if len(inner.corners) < 3 or len(directions) * len(points) <= _VERY_FEW_SCORES:
+        return _among_all(directions, points, slack)
+    corners = points[inner.corners]
+    middle = corners.mean(axis=0)
+    corners = middle + (1 - _SHRUNK) * (corners - middle)
+    around = np.ones(len(points), dtype=bool)
+    mark_inside(points, np.ascontiguousarray(corners), around)
+    around = np.flatnonzero(around)
+    contest = score_all(directions, points[around], slack)
+    best = np.einsum("ij,ij->i", directions, points[around[contest.winners]])
+    lead = best - _furthest(directions, corners)
+    unclear = (lead <= slack + unsure * norms_above(directions)) | (lead < contest.gap)
+    contest = contest.among(around, np.inf)
+    return contest.with_rows(np.flatnonzero(unclear), _among_all(directions[unclear], points, slack[unclear]))
+
+
+def _furthest(directions: np.ndarray, corners: np.ndarray) -> np.ndarray:
+    """The score of the best of few points along each direction."""
+    best = np.full(len(directions), -np.inf)
+    for corner in corners:
+        np.maximum(best, directions @ corner, out=best)
+    return best
+
+
+def _among_all(directions: np.ndarray, points: np.ndarray, slack: np.ndarray) -> Contest:
+    hold = score_all if len(directions) * len(points) <= _FEW_SCORES else outward
+    return hold(directions, points, slack)
 
 
 @dataclass(frozen=True, eq=False)
