@@ -10,8 +10,8 @@ from unittest.mock import patch
 import numpy as np
 from numba import njit, prange
 
-from hardmax.engines.kernels.rounded import _CHECKED, TASK, TILE
-from hardmax.engines.kernels.tiles import GROUP, ROWS, largest_products
+from hardmax.engines.cpu.kernels.rounded import _CHECKED, TASK, TILE
+from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, largest_products
 
 Place = tuple[ModuleType, str]
 

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from hardmax.engines.kernels.rounded import TILE
-from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP, largest_products
+from hardmax.engines.cpu.kernels.rounded import TILE
+from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP, largest_products
 
 TILES_IN_CACHE = 4
 

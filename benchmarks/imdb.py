@@ -19,8 +19,8 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import RESULTS, read_rows
 
-from hardmax.text.evaluation import Evaluation, evaluate_model
-from hardmax.text.model import TextModel
+from hardmax.text.evaluate.evaluation import Evaluation, evaluate_model
+from hardmax.text.text_model import TextModel
 from hardmax.tokens.files import write_whole
 from hardmax.train import PRESETS, fit
 

@@ -14,12 +14,12 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 import hardmax as hm
-from hardmax.engines import arena
-from hardmax.engines.bounds import SlackFactors
-from hardmax.engines.kernels.rounded import TASK, TILE
-from hardmax.engines.kernels.tiles import GROUP, ROWS, STEP
-from hardmax.engines.searches import plane as plane_search
-from hardmax.engines.searches import rounded as rounded_search
+from hardmax.engines.cpu.kernels.rounded import TASK, TILE
+from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP
+from hardmax.engines.cpu.searches import plane as plane_search
+from hardmax.engines.cpu.searches import rounded as rounded_search
+from hardmax.engines.floats.bounds import SlackFactors
+from hardmax.engines.judging import arena
 from hardmax.runs import simulation
 
 HALF = hm.Dynamics("1/2")

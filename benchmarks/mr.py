@@ -24,8 +24,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from hardmax.errors import InputError
-from hardmax.text.corpora import Corpus, read_corpus
-from hardmax.text.evaluation import evaluate_model
+from hardmax.text.data.corpora import Corpus, read_corpus
+from hardmax.text.evaluate.evaluation import evaluate_model
 from hardmax.train import Recipe, fit
 
 FOLDS, STRENGTHS = 10, (1.0, 3.0, 10.0, 30.0, 100.0)

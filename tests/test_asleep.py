@@ -88,8 +88,8 @@ def test_after_a_while_there_is_work_worth_compiling_for():
 
 @pytest.mark.parametrize("name", ["imdb-2d", "imdb-16d"])
 def test_a_short_text_is_read_alike_by_the_definition_and_by_the_kernels(name):
-    from hardmax.text.lexicon import lexicon_of
-    from hardmax.text.places import read_long
+    from hardmax.text.tokens.lexicon import lexicon_of
+    from hardmax.text.tokens.places import read_long
 
     model = hm.load(name)
     for text in TEXTS:

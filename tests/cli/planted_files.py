@@ -4,7 +4,7 @@ import csv
 import json
 from pathlib import Path
 
-from hardmax.text.planted import Planted, plant
+from hardmax.text.data.planted import Planted, plant
 
 QUICK = {
     "layers": 4,

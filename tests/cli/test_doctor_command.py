@@ -13,7 +13,7 @@ from types import SimpleNamespace
 import pytest
 from command import Command
 
-from hardmax.cli import health
+from hardmax.cli.reports import health
 
 EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"bench", "dev"}
 

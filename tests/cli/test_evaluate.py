@@ -8,10 +8,10 @@ import pytest
 from command import Command, Outcome
 from planted_files import TEST, write_csv
 
-from hardmax.text.metrics import evaluate
-from hardmax.text.model import TextModel
-from hardmax.text.planted import Planted
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.data.planted import Planted
+from hardmax.text.evaluate.metrics import evaluate
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.vocabulary import Vocabulary
 
 CLASSES = ("negative", "positive")
 

@@ -19,7 +19,7 @@ from hardmax.cli import output
 from hardmax.cli.starting import hush_libraries
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_html, harmless_json, harmless_line, harmless_text
-from hardmax.text.model import TextModel
+from hardmax.text.text_model import TextModel
 
 # A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an unseen tag.
 EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m\u202eevil\U000e0041[bold red]"

@@ -14,8 +14,9 @@ from test_simulate_command import on_a_terminal
 
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
-from hardmax.cli import imdb, train_progress
-from hardmax.text.model import TextModel
+from hardmax.cli.reports import train_progress
+from hardmax.text.data import imdb
+from hardmax.text.text_model import TextModel
 from hardmax.train.log import Epoch, read_log
 
 

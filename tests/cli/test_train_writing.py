@@ -13,10 +13,10 @@ from text.small_models import small_model
 
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
-from hardmax.cli import train_files
-from hardmax.cli.train_files import Target
+from hardmax.cli.files import train as train_files
+from hardmax.cli.files.train import Target
 from hardmax.errors import InputError
-from hardmax.text.model import TextModel
+from hardmax.text.text_model import TextModel
 from hardmax.train.log import Epoch, read_log
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
@@ -128,7 +128,7 @@ def test_a_folder_that_cannot_be_made_is_named_before_the_work(tmp_path: Path):
 
 
 def test_two_fits_do_not_share_a_folder(tmp_path: Path):
-    from hardmax.text.claims import Claim
+    from hardmax.text.files.claims import Claim
     from hardmax.train import fit
 
     claim = Claim.on(tmp_path)

@@ -11,8 +11,8 @@ from door.calls import HALF, SQUARE
 import hardmax as hm
 from hardmax import errors
 from hardmax.cli import options
-from hardmax.cli.evaluate import evaluate_command
-from hardmax.cli.limit import limit_command
+from hardmax.cli.commands.evaluate import evaluate_command
+from hardmax.cli.commands.limit import limit_command
 from hardmax.errors import MissingExtra
 
 

@@ -13,7 +13,7 @@ from door.calls import HALF, SQUARE
 
 import hardmax as hm
 from hardmax.engines import Cpu, Gpu
-from hardmax.engines.judges import TieSlack
+from hardmax.engines.judging.judges import TieSlack
 from hardmax.errors import NoSuchPlace
 
 RAGGED = hm.Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])

@@ -7,7 +7,7 @@ pytest.importorskip("sklearn", reason="the extra `train` is not installed")
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
 from hardmax.estimators import HardmaxClassifier
-from hardmax.text.planted import plant
+from hardmax.text.data.planted import plant
 from hardmax.train import Recipe
 
 QUICK = Recipe(

@@ -9,7 +9,7 @@ from estimators.quick import THREE, TWO, UNSEEN, HardmaxClassifier, quick
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import expit, softmax
 
-from hardmax.text.model import TextModel
+from hardmax.text.text_model import TextModel
 
 TEXTS = [*UNSEEN.texts, *THREE.texts[:9], "", "nobody knows these"]
 

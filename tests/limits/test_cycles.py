@@ -15,7 +15,8 @@ from strategies import Problem, any_metric_problems
 
 import hardmax as hm
 from hardmax.attended_sets import Choices
-from hardmax.engines.stretch import ExactStretch, FloatStretch, Told
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.floats.stretch import FloatStretch, Told
 from hardmax.limits.cycles import LONGEST_PERIOD, Cycle, find_cycle
 from hardmax.metrics import is_metric
 from hardmax.tokens.rationals import IntegerCloud

@@ -8,14 +8,14 @@ from unittest.mock import patch
 import numpy as np
 
 import hardmax as hm
-from hardmax.engines import bands
-from hardmax.engines.bounds import SlackFactors
-from hardmax.engines.cpu import Cpu
+from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.cpu.searches import outward
+from hardmax.engines.floats.bounds import SlackFactors
+from hardmax.engines.judging import bands
 from hardmax.engines.machines import Gpu
-from hardmax.engines.searches import outward
-from hardmax.text.analysis import Analysis
-from hardmax.text.model import TextModel
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.model.analysis import Analysis
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.vocabulary import Vocabulary
 from soak.problems import Problem
 
 

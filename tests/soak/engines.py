@@ -1,6 +1,6 @@
 """Everybody who can be asked, and where: each search of the processor, forced and chosen, the kernels, the GPU."""
 
-from hardmax.engines.search import SEARCHES
+from hardmax.engines.cpu.search import SEARCHES
 from soak.sizes import Engine, Sizes, Tier
 
 S, M, L = Tier.SMALL, Tier.MIDDLING, Tier.LARGE

@@ -4,10 +4,10 @@ from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.characters import CLASSES, LOWERED
-from hardmax.text.kernels.counting import EXCLAMATION, QUESTION, number_words
-from hardmax.text.texts import read_texts
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.tokens.characters import CLASSES, LOWERED
+from hardmax.text.tokens.kernels.counting import EXCLAMATION, QUESTION, number_words
+from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
 
 
 def kernel_words(texts, tokeniser: Tokeniser) -> list[list[str]]:

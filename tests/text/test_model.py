@@ -9,10 +9,10 @@ from text.small_models import WORDS, random_texts, small_model
 
 import hardmax
 from hardmax.errors import InputError
-from hardmax.text.building import build_vocabulary
-from hardmax.text.model import TextModel
-from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.building import build_vocabulary
+from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.threads import limited_to
 
 METRIC = [[2.0, 0.5], [0.5, 1.0]]

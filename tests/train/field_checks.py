@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.text.model import TextModel
+from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit
 
 # Four batches an epoch of forty texts, at the full step from the beginning.

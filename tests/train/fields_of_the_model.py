@@ -9,7 +9,7 @@ import torch
 from field_checks import FROZEN, SAID, SMALL, Checks, known, mixed_reviews, reviews, starts
 from watching import watch
 
-from hardmax.text.encoding import encode
+from hardmax.text.tokens.encoding import encode
 from hardmax.train import Recipe, fit
 from hardmax.train.clouds import Clouds
 from hardmax.train.layer import Hardmax

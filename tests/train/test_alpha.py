@@ -12,9 +12,9 @@ torch = pytest.importorskip("torch", reason="training needs torch (extra `train`
 
 from small_training import LEARNS_ALPHA, RECIPE, TOKENS, examples, train_small
 
-from hardmax.text.encoding import encode
-from hardmax.text.model import TextModel
-from hardmax.text.planted import plant
+from hardmax.text.data.planted import plant
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.encoding import encode
 from hardmax.train import Recipe, fit
 from hardmax.train.clouds import as_clouds
 from hardmax.train.layer import Hardmax, Softmax

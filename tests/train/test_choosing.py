@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.choosing import choose_tokens, log_odds, weigh
 from hardmax.train.descent import descend
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.clouds import as_clouds, drop_words, pick
 
 TEXTS = Encoded(np.array([3, 1, 4, 1, 5]), np.array([1, 2, 1, 3, 1]), np.array([0, 2, 2, 5]))

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from hardmax.errors import InputError
-from hardmax.text.texts import read_texts
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.train.corpus import prepare
 from hardmax.train.recipe import Recipe
 

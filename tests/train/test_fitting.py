@@ -10,8 +10,8 @@ import pytest
 pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
 from hardmax.errors import InputError
-from hardmax.text.model import TextModel
-from hardmax.text.planted import plant
+from hardmax.text.data.planted import plant
+from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit
 from hardmax.train.examples import hold_out
 

@@ -9,9 +9,9 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
-from hardmax.text.model import TextModel
-from hardmax.text.planted import plant
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.data.planted import plant
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.layer import Hardmax, Softmax
 
 CHANGE = np.array([[2.0, 1.0], [0.0, 1.0]])  # B; its inverse is made of halves, so that no rounding decides

@@ -8,8 +8,8 @@ import pytest
 
 pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
-from hardmax.text.encoding import Encoded
-from hardmax.text.planted import plant
+from hardmax.text.data.planted import plant
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train import Recipe, fit
 from hardmax.train.examples import hold_out
 from hardmax.train.layer import Hardmax

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from hardmax.text.encoding import Encoded
-from hardmax.text.texts import read_texts
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.train.corpus import prepare
 from hardmax.train.recipe import Recipe
 from hardmax.train.thrift import enough_tokens

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax.cli.imdb import NAME as IMDB
 from hardmax.cli.output import narrate
 from hardmax.errors import InputError
+from hardmax.text.data.imdb import NAME as IMDB
 
 if TYPE_CHECKING:
-    from hardmax.text.corpora import Corpus
+    from hardmax.text.data.corpora import Corpus
 
 CorpusFile = Annotated[
     str,
@@ -31,8 +31,8 @@ def check_corpus(file: str) -> None:
 
 def read_texts_with_labels(file: str, split: str, text: str | None, label: str | None, on_bad_rows: str) -> "Corpus":
     """The corpus in the file; `imdb` is that split of the IMDb reviews. Says on stderr which rows were left out."""
-    from hardmax.cli.imdb import fetch_imdb
-    from hardmax.text.corpora import read_corpus
+    from hardmax.text.data.corpora import read_corpus
+    from hardmax.text.data.imdb import fetch_imdb
 
     if on_bad_rows not in ("skip", "refuse"):
         raise InputError(f"`--on-bad-rows` must be skip or refuse, not {on_bad_rows!r}.")

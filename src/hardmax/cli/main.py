@@ -12,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 from hardmax import __version__
-from hardmax.cli import clouds, demo, doctor, evaluate, explain, limit, simulate, train, verify
+from hardmax.cli.commands import clouds, demo, doctor, evaluate, explain, limit, simulate, train, verify
 from hardmax.cli.output import narrate, narrate_lines
 from hardmax.cli.streams import give_up_output, is_of_a_stream
 from hardmax.cli.words import in_words_of_the_command

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.text.corpora import Corpus
-from hardmax.text.evaluation import evaluate_model
-from hardmax.text.model import TextModel
+from hardmax.text.data.corpora import Corpus
+from hardmax.text.evaluate.evaluation import evaluate_model
+from hardmax.text.text_model import TextModel
 from hardmax.train.recipe import Recipe
 
 if TYPE_CHECKING:

@@ -3,14 +3,14 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from hardmax.engines.cpu import Cpu as Cpu
+    from hardmax.engines.cpu.device import Cpu as Cpu
     from hardmax.engines.machines import Gpu as Gpu
 
 
 def __getattr__(name: str) -> Any:
     # Resolved when first used: `hardmax --help` does not wait for numpy.
     if name == "Cpu":
-        from hardmax.engines.cpu import Cpu
+        from hardmax.engines.cpu.device import Cpu
 
         return Cpu
     if name == "Gpu":

@@ -1,13 +1,13 @@
 """The three arithmetics by name, each with the engines it tries in turn."""
 
 from hardmax.checking import one_of, short
-from hardmax.engines.choosing import by_all_scores
-from hardmax.engines.cpu import Cpu
-from hardmax.engines.exact import ExactEngine
-from hardmax.engines.floating import FloatEngine
-from hardmax.engines.judges import Proof, TieSlack
+from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.engine import Engine
+from hardmax.engines.exact.choosing import by_all_scores
+from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.judging.judges import Proof, TieSlack
+from hardmax.engines.judging.walking import FloatEngine
 from hardmax.engines.machines import Machine
-from hardmax.engines.stretch import Engine
 from hardmax.errors import InputError
 
 ARITHMETICS = ("certified", "exact", "float")
@@ -37,6 +37,6 @@ def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine,
 def _on_gpu(arithmetic: "str | TieSlack", device: str) -> tuple[Engine, ...]:
     if arithmetic != "certified":
         raise InputError(f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu().")
-    from hardmax.engines.gpu_engine import GpuEngine
+    from hardmax.engines.gpu.walking import GpuEngine
 
     return GpuEngine("certified", device), FloatEngine("certified", Proof())

@@ -10,8 +10,8 @@ import numpy as np
 
 from hardmax.checking import short
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import BatchOutcome, Then, walk_batch
-from hardmax.engines.cpu import CPU, Cpu
+from hardmax.engines.cpu.batch import BatchOutcome, Then, walk_batch
+from hardmax.engines.cpu.device import CPU, Cpu
 from hardmax.errors import InputError, need
 from hardmax.tokens.batches import kind_of
 
@@ -74,7 +74,7 @@ def _read_machine(asked: Any) -> Machine:
 def takes_batch(machine: Machine, offsets: np.ndarray, dimension: int) -> bool:
     """Whether one kernel can walk all these clouds."""
     if isinstance(machine, Gpu):
-        from hardmax.engines.gpu_batch import suits
+        from hardmax.engines.gpu.batch import suits
 
         return suits(offsets, dimension)
     return int(np.diff(offsets).max()) <= LARGEST_SMALL_CLOUD
@@ -94,7 +94,7 @@ def walk_many(
         return walk_batch(tokens, offsets, dynamics, layers, then=then, progress=progress, cpu=machine)
     import torch  # pyright: ignore[reportMissingImports]
 
-    from hardmax.engines.gpu_batch import walk_batch_gpu
+    from hardmax.engines.gpu.batch import walk_batch_gpu
 
     there = torch.from_numpy(np.ascontiguousarray(tokens)).to(machine.device)
     return walk_batch_gpu(there, offsets, dynamics, layers, then=then).to_numpy()

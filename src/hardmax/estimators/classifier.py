@@ -14,11 +14,11 @@ from hardmax.errors import InputError
 from hardmax.estimators.labels import plain_names, read_targets
 from hardmax.estimators.recipes import recipe_of
 from hardmax.estimators.weights import read_weights
-from hardmax.text.leading import frequent_leaders
-from hardmax.text.texts import read_texts
+from hardmax.text.evaluate.leading import frequent_leaders
+from hardmax.text.tokens.texts import read_texts
 
 if TYPE_CHECKING:
-    from hardmax.text.explanation import Explanation
+    from hardmax.text.explain.explanation import Explanation
     from hardmax.train.log import Epoch
 
 
@@ -43,13 +43,13 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     Attributes
     ----------
     classes_ : the labels in order, of the dtype in which they came.
-    model_ : the `hardmax.text.model.TextModel`, with `save`.
-    leaders_ : a `hardmax.text.leading.Leader` for each word that leads in a training text, the most frequent first.
+    model_ : the `hardmax.text.text_model.TextModel`, with `save`.
+    leaders_ : a `Leader` (`hardmax.text.evaluate.leading`) for each word that leads in a training text, in order.
 
     A text of weight 0 is as if it were not there, and equal weights are as none, both to the bit. A weight of 2 is
     not the same as giving the text twice: it doubles the loss, but the words of the text are counted once.
 
-    >>> from hardmax.text.planted import plant
+    >>> from hardmax.text.data.planted import plant
     >>> corpus = plant(60, seed=1)
     >>> clf = HardmaxClassifier(recipe={"epochs": 6, "batch": 16, "rate": 0.1}).fit(corpus.texts, corpus.labels)
     >>> clf.predict(["A superb plot and a witty script.", "Awful!"]).tolist()

@@ -8,7 +8,7 @@ from sklearn.utils import column_or_1d
 
 from hardmax.checking import refuse_unreadable, short
 from hardmax.errors import InputError
-from hardmax.text.texts import is_missing
+from hardmax.text.tokens.texts import is_missing
 
 
 def read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:

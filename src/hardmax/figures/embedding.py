@@ -19,9 +19,9 @@ from hardmax.figures.labels import place_labels
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import FAINT, INK, look_of, our_look, plain_axes
 from hardmax.foreign import harmless_label
-from hardmax.text.explanation import EXTRA
-from hardmax.text.leading import Leader
-from hardmax.text.model import TextModel
+from hardmax.text.evaluate.leading import Leader
+from hardmax.text.explain.explanation import EXTRA
+from hardmax.text.text_model import TextModel
 from hardmax.wording import counted
 
 MOST_LABELS = 30

@@ -9,8 +9,8 @@ from typing import overload
 import numpy as np
 
 from hardmax.checking import place, places
-from hardmax.engines.choosing import by_all_scores
-from hardmax.engines.vectors import Vector, fractions_table
+from hardmax.engines.exact.choosing import by_all_scores
+from hardmax.engines.exact.vectors import Vector, fractions_table
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric

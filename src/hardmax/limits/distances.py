@@ -6,9 +6,10 @@ from functools import cached_property
 
 import numpy as np
 
-from hardmax.engines.events import layers_negative
-from hardmax.engines.stretch import ExactStretch, FloatStretch
-from hardmax.engines.vectors import fractions_table
+from hardmax.engines.exact.events import layers_negative
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.exact.vectors import fractions_table
+from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, lengths, longest_above, unit_of
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import short, whole_number
-from hardmax.engines.powers import power
-from hardmax.engines.vectors import fractions_table
+from hardmax.engines.exact.powers import power
+from hardmax.engines.exact.vectors import fractions_table
 from hardmax.errors import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters

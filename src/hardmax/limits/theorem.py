@@ -14,10 +14,10 @@ from itertools import pairwise
 import numpy as np
 
 from hardmax.checking import instance
-from hardmax.engines.choosing import Chosen, by_all_scores, turned
-from hardmax.engines.exact import ExactEngine
-from hardmax.engines.integers import products
-from hardmax.engines.stretch import ExactStretch
+from hardmax.engines.exact.choosing import Chosen, by_all_scores, turned
+from hardmax.engines.exact.integers import products
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.exact.walking import ExactEngine
 from hardmax.errors import InputError
 from hardmax.limits.kinds import FaceProjection, Vertex
 from hardmax.limits.result import Limit

@@ -11,10 +11,12 @@ from hardmax.checking import caller, whole_number
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.floating import Undecided
-from hardmax.engines.judges import TieSlack
+from hardmax.engines.engine import Engine
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.floats.stretch import FloatStretch
+from hardmax.engines.judging.judges import TieSlack
+from hardmax.engines.judging.walking import Undecided
 from hardmax.engines.machines import Gpu, Machine, machine_for, takes_batch
-from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
 from hardmax.errors import InputError
 from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_memory, check_recording, read_record
 from hardmax.runs.stops import AfterLayers, Stop, read_stop
@@ -63,7 +65,7 @@ def simulate(
     machine = machine_for(tokens, engine)
     there = clouds_there(tokens, machine)
     if there is not None:
-        from hardmax.runs.on_device import Plan, simulate_there
+        from hardmax.runs.on_device.simulation import Plan, simulate_there
 
         engines = engines_for(arithmetic, machine)
         return simulate_there(there, Plan(dynamics, engines, stop, record, memory_limit), progress)

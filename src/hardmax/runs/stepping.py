@@ -24,7 +24,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     there = clouds_there(tokens, machine)
     if there is None:
         return definition.step(tokens, dynamics)
-    from hardmax.runs.on_device import Plan, step_there
+    from hardmax.runs.on_device.simulation import Plan, step_there
 
     engines = engines_for("certified", machine)
     return step_there(there, Plan(dynamics, engines, AfterLayers(1), LastOnly(), DEFAULT_MEMORY_LIMIT))

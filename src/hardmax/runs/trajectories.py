@@ -10,7 +10,7 @@ import numpy as np
 
 from hardmax.checking import file_path, place, places, short, whole_number
 from hardmax.dynamics import Dynamics
-from hardmax.engines.batch import BatchOutcome, Then
+from hardmax.engines.cpu.batch import BatchOutcome, Then
 from hardmax.engines.machines import Machine, walk_many
 from hardmax.errors import InputError
 from hardmax.runs.records import Record
@@ -71,14 +71,14 @@ class Trajectories(Sequence[Trajectory]):
 
         The last layer is in it as `tokens` with `offsets`, so that `hardmax simulate` can go on from there.
         """
-        from hardmax.runs.batch_storage import save
+        from hardmax.runs.storage.batch import save
 
         save(self, file_path(path))
 
     @staticmethod
     def load(path: str | Path) -> "Trajectories":
         """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
-        from hardmax.runs.batch_storage import load
+        from hardmax.runs.storage.batch import load
 
         return load(file_path(path))
 

@@ -12,10 +12,12 @@ from hardmax.attended_sets import AttendedSets
 from hardmax.checking import file_path, place, short, whole_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.cpu import CPU
-from hardmax.engines.stretch import Engine, ExactStretch, FloatStretch
-from hardmax.engines.truth import Exactly
-from hardmax.engines.vectors import fractions_table
+from hardmax.engines.cpu.device import CPU
+from hardmax.engines.engine import Engine
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.exact.truth import Exactly
+from hardmax.engines.exact.vectors import fractions_table
+from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.errors import InputError
 from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.lengths import rounding_of
@@ -207,14 +209,14 @@ class Trajectory:
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
-        from hardmax.runs.storage import save
+        from hardmax.runs.storage.run import save
 
         save(self, file_path(path))
 
     @staticmethod
     def load(path: str | Path) -> "Trajectory":
         """Read a run that `save` wrote."""
-        from hardmax.runs.storage import load
+        from hardmax.runs.storage.run import load
 
         return load(file_path(path))
 

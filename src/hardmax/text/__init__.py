@@ -12,38 +12,38 @@ from typing import TYPE_CHECKING, Any
 
 # Names are resolved when first used (PEP 562): a tokeniser should not wait for the kernels.
 _HOMES = {
-    "Analysis": "hardmax.text.analysis",
-    "Corpus": "hardmax.text.corpora",
-    "Encoded": "hardmax.text.encoding",
-    "Explanation": "hardmax.text.explanation",
+    "Analysis": "hardmax.text.model.analysis",
+    "Corpus": "hardmax.text.data.corpora",
+    "Encoded": "hardmax.text.tokens.encoding",
+    "Explanation": "hardmax.text.explain.explanation",
     "HardmaxClassifier": "hardmax.estimators",  # above this room, so by name only; needs the extra `train`
-    "TextModel": "hardmax.text.model",
-    "Tokeniser": "hardmax.text.tokeniser",
-    "Vocabulary": "hardmax.text.vocabulary",
-    "build_vocabulary": "hardmax.text.building",
-    "calibrate": "hardmax.text.calibration",
-    "encode": "hardmax.text.encoding",
-    "evaluate": "hardmax.text.metrics",
+    "TextModel": "hardmax.text.text_model",
+    "Tokeniser": "hardmax.text.tokens.tokeniser",
+    "Vocabulary": "hardmax.text.tokens.vocabulary",
+    "build_vocabulary": "hardmax.text.tokens.building",
+    "calibrate": "hardmax.text.evaluate.calibration",
+    "encode": "hardmax.text.tokens.encoding",
+    "evaluate": "hardmax.text.evaluate.metrics",
     "load": "hardmax.text.shipped",
-    "plant": "hardmax.text.planted",
-    "read_corpus": "hardmax.text.corpora",
+    "plant": "hardmax.text.data.planted",
+    "read_corpus": "hardmax.text.data.corpora",
 }
 
 if TYPE_CHECKING:
-    from hardmax.text.analysis import Analysis as Analysis
-    from hardmax.text.building import build_vocabulary as build_vocabulary
-    from hardmax.text.calibration import calibrate as calibrate
-    from hardmax.text.corpora import Corpus as Corpus
-    from hardmax.text.corpora import read_corpus as read_corpus
-    from hardmax.text.encoding import Encoded as Encoded
-    from hardmax.text.encoding import encode as encode
-    from hardmax.text.explanation import Explanation as Explanation
-    from hardmax.text.metrics import evaluate as evaluate
-    from hardmax.text.model import TextModel as TextModel
-    from hardmax.text.planted import plant as plant
+    from hardmax.text.data.corpora import Corpus as Corpus
+    from hardmax.text.data.corpora import read_corpus as read_corpus
+    from hardmax.text.data.planted import plant as plant
+    from hardmax.text.evaluate.calibration import calibrate as calibrate
+    from hardmax.text.evaluate.metrics import evaluate as evaluate
+    from hardmax.text.explain.explanation import Explanation as Explanation
+    from hardmax.text.model.analysis import Analysis as Analysis
     from hardmax.text.shipped import load as load
-    from hardmax.text.tokeniser import Tokeniser as Tokeniser
-    from hardmax.text.vocabulary import Vocabulary as Vocabulary
+    from hardmax.text.text_model import TextModel as TextModel
+    from hardmax.text.tokens.building import build_vocabulary as build_vocabulary
+    from hardmax.text.tokens.encoding import Encoded as Encoded
+    from hardmax.text.tokens.encoding import encode as encode
+    from hardmax.text.tokens.tokeniser import Tokeniser as Tokeniser
+    from hardmax.text.tokens.vocabulary import Vocabulary as Vocabulary
 
 
 def __getattr__(name: str) -> Any:

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from hardmax.checking import file_path
 from hardmax.errors import InputError
-from hardmax.text.folder import read_model
-from hardmax.text.model import TextModel
+from hardmax.text.files.folder import read_model
+from hardmax.text.text_model import TextModel
 
 MODELS = Path(__file__).parents[1] / "models"
 

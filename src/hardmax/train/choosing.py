@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.descent import descend
 
 _LENGTH = 3.0  # of a text

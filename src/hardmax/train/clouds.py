@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 
 
 @dataclass(frozen=True, eq=False)

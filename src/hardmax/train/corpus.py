@@ -5,11 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.building import build_vocabulary
-from hardmax.text.encoding import Encoded, encode
-from hardmax.text.texts import TextBytes
-from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.tokens.building import build_vocabulary
+from hardmax.text.tokens.encoding import Encoded, encode
+from hardmax.text.tokens.texts import TextBytes
+from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.choosing import choose_tokens
 from hardmax.train.clouds import pick
 from hardmax.train.recipe import Recipe

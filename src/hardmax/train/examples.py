@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.texts import TextBytes, read_texts
+from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.clouds import Clouds
 
 

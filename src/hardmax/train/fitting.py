@@ -15,11 +15,11 @@ import torch
 
 from hardmax.checking import a_text, caller, file_path, instance, short
 from hardmax.errors import InputError
-from hardmax.text.calibration import fit_temperature
-from hardmax.text.claims import Claim
-from hardmax.text.encoding import Encoded
-from hardmax.text.model import TextModel
-from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.evaluate.calibration import fit_temperature
+from hardmax.text.files.claims import Claim
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.train.clouds import as_clouds, pick
 from hardmax.train.corpus import Corpus, prepare
 from hardmax.train.examples import Examples, hold_out, read_examples, read_labels

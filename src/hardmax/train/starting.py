@@ -7,7 +7,7 @@ know of one another, too. Training then has little left to do, and a few thousan
 
 import numpy as np
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.choosing import classes_told, log_odds, weigh
 from hardmax.train.recipe import Recipe
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.text.encoding import Encoded
+from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.choosing import log_odds, weigh
 from hardmax.train.clouds import as_clouds, pick
 

@@ -1,0 +1,72 @@
+"""`hardmax explain`: why a model says what it says of a text."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardmax.cli.options import AsJson, check_target
+from hardmax.cli.output import is_terminal, narrate, print_json, print_text
+from hardmax.errors import InputError
+from hardmax.foreign import harmless_text
+from hardmax.tokens.reading import decode, read_bytes, shown_name
+
+if TYPE_CHECKING:
+    from hardmax.text.explain.explanation import Explanation
+
+DEFAULT_MODEL = "imdb-2d"
+STYLES = {"": "", "for": "bold underline blue", "against": "bold reverse red", "left out": "dim"}
+
+
+def explain_command(
+    text: Annotated[str | None, typer.Argument(help="The text, or - for standard input.")] = None,
+    file: Annotated[str | None, typer.Option("--file", "-f", help="Read the text from a file instead.")] = None,
+    model: Annotated[str, typer.Option(help="The folder of a model, or the name of one that ships.")] = DEFAULT_MODEL,
+    html: Annotated[str | None, typer.Option(help="Write a page with the leaders marked to a .html file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say why a model gives a text its label.
+
+    Prints the label, its probability, the words that lead, and how they add up to the score.
+    """
+    if html is not None:
+        check_target(html, "--html", (".html", ".htm"))
+    content = _read_text(text, file)
+
+    from hardmax.text.shipped import load  # only now, since it takes a while to come
+
+    explanation = load(model).explain(content)
+    if html is not None:
+        explanation.save(html)
+        narrate(f"wrote {html}")
+    if as_json:
+        print_json(explanation.to_dict())
+    else:
+        _show(explanation)
+
+
+def _read_text(text: str | None, file: str | None) -> str:
+    if (text is None) == (file is None):
+        came = "both came" if text is not None else "neither came"
+        raise InputError(f"give either a text (or - for standard input) or `--file`: {came}.")
+    if file is None and text != "-":
+        return text or ""
+    source = "-" if file is None else file
+    return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
+
+
+def _show(explanation: "Explanation") -> None:
+    if not is_terminal():
+        print_text(explanation)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
+    from hardmax.text.explain.excerpt import pieces
+
+    marked = Text()
+    for piece in pieces(explanation):
+        text = harmless_text(piece.text)
+        marked.append(f"\n{text}\n" if piece.side == "left out" else text, STYLES[piece.side])
+    console = Console(highlight=False)
+    console.print(marked, "\n")
+    console.print(Text(str(explanation)))

@@ -1,0 +1,1 @@
+"""What commands print: a summary for people, a document for programs."""

@@ -1,0 +1,109 @@
+"""What `hardmax evaluate` prints and draws: a summary for people, a document for programs, two pictures."""
+
+from typing import TYPE_CHECKING, Any
+
+from hardmax.cli.output import print_facts, print_table
+from hardmax.errors import InputError
+
+if TYPE_CHECKING:
+    from hardmax.text.evaluate.evaluation import Evaluation
+    from hardmax.text.evaluate.leading import Leader
+    from hardmax.text.text_model import TextModel
+
+SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
+
+
+def document(model: "TextModel", found: "Evaluation") -> dict[str, Any]:
+    """Everything that was measured, as plain data; the 30 most frequent leaders."""
+    from hardmax import __version__
+
+    about = {"hardmax": __version__, "model": describe(model), "classes": list(model.classes)}
+    return about | found.metrics | {"leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]]}
+
+
+def describe(model: "TextModel") -> dict[str, Any]:
+    """What an accuracy must be read with."""
+    return {
+        "tokens": len(model.vocabulary),
+        "dimension": model.dimension,
+        "layers": model.layers,
+        "alpha": model.alpha,
+        "temperature": model.temperature,
+    }
+
+
+def in_words(model: "TextModel") -> str:
+    """The same in a line."""
+    size = f"{len(model.vocabulary):,} tokens, dimension {model.dimension}"
+    return f"{size}, {model.layers} layers, alpha {model.alpha}"
+
+
+def show(model: "TextModel", found: "Evaluation") -> None:
+    """Prints the numbers, the confusion and the leaders."""
+    print_facts(facts(model, found.metrics), comment="# ")
+    names = [str(name) for name in model.classes]
+    rows = [[name, *map(str, row)] for name, row in zip(names, found.metrics["confusion"], strict=True)]
+    print_table(["true \\ predicted", *names], rows, right=names)
+    header = ["leader", "texts", "share", "mass", "lean", "pull"]
+    print_table(
+        header, [_row(leader) for leader in found.leaders[:SHOWN_LEADERS]], right=["texts", "share", "mass", "pull"]
+    )
+
+
+def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
+    """The numbers with their names."""
+    of_second = [(f"F1 of {model.classes[1]}", f"{metrics['f1_binary']:.4f}")] if "f1_binary" in metrics else []
+    unknown = metrics["texts_without_a_known_word"]
+    return [
+        ("model", in_words(model)),
+        ("texts", f"{metrics['texts']:,}" + (f" ({unknown:,} without a known word)" if unknown else "")),
+        ("accuracy", f"{metrics['accuracy']:.4f}"),
+        ("F1, macro", f"{metrics['f1_macro']:.4f}"),
+        *of_second,
+        ("log-loss", f"{metrics['log_loss'] + 0.0:.4f}"),
+        ("Brier", f"{metrics['brier']:.4f}"),
+        ("calibration error", f"{metrics['calibration_error']:.4f}"),
+        ("leaders a text", f"{metrics['leaders_per_text']:.2f}"),
+        ("mass on leaders", f"{metrics['mass_on_leaders']:.3f}"),
+    ]
+
+
+def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding: str | None) -> list[str]:
+    """Makes the pictures that were asked for, then writes them; gives back where."""
+    from hardmax.tokens.files import write_whole
+
+    contents: dict[str, bytes] = {}
+    if picture is not None:
+        contents[picture] = _reliability(found, picture)
+    if embedding is not None:
+        contents[embedding] = _embedding(model, found, embedding)
+    for path, data in contents.items():
+        write_whole(path, data)
+    return list(contents)
+
+
+def _reliability(found: "Evaluation", path: str) -> bytes:
+    from hardmax.figures.reliability import reliability_figure
+    from hardmax.figures.style import figure_bytes
+
+    return figure_bytes(reliability_figure(found.truth, found.probabilities), path)
+
+
+def _embedding(model: "TextModel", found: "Evaluation", path: str) -> bytes:
+    from hardmax.figures.embedding import embedding_figure
+    from hardmax.figures.style import figure_bytes
+
+    if not found.leaders:
+        raise InputError("`--embedding` has no leaders to draw: the model knows no word of these texts.")
+    return figure_bytes(embedding_figure(model, found.leaders[:DRAWN_LEADERS]), path)
+
+
+def _row(leader: "Leader") -> list[str]:
+    return [
+        leader.word,
+        f"{leader.texts:,}",
+        f"{leader.share:.3f}",
+        f"{leader.mass:.3f}",
+        str(leader.lean),
+        f"{leader.pull:+.2f}",
+    ]

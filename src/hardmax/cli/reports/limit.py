@@ -1,0 +1,249 @@
+"""What `hardmax limit` prints: a summary for people, a document for programs. Both show the same numbers."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from hardmax.cli.output import finite, is_terminal, print_facts, print_table
+from hardmax.cli.reports.phrases import (
+    DECIDED_BY,
+    SHOWN_ROWS,
+    columns,
+    coordinate,
+    leaders_of,
+    parameters,
+    settled,
+    size_of,
+    some,
+    token_list,
+)
+
+if TYPE_CHECKING:
+    from hardmax.limits.cycles import Cycle
+    from hardmax.limits.kinds import Kind
+    from hardmax.limits.result import Limit
+    from hardmax.limits.theorem import TheoremReport
+
+NEAR = "1e-6"
+SHOWN_VERTICES, SHOWN_CHASE = 6, 8
+WIDE = 80
+
+
+def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport] | None" = None) -> dict[str, Any]:
+    """Everything about the limit, or the limits, as plain data."""
+    from hardmax import __version__
+    from hardmax.limits.finding import limits_of
+    from hardmax.limits.result import Limit
+
+    found = [_limit_document(lim) for lim in limits_of(result)]
+    if reports is not None:
+        found = [one | {"check": _check_document(report)} for one, report in zip(found, reports, strict=True)]
+    about = {"hardmax": __version__}
+    return about | (found[0] if isinstance(result, Limit) else {"clouds": found})
+
+
+def show(result: "Limit | Sequence[Limit]") -> None:
+    """Prints a summary and a table: of the clusters of one cloud, or of many clouds."""
+    from hardmax.limits.result import Limit
+
+    if isinstance(result, Limit):
+        print_facts(_facts(result), comment="# ")
+        _show_clusters(result)
+    else:
+        _show_clouds(result)
+
+
+def show_checks(reports: "Sequence[TheoremReport]") -> None:
+    """Prints every statement with what became of it; of many clouds, how many hold in each."""
+    if len(reports) == 1:
+        _show_check(reports[0])
+        return
+    rows = []
+    for number, report in enumerate(reports):
+        counts = Counter(statement.verdict for statement in report)
+        verdicts = ("holds", "fails", "undecided", "does not apply")
+        rows.append([str(number), *(str(counts[verdict]) for verdict in verdicts)])
+    header = ["cloud", "hold", "fail", "undecided", "do not apply"]
+    print_table(header, rows, right=header)
+
+
+# ---------------------------------------------------------------- for programs
+
+
+def _limit_document(lim: "Limit") -> dict[str, Any]:
+    run, clusters, cycle = lim.run, lim.clusters, lim.cycle
+    return parameters(run.dynamics) | {
+        "n": run.n,
+        "d": run.d,
+        "layers": run.layers,
+        "stopped": lim.stopped,
+        "settled_at": lim.settled_at,
+        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
+        "arithmetic": lim.arithmetic,
+        "certified": lim.certified,
+        "bound": finite(lim.bound),
+        "theorem_applies": lim.theorem_applies,
+        "theorem_reason": lim.theorem_reason,
+        "cycle": None if cycle is None else _cycle_document(cycle),
+        "leaders": lim.leaders.tolist(),
+        "leader_layers": lim.leader_layers.tolist(),
+        "clusters": [
+            {"point": point, "size": size} | _kind_document(kind)
+            for point, size, kind in zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
+        ],
+        "labels": clusters.labels.tolist(),
+        "points": lim.points.tolist(),
+    }
+
+
+def _kind_document(kind: "Kind") -> dict[str, Any]:
+    from hardmax.limits.kinds import FaceProjection, Vertex
+
+    match kind:
+        case Vertex(leader):
+            return {"kind": "vertex", "leader": leader}
+        case FaceProjection(vertices, weights):
+            return {"kind": "face", "vertices": list(vertices), "weights": [str(weight) for weight in weights]}
+        case _:
+            return {"kind": "elsewhere"}
+
+
+def _cycle_document(cycle: "Cycle") -> dict[str, Any]:
+    return {"period": cycle.period, "since": cycle.since, "exact": cycle.exact, "chase": list(cycle.chase)}
+
+
+def _check_document(report: "TheoremReport") -> list[dict[str, Any]]:
+    return [
+        {
+            "source": statement.source,
+            "claim": statement.claim,
+            "verdict": statement.verdict,
+            "margin": None if statement.margin is None else finite(statement.margin),
+            "detail": statement.detail,
+        }
+        for statement in report
+    ]
+
+
+# ---------------------------------------------------------------- for people
+
+
+def _facts(lim: "Limit") -> list[tuple[str, str]]:
+    known = [
+        ("tokens", size_of(lim.run)),
+        ("alpha", str(lim.run.dynamics.alpha)),
+        ("leaders", leaders_of(lim.run)),
+        ("settled at", settled(lim.settled_at)),
+    ]
+    if lim.settled_at is not None:
+        known.append((f"within {NEAR}", f"from layer {lim.layers_to(NEAR)} on"))
+    else:
+        known += [("stopped", lim.run.stopped), ("limits", f"within {lim.bound:.2g} of these points")]
+    if lim.cycle is not None:
+        known.append(("cycle", _cycle(lim.cycle)))
+    theorem = "applies" if lim.theorem_applies else f"does not apply: {lim.theorem_reason}"
+    return [*known, ("theorem", theorem), ("arithmetic", DECIDED_BY[lim.arithmetic])]
+
+
+def _cycle(cycle: "Cycle") -> str:
+    often = "in every layer" if cycle.period == 1 else f"every {cycle.period} layers"
+    told = f"the same attended sets {often} since layer {cycle.since}"
+    if cycle.exact:
+        told += ", and the tokens in the same places"
+    if cycle.chase:
+        told += (
+            f"; each of {some([str(token) for token in cycle.chase], SHOWN_CHASE)} follows the next, round and round"
+        )
+    return told
+
+
+def _show_clusters(lim: "Limit") -> None:
+    """What each cluster is: the first of them on a terminal, all of them on a pipe."""
+    clusters, members = lim.clusters, _members(lim)
+    shown = min(len(clusters), SHOWN_ROWS) if is_terminal() else len(clusters)
+    points = [[coordinate(value) for value in row[: _most_columns(lim)]] for row in clusters.points[:shown].tolist()]
+    facts = [
+        [_kind(kind), str(len(tokens)), _share(len(tokens) / lim.run.n), token_list(tokens)]
+        for kind, tokens in zip(clusters.kinds[:shown], members, strict=False)
+    ]
+    header = ["kind", "size", "share", "tokens"]
+    wide = _fitting(points, [header, *facts])
+    if wide < min(lim.run.d, 2):  # where a token goes is worth more than all who go there
+        header, facts = header[:-1], [row[:-1] for row in facts]
+        wide = max(1, _fitting(points, [header, *facts]))
+    names = [f"z{number}" for number in range(wide)]
+    more = ["…"] if wide < lim.run.d else []
+    rows = [[str(label), *points[label][:wide], *more, *facts[label]] for label in range(shown)]
+    print_table(["cluster", *names, *more, *header], rows, right=["cluster", *names, "size", "share"])
+    if shown < len(clusters):
+        print(f"... {len(clusters) - shown} more")
+
+
+def _most_columns(lim: "Limit") -> int:
+    return columns() if is_terminal() else lim.run.d
+
+
+def _fitting(points: list[list[str]], beside: list[list[str]]) -> int:
+    """How many coordinates find room on the terminal beside these columns; all of them on a pipe."""
+    if not is_terminal():
+        return len(points[0])
+    gap, frame = 3, len(" cluster   …  ")
+    used = frame + sum(gap + max(map(len, column)) for column in zip(*beside, strict=True))
+    for number, column in enumerate(zip(*points, strict=True)):
+        used += gap + max(map(len, column))
+        if used > columns():
+            return number
+    return len(points[0])
+
+
+def _members(lim: "Limit") -> list[list[int]]:
+    members: list[list[int]] = [[] for _ in range(len(lim.clusters))]
+    for token, label in enumerate(lim.clusters.labels.tolist()):
+        members[label].append(token)
+    return members
+
+
+def _kind(kind: "Kind") -> str:
+    from hardmax.limits.kinds import FaceProjection
+
+    if isinstance(kind, FaceProjection) and is_terminal():
+        return f"face {some([str(vertex) for vertex in kind.vertices], SHOWN_VERTICES)}"
+    return str(kind)
+
+
+def _share(share: float) -> str:
+    return f"{100 * share:.1f} %" if is_terminal() else repr(share)
+
+
+def _show_clouds(limits: "Sequence[Limit]") -> None:
+    header = ["cloud", "tokens", "leaders", "clusters", "settled", "arithmetic", f"to {NEAR}", "theorem"]
+    rows = [
+        [
+            str(number),
+            str(lim.run.n),
+            str(len(lim.leaders)),
+            str(len(lim.clusters)),
+            "not yet" if lim.settled_at is None else str(lim.settled_at),
+            lim.arithmetic,
+            "" if lim.settled_at is None else str(lim.layers_to(NEAR)),
+            "applies" if lim.theorem_applies else "silent",
+        ]
+        for number, lim in enumerate(limits)
+    ]
+    kept = len(header) if not is_terminal() or columns() >= WIDE else header.index("arithmetic") + 1
+    print_table(header[:kept], [row[:kept] for row in rows], right=["cloud", "tokens", *header[2:5], f"to {NEAR}"])
+
+
+def _show_check(report: "TheoremReport") -> None:
+    if is_terminal() and columns() < WIDE:
+        rows = [[f"{one.source}: {one.claim}", one.verdict, _margin(one.margin)] for one in report]
+        print_table(["statement", "verdict", "margin"], rows, right=["margin"])
+        return
+    rows = [[one.source, one.claim, one.verdict, _margin(one.margin), one.detail] for one in report]
+    print_table(["of", "statement", "verdict", "margin", "seen"], rows, right=["margin"])
+
+
+def _margin(margin: float | None) -> str:
+    if margin is None:
+        return ""
+    return f"{margin:.2g}" if is_terminal() else repr(margin)

@@ -1,0 +1,53 @@
+"""What `hardmax train` says: before, after, and as a document for programs."""
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from hardmax.cli.output import print_facts
+from hardmax.cli.reports.evaluate import describe, facts, in_words
+from hardmax.cli.reports.phrases import some
+from hardmax.wording import counted
+
+if TYPE_CHECKING:
+    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.text_model import TextModel
+    from hardmax.train.recipe import Recipe
+
+SHOWN_CLASSES = 6
+_HELD_OUT = "validation_"
+
+
+def begin(corpus: "Corpus", recipe: "Recipe") -> str:
+    """What the training starts with. One class alone is refused here."""
+    classes, _ = corpus.numbered()
+    sizes = Counter(corpus.labels)
+    named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
+    return f"{counted(len(corpus), 'text')} ({named}); {counted(recipe.epochs, 'epoch')}, seed {recipe.seed}"
+
+
+def document(model: "TextModel", output: str) -> dict[str, Any]:
+    """What came out, as plain data."""
+    from hardmax import __version__
+
+    about = {"hardmax": __version__, "output": output, "model": describe(model), "classes": list(model.classes)}
+    return about | model.metrics
+
+
+def show(model: "TextModel") -> None:
+    """Prints what was measured on the texts that were held out or, if there were none, met in training."""
+    held_out = {
+        name.removeprefix(_HELD_OUT): value for name, value in model.metrics.items() if name.startswith(_HELD_OUT)
+    }
+    if held_out:
+        named = [(name if name == "model" else f"validation {name}", value) for name, value in facts(model, held_out)]
+        print_facts(named)
+        return
+    last = model.metrics["training"][-1]
+    print_facts(
+        [
+            ("model", in_words(model)),
+            ("training loss", f"{last['loss']:.4f}"),
+            ("training accuracy", f"{last['accuracy']:.4f}"),
+            ("leaders a text", f"{last['leaders']:.2f}"),
+        ]
+    )

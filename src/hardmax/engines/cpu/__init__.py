@@ -1,0 +1,1 @@
+"""The processor: which search, how many threads, and many clouds at once."""

@@ -1,0 +1,116 @@
+"""Many clouds in one call of a kernel: where their tokens are at a layer, who leads, and what floats cannot decide."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import Enum, auto
+from functools import cache
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.cpu.device import CPU, Cpu
+from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED, walk_clouds
+from hardmax.engines.exact.powers import float_powers
+from hardmax.engines.floats.bounds import kernel_factors
+from hardmax.engines.floats.metric import float_metric
+from hardmax.tokens.kernels.merging import table_size
+
+# Clouds between two words about progress.
+_AT_ONCE = 4096
+# Most clouds settle sooner. What comes after costs the same at any layer, once they have.
+_FIRST_DEPTH = 64
+
+
+class Then(Enum):
+    """What the tokens of a cloud do once it has settled."""
+
+    GO_ON = auto()  # to the layer asked for
+    STAY = auto()
+    ARRIVE = auto()  # at their limits
+
+    def shares(self, dynamics: Dynamics, layers: int, walked: int | None = None) -> np.ndarray:
+        """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`.
+
+        The clouds are walked no further than to layer `walked` (to `layers`, if None): there is a share for each layer
+        at which one of them may settle, and for no other.
+        """
+        walked = layers if walked is None else walked
+        if self is Then.GO_ON:
+            return float_powers(dynamics.keep, layers - walked, walked + 1)
+        return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
+
+
+def depths(layers: int) -> Iterator[int]:
+    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at last all `layers`.
+
+    >>> list(depths(5000)), list(depths(7))
+    ([64, 1024, 5000], [7])
+    """
+    depth = _FIRST_DEPTH
+    while depth < layers:
+        yield depth
+        depth *= 16
+    yield layers
+
+
+@dataclass(frozen=True, eq=False)
+class BatchOutcome:
+    """What the kernel found, token by token and cloud by cloud."""
+
+    tokens: np.ndarray  # (total, d) at the layer asked for, or where the cloud settled
+    leader_since: np.ndarray  # (total,) -1: not a leader
+    settled: np.ndarray  # (clouds,) the layer; -1: not yet; UNDECIDED: floats could not prove a choice
+    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """The clouds that integers have to decide."""
+        return np.flatnonzero(self.settled == UNDECIDED)
+
+
+def walk_batch(
+    tokens: np.ndarray,
+    offsets: np.ndarray,
+    dynamics: Dynamics,
+    layers: int,
+    *,
+    cpu: Cpu = CPU,
+    then: Then = Then.GO_ON,
+    progress: Callable[[int, int], None] | None = None,
+) -> BatchOutcome:
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked."""
+    tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
+    metric = float_metric(dynamics)
+    factors = np.array(kernel_factors(tokens.shape[1], metric))
+    clouds = len(offsets) - 1
+    outcome = BatchOutcome(
+        np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)
+    )
+    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+    longest = int(np.diff(offsets).max())
+    shares = cache(lambda depth: then.shares(dynamics, layers, depth))
+    for first in range(0, clouds, _AT_ONCE):
+        last = min(first + _AT_ONCE, clouds)
+        for depth in depths(layers):
+            with cpu.limited():
+                walk_clouds(
+                    tokens,
+                    tokens.view(np.int64),
+                    offsets[first : last + 1],
+                    matrix,
+                    float(dynamics.keep),
+                    shares(depth),
+                    depth,
+                    factors,
+                    longest,
+                    table_size(longest),
+                    outcome.tokens,
+                    outcome.settled[first:last],
+                    outcome.leader_since,
+                    outcome.errors[first:last],
+                )
+            if not (outcome.settled[first:last] == WALKED).any():
+                break
+        if progress is not None:
+            progress(last, clouds)
+    return outcome

@@ -1,0 +1,236 @@
+"""The plane: convex polygons with exact turns, and who on them lies furthest along a direction, by angle."""
+
+import numpy as np
+
+from hardmax.compiling import njit, spread
+from hardmax.engines.floats.kernels.expansions import add_product, leading_part
+
+ROWS = 1024  # a task for a thread
+NOWHERE, BESIDE, INSIDE = 0, 1, 2
+_UNIT = 2.0**-53
+_SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
+_MOST_BINS = 2**14
+_SMALLEST = 2.0**-1074
+_TINY, _ROOT_OF_TINY = 2.0**-1000, 2.0**-500  # more than underflow can take from a product; from a square's root
+
+
+@njit
+def _exact_turn(ax, ay, bx, by, cx, cy):
+    """The sign of a x b + b x c + c x a, from a sum of floats that loses nothing."""
+    parts = np.zeros(12)
+    lefts, rights = (ax, -ay, bx, -by, cx, -cy), (by, bx, cy, cx, ay, ax)
+    count = 0
+    for term in range(6):
+        count = add_product(lefts[term], rights[term], parts, count)
+    return np.sign(leading_part(parts, count))
+
+
+@njit(inline="always")
+def _turn(points, a, b, c):
+    """Positive if a, b, c turn to the left, negative to the right, 0 if they are in line: decided exactly."""
+    ax, ay, bx, by, cx, cy = points[a, 0], points[a, 1], points[b, 0], points[b, 1], points[c, 0], points[c, 1]
+    left = (bx - ax) * (cy - ay)
+    right = (by - ay) * (cx - ax)
+    if abs(left - right) > _SURE * (abs(left) + abs(right)):
+        return left - right
+    return _exact_turn(ax, ay, bx, by, cx, cy)
+
+
+@njit
+def polygon(points, order):
+    """The corners of the hull, counter-clockwise, none of them in line; `order` sorts points by x, then y."""
+    corners = np.empty(2 * len(order) + 1, np.int64)
+    count = 0
+    for way in range(2):
+        kept = count
+        for place in range(len(order)):
+            j = order[place] if way == 0 else order[len(order) - 1 - place]
+            while count - kept >= 2 and _turn(points, corners[count - 2], corners[count - 1], j) <= 0:
+                count -= 1
+            corners[count] = j
+            count += 1
+        count -= 1  # the end of one chain is the start of the other
+    return corners[: max(count, 1)]
+
+
+@njit(inline="always")
+def diamond_angle(x, y):
+    """Grows with the angle of (x, y), from 0 to 4, at the price of one division; 1 for (0, 0)."""
+    along = x / max(abs(x) + abs(y), _SMALLEST)
+    return 1.0 - along if y >= 0.0 else 3.0 + along
+
+
+@njit
+def sort_into_bins(angles):
+    """How many of some increasing angles lie in bins before each of many equal ones: where a search can start."""
+    bins = 2048
+    while bins < min(4 * len(angles), _MOST_BINS):
+        bins *= 2
+    before = np.zeros(bins + 2, np.int64)
+    for angle in angles:
+        before[np.int64(angle * (bins / 4.0)) + 1] += 1
+    for number in range(1, len(before)):
+        before[number] += before[number - 1]
+    return before
+
+
+@njit(inline="always")
+def _count_up_to(angle, angles, before):
+    """How many of the angles are at most this one.
+
+    Rounding keeps order, so an angle in a lower bin is smaller; only those in the same bin are compared.
+    """
+    here = np.int64(angle * ((len(before) - 2) / 4.0))
+    low, high = before[here], before[here + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if angles[middle] <= angle:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@njit(inline="always")
+def _left_of(ax, ay, bx, by, x, y):
+    """Whether (x, y) lies to the left of the way from a to b, beyond doubt; where rounding leaves a doubt, no."""
+    left = (bx - ax) * (y - ay)
+    right = (by - ay) * (x - ax)
+    return left - right > _SURE * (abs(left) + abs(right)) + _TINY
+
+
+@njit
+def _inner_disk(edges, x, y):
+    """The square of how far around (x, y) everything is surely inside all edges; -1 where nothing is."""
+    radius = np.inf
+    for k in range(len(edges)):
+        radius = min(radius, edges[k, 0] * x + edges[k, 1] * y - edges[k, 2])
+    return radius * radius * (1 - 2.0**-40) if radius > _ROOT_OF_TINY else -1.0
+
+
+@njit
+def _edges(corners, first, reach):
+    """For each edge a unit normal (a, b) and c: what has a x + b y > c is inside it, by 2^-40 of the reach or more.
+
+    An edge too short to have a normal in floats gets one that nothing is inside of.
+    """
+    count = len(corners)
+    edges = np.empty((count, 3))
+    for k in range(count):
+        a, b = corners[(k + first - 1) % count], corners[(k + first) % count]
+        across, along = a[1] - b[1], b[0] - a[0]
+        length = np.sqrt(across * across + along * along)
+        if length > _ROOT_OF_TINY:
+            edges[k] = across / length, along / length, (across * a[0] + along * a[1]) / length + 2.0**-40 * reach
+        else:
+            edges[k] = 0.0, 0.0, np.inf
+    return edges
+
+
+@njit
+def _angles_around(corners, x, y):
+    angles = np.empty(len(corners))
+    for k in range(len(corners)):
+        angles[k] = diamond_angle(corners[k, 0] - x, corners[k, 1] - y)
+    return angles
+
+
+def mark_inside(points: np.ndarray, corners: np.ndarray, outside: np.ndarray) -> None:
+    """Clear the mark of points that are surely inside a convex polygon.
+
+    Its middle m is inside if it is on the inner side of every edge by more than rounding; if it is not, because the
+    polygon is too thin, nobody is marked. A point is inside if it lies in a triangle of m and an edge: to the left of
+    the way from m to the first end, to the right of that to the second, and on the inner side of the edge. Which edge
+    to try is looked up by angle: a wrong one costs time, never a wrong mark, since each triangle lies in the polygon.
+    """
+    x, y = corners.mean(axis=0).tolist()
+    angles = _angles_around(corners, x, y)
+    first = int(np.argmin(angles))
+    angles, edges = np.roll(angles, -first), _edges(corners, first, float(np.abs(corners).max()))
+    disk = _inner_disk(edges, x, y)
+    if disk >= 0.0:
+        _mark_in_wedges(points, corners, x, y, angles, sort_into_bins(angles), first, edges, disk, outside)
+
+
+@spread(lambda points, *_: -(-len(points) // ROWS))
+def _mark_in_wedges(first_task, last_task, points, corners, x, y, angles, before, first, edges, disk, outside):
+    count = len(corners)
+    for j in range(first_task * ROWS, min(last_task * ROWS, len(points))):
+        px, py = points[j, 0], points[j, 1]
+        dx, dy = px - x, py - y
+        if dx * dx + dy * dy < disk:
+            outside[j] = False
+        else:
+            k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
+            edge, a, b = edges[k], corners[(k + first - 1) % count], corners[(k + first) % count]
+            outside[j] = not (
+                edge[0] * px + edge[1] * py > edge[2]
+                and _left_of(x, y, a[0], a[1], px, py)
+                and _left_of(b[0], b[1], x, y, px, py)
+            )
+
+
+@njit
+def leaving_angles(corners):
+    """For each corner the angle from which on the next one is the furthest."""
+    count = len(corners)
+    angles = np.empty(count)
+    for k in range(count):
+        after = corners[(k + 1) % count]
+        angles[k] = diamond_angle(after[1] - corners[k][1], corners[k][0] - after[0])
+    return angles
+
+
+@spread(lambda directions, *_: -(-len(directions) // ROWS))
+def find_winners(
+    first_task, last_task, directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads
+):
+    """For each direction the furthest point, and where those are who come within its slack, or may.
+
+    Between two of the `angles` the scene is the same: the places of the furthest point, of its neighbours on the outer
+    polygon, and of the furthest on the inner one (if there is one: `inside`; else of one of the neighbours again).
+    `unsure` times the length of a direction, or more, is added to its slack. `rivals` says NOWHERE, BESIDE the furthest
+    point alone, or INSIDE. `leads` gets the smallest lead of a task over those who do not come close.
+    """
+    numbers = np.empty(ROWS, np.int64)
+    for task in range(first_task, last_task):
+        first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
+        # A loop of its own, so that what a wrong guess of the processor costs is not paid for the scores too.
+        for i in range(first, last):
+            numbers[i - first] = _count_up_to(diamond_angle(directions[i, 0], directions[i, 1]), angles, before)
+        smallest = np.inf
+        for i in range(first, last):
+            x, y = directions[i, 0], directions[i, 1]
+            number = numbers[i - first]
+            scene = scenes[number]
+            best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
+            earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
+            second = earlier if earlier > later else later
+            second = second if second > within else within
+            near = slack[i] + unsure * (abs(x) + abs(y))
+            winners[i] = furthest[number]
+            if best - second > near:
+                rivals[i] = NOWHERE
+                smallest = best - second if best - second < smallest else smallest
+            else:
+                rivals[i] = INSIDE if inside and best - within <= near else BESIDE
+        leads[task] = smallest
+
+
+@njit
+def corners_above(direction, outer, corner, floor):
+    """How many corners in a row before this one, and how many after it, score at least `floor`."""
+    x, y = direction
+    count = len(outer)
+    before, after = 0, 0
+    while before + 1 < count:
+        k = (corner - before - 1) % count
+        if x * outer[k, 0] + y * outer[k, 1] < floor:
+            break
+        before += 1
+    while before + after + 1 < count:
+        k = (corner + after + 1) % count
+        if x * outer[k, 0] + y * outer[k, 1] < floor:
+            break
+        after += 1
+    return before, after

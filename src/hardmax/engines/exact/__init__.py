@@ -1,0 +1,1 @@
+"""Integers and fractions: who attends to whom, for how long, and where everybody is. No floats in here."""

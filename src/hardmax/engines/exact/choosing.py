@@ -1,0 +1,69 @@
+"""Who attends to whom, in integers: every score is made."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Protocol
+
+from hardmax.dynamics import Dynamics
+from hardmax.engines.exact.integers import Rows, products
+from hardmax.tokens.rationals import IntegerCloud
+
+# Rows scored at once: bounds the memory of a product to a few hundred thousand integers.
+_BLOCK = 2**18
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """For each direction the furthest points, and the smallest relative lead over the others."""
+
+    lists: list[list[int]]
+    margin: float
+
+
+class Chooser(Protocol):
+    """Finds, for each direction z, the points furthest along A z."""
+
+    def __call__(self, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen: ...
+
+
+def turned(directions: Rows, dynamics: Dynamics) -> Rows:
+    """A z for each z, up to a positive factor."""
+    return directions if dynamics.metric_integers is None else products(directions, dynamics.metric_integers)
+
+
+def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+    """Integers only: every score is computed and compared exactly."""
+    lists: list[list[int]] = []
+    smallest: int | None = None
+    looks = turned(directions.numerators, dynamics)
+    block = max(1, _BLOCK // len(points.numerators))
+    for start in range(0, len(looks), block):
+        for scores in products(looks[start : start + block], points.numerators):
+            best = max(scores)
+            lists.append([j for j, score in enumerate(scores) if score == best])
+            smallest = _smaller(smallest, best, scores)
+    return Chosen(lists, _relative(smallest, points, dynamics))
+
+
+def _smaller(smallest: int | None, best: int, scores: Sequence[int]) -> int | None:
+    """The smaller of the smallest lead so far and that of the best score over the next lower one, if there is one."""
+    lower = [score for score in scores if score != best]
+    lead = best - max(lower) if lower else None
+    return smallest if lead is None or (smallest is not None and smallest <= lead) else lead
+
+
+def _relative(lead: int | None, points: IntegerCloud, dynamics: Dynamics) -> float:
+    """The lead of a score as a share of |A| R^2, to float precision; inf if there is no lead."""
+    if lead is None:
+        return math.inf
+    metric = dynamics.metric_integers
+    # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
+    size = Fraction(1) if metric is None else Fraction(math.isqrt(_square(metric) << 128), 2**64)
+    longest = max(_square([z]) for z in points.numerators)
+    return float(Fraction(int(lead)) / (size * longest))
+
+
+def _square(rows: Sequence[Sequence[int]]) -> int:
+    return sum(int(value) ** 2 for row in rows for value in row)

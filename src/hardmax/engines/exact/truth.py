@@ -1,0 +1,251 @@
+"""Exact positions on demand: what integers need to decide what floats cannot.
+
+Every choice so far is proved, so where a point is follows from its own chain of attended sets alone:
+
+    z_i(k + m) = w_i + g^m (z_i(k) - w_i)          over a stretch of m layers,  w_i the mean of its attended set,
+
+and a follower of a leader is on its way to it ever since. Only the points that are asked for are worked out, and those
+they looked at; each is remembered.
+"""
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.dynamics import Dynamics
+from hardmax.engines.exact.powers import check_length
+from hardmax.engines.exact.vectors import Vector, Whole, between, dot, exact_sum, minus
+from hardmax.tokens.points import Points
+
+Key = tuple[int, int]  # a point, and the number of a record
+
+# So many tokens are added up sooner as floats, without error, than as fractions.
+_MANY = 100
+
+
+@dataclass(frozen=True, eq=False)
+class _Record:
+    """Whom some points attend to in a stretch. All others follow leaders."""
+
+    rows: np.ndarray  # increasing
+    choices: Choices  # of the rows
+
+    def of(self, point: int) -> np.ndarray:
+        return self.choices[int(np.searchsorted(self.rows, point))]
+
+
+class _Table(NamedTuple):
+    """Points at the first layer of a record, a row each, over one denominator."""
+
+    record: int
+    points: bytes
+    numerators: np.ndarray
+    denominator: int
+
+
+class Exactly(Protocol):
+    """Where points are at the first layer of a stretch, where they go, and where they are in it, as fractions."""
+
+    def positions(self, points: Sequence[int]) -> list[Vector]: ...
+
+    def targets(self, points: Sequence[int]) -> list[Vector]: ...
+
+    def later(self, points: Sequence[int], layers: int) -> list[Vector]: ...
+
+
+class Truth:
+    """The exact positions of the points of one walk."""
+
+    def __init__(self, points: Points, dynamics: Dynamics) -> None:
+        self._points = points
+        self._keep = dynamics.keep
+        self._metric = dynamics.metric_integers
+        self._layers: list[int] = []
+        self._records: list[_Record] = []
+        self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
+        self._since = np.zeros(points.count, dtype=np.int64)  # the record since which it follows
+        self._positions: dict[Key, Vector] = {}
+        self._means: dict[tuple[int, bytes], Vector] = {}
+        self._wholes: dict[Key, Whole] = {}
+        self._table = _Table(-1, b"", np.empty((0, 0), dtype=object), 1)
+
+    def begin(self, layer: int) -> None:
+        """A stretch begins at this layer: positions there can be asked for; whom points attend to is noted later."""
+        self._layers.append(layer)
+
+    def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
+        """In the stretch that has begun these points, increasing, attend so; those of them that are `following` follow
+        a leader for ever. All others were following before."""
+        (places,) = following.nonzero()
+        new = rows[places]
+        self._followed[new] = choices.firsts(places)
+        self._since[new] = self.last
+        self._records.append(_Record(rows, choices))
+
+    def layer_of(self, record: int) -> int:
+        """The first layer of a stretch."""
+        return self._layers[record]
+
+    @property
+    def last(self) -> int:
+        """The number of the stretch that has begun last."""
+        return len(self._layers) - 1
+
+    def positions(self, points: Iterable[int], record: int) -> list[Vector]:
+        """Where some points are at the first layer of a record."""
+        return [self._position((int(point), record)) for point in points]
+
+    def now(self) -> "Now":
+        """What can be asked of the record that is now, at any later time."""
+        return Now(self, self.last, self._keep)
+
+    def target(self, point: int, record: int) -> Vector:
+        """Where a point goes in a record: the mean of those it attends to."""
+        leader = self._leader(point, record)
+        if leader is not None:
+            return self._position((leader, record))
+        return self._mean(self._records[record].of(point), record)
+
+    def way_left(self, points: np.ndarray, record: int) -> Vector:
+        """What some points have still to go, added up with their multiplicities."""
+        total, slowly = (Fraction(0),) * self._points.dimension, points
+        if record == 0 and self._adds_up_fast(points):
+            # Of those who attend to a single point, both ends of the way are tokens.
+            choices = self._records[0].choices
+            single = choices.sizes[points] == 1
+            total = minus(self._sum(points[single]), self._sum(choices.firsts(points[single])))
+            slowly = points[~single]
+        for point in slowly.tolist():
+            if self._leader(point, record) == point:
+                continue
+            way = minus(self._position((point, record)), self.target(point, record))
+            count = int(self._points.multiplicities[point])
+            total = tuple(s + count * x for s, x in zip(total, way, strict=True))
+        return total
+
+    def _adds_up_fast(self, points: np.ndarray) -> bool:
+        """Whether there are many tokens to add up, all of them floats, each of which counts once."""
+        plain = self._points.coordinates.dtype != object
+        return plain and len(points) > _MANY and bool((self._points.multiplicities[points] == 1).all())
+
+    def _sum(self, points: np.ndarray) -> Vector:
+        return tuple(map(exact_sum, self._points.coordinates[points].T))
+
+    def furthest(self, look: Vector, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
+        """Those of some points that lie furthest along the metric times `look`, and their lead over the next."""
+        direction = self.turned(look)
+        if not any(direction):
+            return points, None
+        along, table = Whole.of(direction), self._table_of(points, record)
+        scores = table.numerators @ np.array(along.numerators, dtype=object)
+        best = max(scores.tolist())
+        furthest = scores == best
+        if furthest.all():
+            return points, None
+        lead = best - max(scores[~furthest].tolist())
+        return points[furthest], Fraction(lead, along.denominator * table.denominator)
+
+    def _table_of(self, points: np.ndarray, record: int) -> _Table:
+        """Some points over one denominator. Many ask in turn about the same ones, so the last answer is kept."""
+        key = points.tobytes()
+        if (self._table.record, self._table.points) != (record, key):
+            rows = [self._whole((point, record)) for point in points.tolist()]
+            common = math.lcm(*{row.denominator for row in rows})
+            numerators = np.empty((len(rows), self._points.dimension), dtype=object)
+            numerators[:] = [row.times(common // row.denominator) for row in rows]
+            self._table = _Table(record, key, numerators, common)
+        return self._table
+
+    def _whole(self, key: Key) -> Whole:
+        if key not in self._wholes:
+            self._wholes[key] = Whole.of(self._position(key))
+        return self._wholes[key]
+
+    def turned(self, vector: Vector) -> Vector:
+        """The metric times a vector, up to a positive factor."""
+        return vector if self._metric is None else tuple(dot(row, vector) for row in self._metric)
+
+    def _leader(self, point: int, record: int) -> int | None:
+        """The leader that a point follows in a record, if it does."""
+        leader = int(self._followed[point])
+        return leader if leader >= 0 and self._since[point] <= record else None
+
+    def _position(self, key: Key) -> Vector:
+        # A stack of our own: chains are as long as the walk.
+        known, stack = self._positions, [key]
+        while stack:
+            if stack[-1] in known:
+                stack.pop()
+                continue
+            missing = [need for need in self._needs(*stack[-1]) if need not in known]
+            if missing:
+                stack.extend(missing)
+            else:
+                top = stack.pop()
+                known[top] = self._work_out(*top)
+        return known[key]
+
+    def _origin(self, point: int, record: int) -> tuple[int, np.ndarray]:
+        """The record from which the position of a point follows, and whom it has attended to since."""
+        leader = self._leader(point, record - 1)
+        if leader is not None:
+            return int(self._since[point]), np.array([leader])
+        return record - 1, self._records[record - 1].of(point)
+
+    def _needs(self, point: int, record: int) -> list[Key]:
+        if record == 0:
+            return []
+        origin, attended = self._origin(point, record)
+        return [(point, origin), *((int(j), origin) for j in attended)]
+
+    def _work_out(self, point: int, record: int) -> Vector:
+        if record == 0:
+            return tuple(Fraction(value) for value in self._points.coordinates[point].tolist())
+        origin, attended = self._origin(point, record)
+        here = self._positions[point, origin]
+        if len(attended) == 1 and attended[0] == point:
+            return here
+        layers = self._layers[record] - self._layers[origin]
+        return between(self._mean(attended, origin), here, self._keep**layers)
+
+    def _mean(self, attended: np.ndarray, record: int) -> Vector:
+        if len(attended) == 1:
+            return self._position((int(attended[0]), record))
+        key = (record, attended.tobytes())
+        if key not in self._means:
+            if record == 0 and self._adds_up_fast(attended):
+                self._means[key] = tuple(total / len(attended) for total in self._sum(attended))
+                return self._means[key]
+            counts = [int(count) for count in self._points.multiplicities[attended]]
+            columns = zip(*self.positions(attended.tolist(), record), strict=True)
+            self._means[key] = tuple(dot(counts, column) / sum(counts) for column in columns)
+        return self._means[key]
+
+
+@dataclass(frozen=True, eq=False)
+class Now:
+    """`Exactly` for one record of a truth."""
+
+    truth: Truth
+    record: int
+    keep: Fraction
+
+    def positions(self, points: Sequence[int]) -> list[Vector]:
+        return self.truth.positions(points, self.record)
+
+    def targets(self, points: Sequence[int]) -> list[Vector]:
+        return [self.truth.target(point, self.record) for point in points]
+
+    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
+        """Refused where numbers would be too long, unless nobody moves."""
+        here, there = self.positions(points), self.targets(points)
+        if layers == 0 or here == there:
+            return here
+        check_length(self.keep, self.truth.layer_of(self.record) + layers)
+        share = self.keep**layers
+        return [between(*pair, share) for pair in zip(there, here, strict=True)]

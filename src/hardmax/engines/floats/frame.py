@@ -1,0 +1,67 @@
+"""The scale in which floats walk a cloud. A positive factor changes no attended set, so we take one that suits floats:
+decimals become whole numbers, and clouds of any size come to a size at which scores neither overflow nor vanish."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from hardmax.engines.floats.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error
+from hardmax.tokens.points import Points
+from hardmax.tokens.rationals import fits_float64
+
+_LARGEST_WHOLE = 2**53
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Points in floats: `numbers` times `unit` are the tokens, to within `error`, which is measured as the numbers."""
+
+    numbers: np.ndarray  # (p, d)
+    unit: Fraction
+    error: float
+
+    @classmethod
+    def of(cls, points: Points) -> "Frame":
+        if points.coordinates.dtype != object:
+            return _of_floats(points.coordinates)
+        cloud = points.integers
+        if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
+            return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)
+        return _of_fractions(points.coordinates)
+
+    def in_units(self, numbers: np.ndarray) -> np.ndarray:
+        """Places as the tokens came; each coordinate is rounded once more, unless the unit is a power of two."""
+        if self.unit == 1:
+            return numbers
+        above, below = self.unit.numerator, self.unit.denominator
+        if above & (above - 1) or below & (below - 1):
+            return numbers / float(below) * float(above)
+        return np.ldexp(numbers, above.bit_length() - below.bit_length())
+
+    def error_in_units(self, error: float, largest: float) -> float:
+        """What an error comes to with the rounding of `in_units`, for numbers of norm up to `largest`."""
+        if self.unit == 1:
+            return error
+        total = Fraction(error + 4 * UNIT * largest) * self.unit if np.isfinite(error) else None
+        return error if total is None else float(total) * (1 + 2.0**-40) + 2.0**-1060
+
+
+def _of_floats(floats: np.ndarray) -> Frame:
+    largest = max(float(floats.max()), -float(floats.min()))
+    if largest == 0.0 or SMALLEST <= largest <= LARGEST:
+        return Frame(floats, Fraction(1), 0.0)
+    exponent = int(np.frexp(largest)[1])
+    numbers = np.ldexp(floats, -exponent)
+    lost = not np.array_equal(np.ldexp(numbers, exponent), floats)
+    # What is lost is lost to underflow, far below any rounding of the largest.
+    return Frame(numbers, Fraction(2) ** exponent, rounding_error(1.0) if lost else 0.0)
+
+
+def _of_fractions(tokens: np.ndarray) -> Frame:
+    largest = max(abs(value) for value in tokens.flat)
+    unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+    scaled = tokens / unit
+    numbers = scaled.astype(np.float64)
+    error = 0.0 if fits_float64(scaled) else rounding_error(float(norms_above(numbers).max()))
+    return Frame(numbers, unit, error)

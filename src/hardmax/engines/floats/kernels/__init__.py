@@ -1,0 +1,1 @@
+"""Loops over floats: lengths, leads, sums that lose nothing."""

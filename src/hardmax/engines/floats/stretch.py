@@ -1,0 +1,105 @@
+"""A stretch of layers whose points and targets are floats."""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.engines.exact.powers import power
+from hardmax.engines.exact.truth import Exactly
+from hardmax.engines.floats.bounds import SUMMED
+from hardmax.engines.floats.frame import Frame
+from hardmax.engines.stretch import Stretch
+
+# Means of more points than this are left as floats have them.
+_FEW = 1000
+
+
+class Places(Protocol):
+    """Where the points are at a layer, put together when asked for."""
+
+    @property
+    def multiplicities(self) -> np.ndarray: ...
+
+    def everybody(self) -> np.ndarray:
+        """Where all points are, (p, d)."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """Places as they are."""
+
+    positions: np.ndarray
+    multiplicities: np.ndarray
+
+    def everybody(self) -> np.ndarray:
+        return self.positions
+
+
+@dataclass(frozen=True, eq=False)
+class InUnits:
+    """Places as the tokens came, where they were walked in another scale."""
+
+    places: Places
+    frame: Frame
+
+    @property
+    def multiplicities(self) -> np.ndarray:
+        return self.places.multiplicities
+
+    def everybody(self) -> np.ndarray:
+        return self.frame.in_units(self.places.everybody())
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FloatStretch(Stretch):
+    """Points and targets as floats."""
+
+    places: Places
+    error: float  # at any layer that the stretch covers; nan if nothing is promised
+    exactly: Exactly | None = None  # where every choice is proved
+    told: np.ndarray | None = None  # the targets, where they were told
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Where the points are at the first layer of the stretch, (p, d)."""
+        return self.places.everybody()
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
+        if self.told is not None:
+            return self.told
+        targets = mean_positions(self.positions, self.choices, self.places.multiplicities)
+        if self.until is None and self.exactly is not None and not self.choices.all_single:
+            few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
+            if len(few):
+                targets[few] = np.array(self.exactly.targets(few.tolist()), dtype=np.float64)
+        return targets
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        if layer == self.layer:
+            return self.positions
+        shrink = float(power(self.keep, layer - self.layer))
+        return self.targets + shrink * (self.positions - self.targets)
+
+
+def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:
+    """w_i, the mean of the attended points, counted with multiplicity. Long sums are made without error, so that a mean
+    is off by no more than `bounds.mean_error`."""
+    if choices.all_single:
+        return positions.take(choices.indices, axis=0)
+    means = positions.take(choices.indices[choices.offsets[:-1]], axis=0)
+    ties = np.flatnonzero(choices.sizes > 1)
+    tied = choices.of_rows(ties)
+    weights = multiplicities[tied.indices].astype(np.float64)[:, None]
+    terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
+    sums = np.add.reduceat(terms, starts, axis=0)
+    for row in np.flatnonzero(tied.sizes > SUMMED):
+        sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
+    means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
+    return means

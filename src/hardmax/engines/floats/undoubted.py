@@ -1,0 +1,54 @@
+"""Floats without doubt: contests among tokens decided exactly, at the first layer, where tokens are what they are."""
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.engines.floats.kernels.furthest import mark_furthest
+from hardmax.engines.floats.metric import FloatMetric
+
+# Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
+_SMALLEST, _LARGEST = 2.0**-450, 2.0**450
+_LARGEST_WHOLE = 2.0**53
+
+
+def squares_fit(numbers: np.ndarray) -> bool:
+    """Whether products of these numbers can be made without error."""
+    sizes = np.abs(numbers)
+    return bool(((sizes >= _SMALLEST) | (sizes == 0.0)).all()) and float(sizes.max()) <= _LARGEST
+
+
+def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
+    """The metric times each row, if no product or sum in it is rounded; else None.
+
+    All are whole multiples of a quantum. If no sum of sizes exceeds 2^53 of them, nothing is rounded in any order.
+    """
+    if metric.matrix is None:
+        return numbers
+    if metric.error:
+        return None
+    largest = float((np.abs(numbers) @ np.abs(metric.matrix).T).max())
+    if largest > _LARGEST_WHOLE * _quantum(numbers) * _quantum(metric.matrix):
+        return None
+    return metric.directions(numbers)
+
+
+def _quantum(numbers: np.ndarray) -> float:
+    """The largest power of two of which all numbers are whole multiples.
+
+    >>> _quantum(np.array([3.0, 0.75, 0.0]))
+    0.25
+    """
+    mantissas, exponents = np.frexp(numbers[numbers != 0.0])
+    if not len(mantissas):
+        return 1.0
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return float(np.ldexp(lowest, exponents - 53).min())
+
+
+def furthest_tokens(looks: np.ndarray, tokens: np.ndarray, contenders: Choices) -> tuple[Choices, float]:
+    """Of the contenders along each look those that are furthest, exactly, and their smallest lead over the others."""
+    furthest, leads = np.empty(len(contenders.indices), dtype=bool), np.empty(len(looks))
+    mark_furthest(looks, tokens, contenders.indices, contenders.offsets, furthest, leads)
+    sizes = np.add.reduceat(furthest.astype(np.int64), contenders.offsets[:-1])
+    return Choices(contenders.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(leads.min())

@@ -1,0 +1,1 @@
+"""A graphics card: torch and triton are imported in this room alone."""

@@ -1,0 +1,222 @@
+"""What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
+
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.checking import real_number
+from hardmax.dynamics import Dynamics
+from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.exact.truth import Exactly, Truth
+from hardmax.engines.floats.bounds import LARGEST, SMALLEST, SlackFactors
+from hardmax.engines.floats.contest import Contest
+from hardmax.engines.floats.frame import Frame
+from hardmax.engines.floats.metric import FloatMetric, float_metric
+from hardmax.engines.floats.undoubted import exact_products, furthest_tokens, squares_fit
+from hardmax.engines.judging.arena import Arena
+from hardmax.engines.judging.bands import are_spread, hold_in_bands
+from hardmax.engines.judging.lasting import Scene
+from hardmax.errors import InputError
+from hardmax.metrics import is_metric
+from hardmax.tokens.points import Points
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """What is asked at a layer: to whom do the points attend that are still pending?"""
+
+    arena: Arena
+    pending: np.ndarray
+    guesses: np.ndarray  # for each pending point one that it may attend to
+    cpu: Cpu
+
+    @property
+    def rows(self) -> slice | np.ndarray:
+        """The rows of the pending points in the arena."""
+        return slice(None) if len(self.pending) == len(self.arena) else self.arena.rows_of(self.pending)
+
+    def hold(self, looks: np.ndarray, slack: np.ndarray) -> Contest:
+        """The contest, among those in the arena if nobody else can come within the slack, else among all."""
+        arena = self.arena if self.arena.suffices(looks, slack) else self.arena.reopened()
+        return arena.hold(self.cpu, looks, slack, self.guesses)
+
+
+class Hearing(Protocol):
+    """A judge at work on one walk."""
+
+    def decide(self, question: Question) -> Contest:
+        """The contest of a layer, in which all who are still contenders attend."""
+        ...
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        """Take note of what was decided for the points that were pending."""
+        ...
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        """For how many layers these choices last where some points are still pending; None: for ever."""
+        ...
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        """Which points attend to their own place alone."""
+        ...
+
+    def exactly(self) -> Exactly | None:
+        """Exact positions in the stretch that was noted last, where every choice is proved."""
+        ...
+
+
+class Judge(Protocol):
+    """Says what counts as a tie."""
+
+    def first_error(self, frame: Frame) -> float:
+        """How far the numbers of a frame are from the truth; nan if nothing is promised."""
+        ...
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> Hearing: ...
+
+
+@dataclass(frozen=True)
+class TieSlack:
+    """Ties are scores within a fixed fraction of |A z_i| |z_j|. Nothing is proved.
+
+    With `relative=0` scores are compared with `==`, which rounding makes wrong as soon as there are ties.
+    """
+
+    relative: float = 1e-12
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relative", real_number(self.relative, "`relative`", at_least=0))
+
+    def first_error(self, frame: Frame) -> float:
+        return np.nan
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_CloseEnough":
+        reach = float(np.abs(points.floats).max())
+        if reach and not SMALLEST**4 <= reach <= LARGEST**4:
+            raise InputError(
+                f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
+                "Use arithmetic='certified', or scale the cloud."
+            )
+        return _CloseEnough(self.relative, float_metric(dynamics))
+
+
+@dataclass(frozen=True)
+class _CloseEnough:
+    """`TieSlack` at work."""
+
+    relative: float
+    metric: FloatMetric
+
+    def decide(self, question: Question) -> Contest:
+        slack = self.relative * self.metric.norm * question.arena.norms[question.rows] * question.arena.longest
+        return question.hold(self.metric.directions(question.arena.places[question.rows]), slack)
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        pass
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        return 1
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        return choices.alone
+
+    def exactly(self) -> Exactly | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Proof:
+    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, the truth decides."""
+
+    def first_error(self, frame: Frame) -> float:
+        return frame.error
+
+    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_Proving":
+        return _Proving(points, frame, dynamics)
+
+
+class _Proving:
+    """`Proof` at work: it keeps the truth, chain by chain."""
+
+    def __init__(self, points: Points, frame: Frame, dynamics: Dynamics) -> None:
+        self._dynamics = dynamics
+        self._metric = float_metric(dynamics)
+        self._factors = SlackFactors.of(points.dimension, self._metric)
+        self._frame = frame
+        self._truth = Truth(points, dynamics)
+        self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
+
+    def decide(self, question: Question) -> Contest:
+        self._truth.begin(question.arena.layer)
+        contest = self._hold(question)
+        if not len(contest.contested):
+            return contest
+        exact = self._exact_looks if question.arena.layer == 0 else None
+        contenders, lead = (
+            self._by_positions(contest, question.pending)
+            if exact is None
+            else furthest_tokens(exact[contest.contested], self._frame.numbers, contest.contenders)
+        )
+        return replace(contest, contenders=contenders, gap=min(contest.gap, lead), by=(*contest.by, "integers"))
+
+    @cached_property
+    def _lead_unit(self) -> Fraction:
+        """Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's."""
+        return self._metric.scale / (self._frame.unit**2 * self._dynamics.metric_denominator)
+
+    @property
+    def _exact_looks(self) -> np.ndarray | None:
+        """The directions of all tokens, if floats have them without rounding."""
+        numbers = self._frame.numbers
+        return exact_products(numbers, self._metric) if self._frame.error == 0.0 and squares_fit(numbers) else None
+
+    def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
+        """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
+        sets, leads, now = [], [np.inf], self._truth.last
+        looking = self._truth.positions(pending[contest.contested].tolist(), now)
+        for look, contenders in zip(looking, contest.contenders, strict=True):
+            furthest, lead = self._truth.furthest(look, contenders, now)
+            sets.append(furthest)
+            leads.append(np.inf if lead is None else float(lead * self._lead_unit))
+        return Choices.of_arrays(sets), min(leads)
+
+    def _hold(self, question: Question) -> Contest:
+        arena, rows = question.arena, question.rows
+        norms = arena.norms
+        if are_spread(norms):
+            everybody = arena.reopened()
+            own = everybody.places[question.pending], everybody.errors[question.pending]
+            places, errors = everybody.places, everybody.errors
+            return hold_in_bands(question.cpu.hold, own, places, errors, self._metric, self._factors)
+        looks = self._metric.directions(arena.places[rows])
+        slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
+        return question.hold(looks, slack)
+
+    def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
+        if len(pending) == len(choices):
+            self._truth.note(pending, choices, choices.follows_leader)
+        else:
+            self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
+
+    def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
+        if choices.all_single and not self._can_meet:
+            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            return 1
+        return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
+
+    def alone(self, choices: Choices) -> np.ndarray:
+        if not self._can_meet or choices.all_single:
+            return choices.alone
+        # With a metric that is not positive definite distinct points can meet; those that have met are one.
+        alone = choices.alone.copy()
+        for point in np.flatnonzero(choices.sizes > 1).tolist():
+            here, *others = self._truth.positions([point, *choices[point].tolist()], self._truth.last)
+            alone[point] = all(other == here for other in others)
+        return alone
+
+    def exactly(self) -> Exactly | None:
+        return self._truth.now()

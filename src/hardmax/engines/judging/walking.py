@@ -1,0 +1,67 @@
+"""Walking in float64. A judge says what the choices of floats are worth (see `judges`)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.attended_sets import Choices
+from hardmax.dynamics import Dynamics
+from hardmax.engines.cpu.device import CPU, Cpu
+from hardmax.engines.floats.frame import Frame
+from hardmax.engines.floats.metric import float_metric, relative_margin
+from hardmax.engines.floats.stretch import FloatStretch, InUnits
+from hardmax.engines.judging.arena import Arena
+from hardmax.engines.judging.judges import Judge, Question
+from hardmax.tokens.points import Points
+
+
+class Undecided(Exception):
+    """Floats cannot prove who attends to whom."""
+
+
+@dataclass(frozen=True)
+class FloatEngine:
+    """Floats walk; the judge says what their choices are worth."""
+
+    arithmetic: str
+    judge: Judge
+    cpu: Cpu = CPU
+
+    def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
+        frame = Frame.of(points)
+        hearing = self.judge.open(points, frame, dynamics)
+        norm, error = float_metric(dynamics).norm, self.judge.first_error(frame)
+        arena = Arena(
+            layer=0,
+            keep=dynamics.keep,
+            multiplicities=points.multiplicities,
+            places=frame.numbers,
+            errors=np.full(points.count, error),
+            worst=error,
+        )
+        pending = np.arange(points.count)
+        choices = Choices.of_single(pending)
+        while True:
+            # At the first layer many attend to themselves, later most go on as they were.
+            guesses = choices.firsts(pending) if arena.layer else pending
+            contest = hearing.decide(Question(arena, pending, guesses, self.cpu))
+            choices = choices.with_rows(pending, contest.choices())
+            hearing.note(arena, choices, pending)
+            (pending,) = (~choices.follows_leader).nonzero()
+            lasting = hearing.lasting(arena, choices, pending) if len(pending) else None
+            yield FloatStretch(
+                layer=arena.layer,
+                until=None if lasting is None else arena.layer + lasting,
+                choices=choices,
+                alone=hearing.alone(choices),
+                margin=relative_margin(contest.gap, norm, arena.longest),
+                keep=dynamics.keep,
+                places=InUnits(arena, frame) if frame.unit != 1 else arena,
+                error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
+                decided_by=" and ".join(contest.by),
+                exactly=hearing.exactly(),
+            )
+            if lasting is None:
+                return
+            arena = arena.after_layers(choices, lasting)

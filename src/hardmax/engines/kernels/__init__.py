@@ -1,1 +1,0 @@
-"""Loops in numba: no checks, no Python objects, no fastmath. What they decide is proved by `hardmax.engines.bounds`."""

@@ -1,0 +1,1 @@
+"""Runs whose tokens came as tensors on a GPU, and stay there."""

@@ -1,0 +1,1 @@
+"""Runs as files: documents, each field checked, with a digest."""

@@ -1,0 +1,1 @@
+"""How good a model is: metrics, which words lead, calibration."""

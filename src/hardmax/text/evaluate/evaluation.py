@@ -1,0 +1,44 @@
+"""A model measured on texts with labels: numbers, and which words lead."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.text.evaluate.leading import Leader, frequent_leaders
+from hardmax.text.evaluate.metrics import evaluate
+from hardmax.text.text_model import TextModel
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """What was measured; `metrics` by name, ready for JSON."""
+
+    truth: np.ndarray
+    probabilities: np.ndarray
+    metrics: dict[str, Any]
+    leaders: tuple[Leader, ...]
+
+
+def evaluate_model(model: TextModel, texts: Sequence[str], labels: Sequence[Any]) -> Evaluation:
+    """Measure the model on these texts; the labels are the model's classes, or say the same."""
+    truth = _numbers(labels, model.classes)
+    found = model.analyse(texts)
+    metrics = evaluate(truth, found.probabilities) | {
+        "leaders_per_text": float(found.leaders_per_text.mean()),
+        "mass_on_leaders": float(found.mass_on_leaders.mean()),
+        "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
+    }
+    return Evaluation(truth, found.probabilities, metrics, frequent_leaders(model, found))
+
+
+def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:
+    # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of numbers.
+    number = {str(name): c for c, name in enumerate(classes)} | {name: c for c, name in enumerate(classes)}
+    for label in labels:
+        if label not in number and str(label) not in number:
+            known = ", ".join(str(name) for name in classes)
+            raise InputError(f"The data have the label {label!r}: the model knows {known}. Rename the labels.")
+    return np.array([number[label] if label in number else number[str(label)] for label in labels])

@@ -1,0 +1,1 @@
+"""One text: leaders and ledger, in a terminal and in HTML."""

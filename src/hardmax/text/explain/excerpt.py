@@ -1,0 +1,105 @@
+"""The text of an explanation in pieces, its leaders marked; of a long text only the opening and the neighbourhood of
+leaders, with a word about what is left out, so that nobody has to scroll through a book.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from hardmax.text.explain.explanation import Explanation, Share
+
+WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than this shown of one that is longer
+AROUND = 200  # characters on either side of a leader
+_TIMES = 5  # of a leader that is said often, the first few are shown
+_NEAR_SPACE = 30  # characters in which to find a space, so that words are not cut
+
+Side = Literal["", "for", "against", "left out"]
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Piece:
+    """Some characters: plain text, a leader that speaks for or against, or a word about what is left out."""
+
+    text: str
+    side: Side = ""
+
+
+def pieces(explanation: "Explanation") -> list[Piece]:
+    """The text from its beginning to its end. Where leaders overlap, the one with more mass is marked."""
+    text = explanation.text
+    windows = _windows(text, explanation.leaders)
+    marks = _marks(explanation.leaders, windows, len(text))
+    found, at = [], 0
+    for first, last in windows:
+        found += _left_out(at, first)
+        found += _inside(text, first, last, marks)
+        at = last
+    return [piece for piece in [*found, *_left_out(at, len(text))] if piece.text]
+
+
+def _windows(text: str, leaders: "tuple[Share, ...]") -> list[Span]:
+    """What is shown, in order, without overlaps."""
+    if len(text) <= WHOLE:
+        return [(0, len(text))]
+    windows = [_window(text, 0)]
+    for time in range(_TIMES):
+        for leader in leaders:
+            # The first word and the last of a phrase may be far apart.
+            windows += [_window(text, place) for place in leader.places[time : time + 1].ravel().tolist()]
+    windows = windows[: WHOLE // (2 * AROUND)]
+    merged: list[Span] = []
+    for first, last in sorted(windows):
+        if merged and first <= merged[-1][1]:
+            first, last = merged[-1][0], max(last, merged.pop()[1])
+        merged.append((first, last))
+    return merged
+
+
+def _window(text: str, place: int) -> Span:
+    """The neighbourhood of a place, from space to space."""
+    first, last = max(0, place - AROUND), min(len(text), place + AROUND)
+    if first > 0:
+        first = max(first, text.find(" ", first, first + _NEAR_SPACE) + 1)
+    if last < len(text):
+        space = text.rfind(" ", last - _NEAR_SPACE, last)
+        last = space if space >= 0 else last
+    return first, last
+
+
+def _marks(leaders: "tuple[Share, ...]", windows: list[Span], length: int) -> list[tuple[int, int, Side]]:
+    """The leaders that stand in the windows, in order, without overlaps."""
+    taken, marks = bytearray(length), []
+    for share in leaders:
+        side: Side = "for" if share.contribution >= 0 else "against"
+        for start, end in _standing_in(windows, share.places):
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\1" * (end - start)
+                marks.append((start, end, side))
+    return sorted(marks)
+
+
+def _standing_in(windows: list[Span], places: np.ndarray) -> list[list[int]]:
+    starts, ends = places[:, 0], places[:, 1]  # both increase
+    reached = [
+        np.arange(np.searchsorted(ends, first, side="right"), np.searchsorted(starts, last, side="left"))
+        for first, last in windows
+    ]
+    return places[np.unique(np.concatenate(reached))].tolist()
+
+
+def _inside(text: str, first: int, last: int, marks: list[tuple[int, int, Side]]) -> list[Piece]:
+    """The pieces of one window; a mark that reaches beyond it is cut."""
+    found, at = [], first
+    for start, end, side in marks:
+        if start < last and first < end:
+            start, end = max(start, first), min(end, last)
+            found += [Piece(text[at:start]), Piece(text[start:end], side)]
+            at = end
+    return [*found, Piece(text[at:last])]
+
+
+def _left_out(first: int, last: int) -> list[Piece]:
+    return [Piece(f"… {last - first:,} characters left out …", "left out")] if first < last else []

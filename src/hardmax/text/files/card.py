@@ -1,0 +1,80 @@
+"""The model card: what the model is, what was measured, and how to use it."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from hardmax.foreign import harmless_html, harmless_line
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
+_CARD = """---
+library_name: hardmax
+pipeline_tag: text-classification
+---
+# A hardmax text classifier
+
+It reads a text as a cloud of words in {dimension} dimensions. {layers} layers of hardmax attention gather the words
+round a few leaders; the leaders and their shares are the explanation, and they add up to the score exactly.
+
+| | |
+|---|---|
+| classes | {classes} |
+| vocabulary | {words:,} words, {phrases:,} phrases |
+| dimension | {dimension} |
+| layers | {layers} |
+| step alpha | {alpha} |
+| metric | {metric} |
+| extra token | {extra} |
+| temperature | {temperature:.4g} |
+
+## Measured
+{measured}
+
+## Use
+```python
+import hardmax as hm
+
+model = hm.load("PATH")
+print(model.explain("…"))
+```
+
+## Limits
+It knows only the words above: a text without any of them gets the answer of the bias. It reads words and short
+phrases, not sentences; irony and long negations escape it.
+"""
+
+
+def write_card(model: "TextModel") -> str:
+    """The text of README.md."""
+    phrases = sum(" " in surface for surface in model.vocabulary.surfaces)
+    return _CARD.format(
+        dimension=model.dimension,
+        layers=model.layers,
+        classes=", ".join(_cell(name) for name in model.classes),
+        words=len(model.vocabulary) - phrases,
+        phrases=phrases,
+        alpha=model.alpha,
+        metric="identity" if model.metric is None else "learned, symmetric positive definite",
+        extra="none" if model.extra is None else "one, in every text",
+        temperature=model.temperature,
+        measured=_table(model.metrics),
+    )
+
+
+def _table(metrics: dict[str, Any]) -> str:
+    plain = {name: value for name, value in metrics.items() if isinstance(value, int | float | str)}
+    if not plain:
+        return "Nothing was measured."
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
+    rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
+    return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _cell(value: object) -> str:
+    r"""What is said, and nothing else: neither Markdown nor HTML, nor another cell.
+
+    >>> _cell("5 | *"), _cell("<b>[good](x)")
+    ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)')
+    """
+    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", harmless_html(harmless_line(value)))

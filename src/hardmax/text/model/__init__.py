@@ -1,0 +1,1 @@
+"""What a model computes: masses, leaders, logits."""

@@ -1,0 +1,107 @@
+"""What a model finds in many texts: the words it knows, their masses, who leads, and the logits."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardmax.dynamics import Dynamics
+from hardmax.text.model.kernels.walking import UNDECIDED, decode_texts, walk_texts
+from hardmax.text.model.masses import masses, walk_cloud
+from hardmax.text.model.prepared import Prepared
+from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
+from hardmax.text.tokens.lexicon import Lexicon
+from hardmax.text.tokens.texts import TextBytes
+from hardmax.text.tokens.tokeniser import Tokeniser
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Analysis:
+    """Text t has the words `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra token, if there is one."""
+
+    ids: np.ndarray
+    counts: np.ndarray  # how often each word is said
+    offsets: np.ndarray
+    masses: np.ndarray  # of each word in the mean of the last layer; those of a text add up to 1
+    leader_since: np.ndarray  # the layer, or -1
+    logits: np.ndarray  # (texts, rows)
+    probabilities: np.ndarray  # (texts, classes)
+    by_integers: int  # texts with a choice that floats could not prove
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        leaders = self.leaders_per_text.mean() if len(self) else 0.0
+        return f"Analysis({len(self):,} texts, {leaders:.1f} leaders a text, {self.by_integers:,} decided by integers)"
+
+    @property
+    def leaders_per_text(self) -> np.ndarray:
+        """How many leaders each text has."""
+        return _sums(self.leader_since >= 0, self.offsets).astype(np.int64)
+
+    @property
+    def mass_on_leaders(self) -> np.ndarray:
+        """The share of the mean of each text that its leaders make up."""
+        return _sums(np.where(self.leader_since >= 0, self.masses, 0.0), self.offsets)
+
+
+def analyse(
+    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: int
+) -> Iterator[Analysis]:
+    """The analysis of the texts, a few megabytes at a time. What is found in a text depends on that text alone."""
+    extra = lexicon.tokens if len(prepared.table) > lexicon.tokens else -1
+    for part in blocks(texts):
+        yield weigh(encode_part(part, lexicon, tokeniser, extra), prepared, dynamics, layers)
+
+
+def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: int) -> Analysis:
+    """The analysis of texts whose tokens have been found."""
+    weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
+    voices = prepared.voices(found.counts)
+    walk_texts(
+        found.ids,
+        voices,
+        found.offsets,
+        prepared.table,
+        prepared.level_of,
+        prepared.reach_of_level,
+        prepared.metric,
+        prepared.keep,
+        prepared.powers,
+        layers,
+        prepared.factors,
+        int(np.diff(found.offsets).max()),
+        weights,
+        since,
+    )
+    left = np.flatnonzero(since == UNDECIDED)
+    for text in np.searchsorted(found.offsets, left, side="right") - 1:
+        here = slice(found.offsets[text], found.offsets[text + 1])
+        run = walk_cloud(prepared.table[found.ids[here]], voices[here], dynamics, layers)
+        weights[here] = masses(run, voices[here], layers)
+        since[here] = run.leader_since[run.points.of_token]
+    logits = np.empty((len(found), len(prepared.bias)))
+    probabilities = np.empty((len(found), max(2, len(prepared.bias))))
+    decode_texts(found.ids, found.offsets, weights, prepared.scores, prepared.bias, logits, probabilities)
+    return Analysis(found.ids, found.counts, found.offsets, weights, since, logits, probabilities, len(left))
+
+
+def join(parts: list[Analysis], rows: int) -> Analysis:
+    """The parts as one."""
+    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Analysis(
+        np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+        np.concatenate([np.empty(0), *(part.masses for part in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int64), *(part.leader_since for part in parts)]),
+        np.concatenate([np.empty((0, rows)), *(part.logits for part in parts)]),
+        np.concatenate([np.empty((0, max(2, rows))), *(part.probabilities for part in parts)]),
+        sum(part.by_integers for part in parts),
+    )
+
+
+def _sums(values: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    return np.bincount(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)), values, minlength=len(offsets) - 1)

@@ -1,0 +1,1 @@
+"""The walk of many texts through the layers."""

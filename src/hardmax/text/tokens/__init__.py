@@ -1,0 +1,1 @@
+"""From a text to the tokens that a model knows, with their places."""

@@ -1,0 +1,126 @@
+"""From the bytes of a text to its words: what `hardmax.text.tokens.tokeniser` says, in one pass."""
+
+import numpy as np
+
+from hardmax.compiling import njit
+from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SEPARATOR, TAG_START
+
+_BROKEN = np.int64(0xFFFD)
+_START, _PRIME = np.uint64(1469598103934665603), np.uint64(1099511628211)
+
+
+@njit
+def _tail(data, at, end):
+    """The six bits of a byte that continues a character; -1 if it does not."""
+    if at < end and data[at] & 0xC0 == 0x80:
+        return np.int64(data[at]) & 0x3F
+    return np.int64(-1)
+
+
+@njit
+def _read_wide(data, at, end):
+    """The character of several bytes at `at`, and how many bytes it has. Broken bytes are U+FFFD, one by one."""
+    lead = np.int64(data[at])
+    second, third, fourth = _tail(data, at + 1, end), _tail(data, at + 2, end), _tail(data, at + 3, end)
+    if 0xC2 <= lead < 0xE0 and second >= 0:
+        return (lead & 0x1F) << 6 | second, 2
+    if 0xE0 <= lead < 0xF0 and second >= 0 and third >= 0:
+        return (lead & 0x0F) << 12 | second << 6 | third, 3
+    if 0xF0 <= lead < 0xF5 and second >= 0 and third >= 0 and fourth >= 0:
+        return (lead & 0x07) << 18 | second << 12 | third << 6 | fourth, 4
+    return _BROKEN, 1
+
+
+@njit
+def _read(data, at, end):
+    """The character at `at`, and how many bytes it has."""
+    code = np.int64(data[at])
+    if code < 0x80:
+        return code, 1
+    return _read_wide(data, at, end)
+
+
+@njit
+def _class_of(code, classes):
+    return np.int64(classes[code]) if code < len(classes) else np.int64(LETTER)
+
+
+@njit
+def _after_tag(data, at, end):
+    """Where the tag that starts at `at` is over; `at` itself if none starts there."""
+    inside = at + 1
+    if inside < end and data[inside] == 0x2F:
+        inside += 1
+    if inside >= end or not 0x61 <= data[inside] | 0x20 <= 0x7A:
+        return at
+    inside += 1
+    characters = 0
+    while inside < end:
+        byte = data[inside]
+        if byte == 0x3E:
+            return inside + 1 if characters <= LONGEST_TAG else at
+        characters += byte & 0xC0 != 0x80
+        if byte == 0x3C or characters > LONGEST_TAG:
+            return at
+        inside += 1
+    return at
+
+
+@njit
+def _read_unusual(data, at, end, in_word, classes):
+    """The character at `at`, how many bytes it has, and what it is; an apostrophe between letters is a letter."""
+    code, size = _read(data, at, end)
+    kind = _class_of(code, classes)
+    if kind != APOSTROPHE:
+        return code, size, kind
+    if in_word and at + size < end:
+        after, _ = _read(data, at + size, end)
+        if _class_of(after, classes) == LETTER:
+            return np.int64(0x27), size, np.int64(LETTER)
+    return code, size, np.int64(SEPARATOR)
+
+
+@njit
+def find_pieces(data, at, end, classes, lowered, letters, ends, keys, begins=None):
+    """Cut the text `data[at:end]` into pieces; give back how many.
+
+    Piece p is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it; its first byte is `begins[p]`, if
+    anyone asks (if not, the compiler leaves that out). A piece without letters is the end of a sentence, and so is a
+    piece that is a mark. One call a text: calls would cost more than the reading.
+    """
+    pieces, length, start, key = 0, 0, 0, _START
+    while at < end:
+        code, size = np.int64(data[at]), 1
+        kind = np.int64(classes[code])
+        # Most characters are plain letters and spaces: no call for them.
+        if code >= 0x80 or kind == APOSTROPHE:
+            code, size, kind = _read_unusual(data, at, end, length > start, classes)
+        at += size
+        if kind == LETTER:
+            code = np.int64(lowered[code]) if code < len(lowered) else code
+            if begins is not None and length == start:
+                begins[pieces] = at - size
+            letters[length] = code
+            length += 1
+            key = (key ^ np.uint64(code)) * _PRIME
+            continue
+        if length > start:
+            ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
+            pieces, start, key = pieces + 1, length, _START
+        if kind == TAG_START:
+            after = _after_tag(data, at - 1, end)
+            kind = SENTENCE_END if after >= at else SEPARATOR
+            at = max(at, after)
+        if kind == MARK:
+            if begins is not None:
+                begins[pieces] = at - size
+            letters[length] = code
+            length += 1
+            key = (key ^ np.uint64(code)) * _PRIME
+        if kind in (MARK, SENTENCE_END):
+            ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
+            pieces, start, key = pieces + 1, length, _START
+    if length > start:
+        ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
+        pieces += 1
+    return pieces

@@ -1,0 +1,62 @@
+"""Where the words of one text stand: what `Tokeniser.tokens` says of the known tokens, at the speed of the kernels."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from hardmax.text.tokens.characters import CLASSES, LOWERED
+from hardmax.text.tokens.encoding import encode_part
+from hardmax.text.tokens.kernels.dictionary import find_words
+from hardmax.text.tokens.kernels.placing import place_tokens
+from hardmax.text.tokens.kernels.scanning import find_pieces
+from hardmax.text.tokens.lexicon import Lexicon
+from hardmax.text.tokens.one_text import Read
+from hardmax.text.tokens.texts import encode_text, read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
+
+
+def read_long(text: str, lexicon: Lexicon, tokeniser: Tokeniser, has_extra: bool) -> Read:
+    """What `read_one` says of a text, at the speed of the kernels."""
+    extra = lexicon.tokens if has_extra else -1
+    encoded = encode_part(read_texts([text]), lexicon, tokeniser, extra)
+    return Read(encoded, find_places(text, lexicon, tokeniser, encoded.ids, encoded.counts))
+
+
+def find_places(
+    text: str, lexicon: Lexicon, tokeniser: Tokeniser, ids: np.ndarray, counts: np.ndarray
+) -> list[np.ndarray]:
+    """For each of the tokens `ids`, said as often as `counts`, where it stands: rows (start, end) of `text[start:end]`.
+
+    The extra token, which stands nowhere, has no rows. `ids` are all the known tokens of the text.
+    """
+    data = np.frombuffer(encode_text(text), dtype=np.uint8)
+    room = len(data)
+    letters, cuts = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.int64)
+    hashes, numbers, begins = np.empty(room, np.uint64), np.empty(room, np.int32), np.zeros(room, np.int64)
+    pieces = find_pieces(data, 0, room, CLASSES, LOWERED, letters, cuts, hashes, begins)
+    find_words(
+        letters, cuts, hashes, pieces, lexicon.table, lexicon.word_keys, lexicon.spellings, lexicon.starts, numbers
+    )
+    if len(text) < len(data):
+        # Bytes become characters: each has one byte that does not continue another.
+        begins[:pieces] = np.cumsum(data & 0xC0 != 0x80)[begins[:pieces]] - 1
+    bounds = np.concatenate([[0], np.cumsum(np.where(ids < lexicon.tokens, counts, 0))])
+    slots = np.full(lexicon.tokens + 1, -1, dtype=np.int64)
+    slots[ids] = bounds[:-1]
+    places = np.empty((bounds[-1], 2), dtype=np.int64)
+    place_tokens(
+        letters,
+        cuts,
+        begins,
+        pieces,
+        numbers,
+        lexicon.token_of_node,
+        lexicon.phrases,
+        lexicon.phrase_keys,
+        tokeniser.longest_phrase,
+        tokeniser.marks,
+        tokeniser.across_sentences,
+        slots,
+        places,
+    )
+    return [places[first:last] for first, last in pairwise(bounds.tolist())]

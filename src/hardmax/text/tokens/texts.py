@@ -1,0 +1,148 @@
+"""Many texts as one run of UTF-8 bytes with offsets: what kernels read. From lists, arrays, series and Arrow."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from hardmax.checking import short
+from hardmax.errors import InputError
+from hardmax.text.tokens.characters import REPLACEMENT
+
+_SURROGATES = re.compile("[\ud800-\udfff]")
+_WISH = "expected a list of texts, a column of a table, or an Arrow array"
+
+
+@dataclass(frozen=True, eq=False)
+class TextBytes:
+    """Text t is `data[offsets[t]:offsets[t + 1]]`, UTF-8."""
+
+    data: np.ndarray  # uint8
+    offsets: np.ndarray  # int64
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def strings(self) -> list[str] | None:
+        """The texts as Python has them; None where they are not the UTF-8 that they should be."""
+        data, ends = self.data.tobytes(), self.offsets.tolist()
+        try:
+            return [data[first:last].decode() for first, last in pairwise(ends)]
+        except UnicodeDecodeError:
+            return None
+
+    def part(self, first: int, last: int) -> "TextBytes":
+        """The texts from `first` up to but not including `last`; nothing is copied but the offsets."""
+        return TextBytes(self.data, self.offsets[first : last + 1])
+
+    def pick(self, rows: np.ndarray) -> "TextBytes":
+        """Some of the texts, in the order asked for."""
+        pieces = [np.empty(0, dtype=np.uint8), *(self.data[self.offsets[row] : self.offsets[row + 1]] for row in rows)]
+        return TextBytes(np.concatenate(pieces), np.cumsum([len(piece) for piece in pieces]))
+
+
+def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
+    """The bytes of texts that come as a list, a numpy array, a pandas or polars series, or an Arrow array.
+
+    Surrogates that stand alone, which no UTF-8 can hold, become U+FFFD.
+
+    >>> found = read_texts(["good", "", "né"])
+    >>> found.data.tobytes(), found.offsets.tolist()
+    (b'goodn\\xc3\\xa9', [0, 4, 4, 7])
+    """
+    if isinstance(texts, TextBytes):
+        return texts
+    if isinstance(texts, str | bytes):
+        raise InputError(f"{name} is a single text: {_WISH}. Put it in a list: [text].")
+    arrow = _as_arrow(texts)
+    if arrow is not None:
+        return _of_arrow(arrow, name)
+    if isinstance(texts, np.ndarray) and texts.ndim != 1:
+        raise InputError(f"{name} has shape {texts.shape}: {_WISH}.")
+    if not hasattr(type(texts), "__iter__") or isinstance(texts, dict | set | frozenset | bytearray | memoryview):
+        raise InputError(f"{name} is of type {type(texts).__name__}: {_WISH}.")
+    try:
+        listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
+    except Exception:  # an iterator of somebody's own, or a class
+        raise InputError(f"{name} cannot be read, it is {short(texts)}: {_WISH}.") from None
+    return _of_strings(listed, name)
+
+
+def _of_strings(texts: Sequence[Any], name: str) -> TextBytes:
+    pieces = []
+    for row, text in enumerate(texts):
+        if not isinstance(text, str):
+            _refuse_row(row, text, name)
+        pieces.append(encode_text(text))
+    offsets = np.zeros(len(pieces) + 1, dtype=np.int64)
+    np.cumsum([len(piece) for piece in pieces], out=offsets[1:])
+    return TextBytes(np.frombuffer(b"".join(pieces), dtype=np.uint8), offsets)
+
+
+def encode_text(text: str) -> bytes:
+    """UTF-8, where surrogates that stand alone become U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return _SURROGATES.sub(REPLACEMENT, text).encode()
+
+
+def _refuse_row(row: int, value: Any, name: str) -> None:
+    came = "missing" if is_missing(value) else f"of type {type(value).__name__}"
+    raise InputError(f"{name} row {row} is {came}: expected a text. Leave the row out, or put '' in its place.")
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a table has nothing there: None, nan, or pandas' <NA>."""
+    try:
+        return value is None or bool(value != value) or str(value) == "<NA>"
+    except Exception:  # arrays, and objects that do not compare
+        return False
+
+
+def _as_arrow(texts: Any) -> Any:
+    """An Arrow array, if that is what it is or what a series can become without Python objects."""
+    if isinstance(texts, list | tuple | np.ndarray):
+        return None
+    if not hasattr(type(texts), "__arrow_c_stream__") and not hasattr(type(texts), "__arrow_c_array__"):
+        return None
+    try:
+        import pyarrow
+    except ImportError:  # then the series is read as a sequence of strings
+        return None
+    if isinstance(texts, pyarrow.Array | pyarrow.ChunkedArray):
+        return texts
+    try:
+        return pyarrow.chunked_array(texts)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError, TypeError):  # a series of mixed objects
+        return None
+
+
+def _of_arrow(array: Any, name: str) -> TextBytes:
+    import pyarrow
+    import pyarrow.compute
+
+    kind = pyarrow.types
+    if kind.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    texts = (kind.is_string, kind.is_large_string, kind.is_string_view)
+    if not any(is_text(array.type) for is_text in texts):
+        raise InputError(f"{name} is an Arrow array of {array.type}: expected strings.")
+    if array.null_count:
+        row = pyarrow.compute.index(array.is_null(), True).as_py()
+        _refuse_row(row, None, name)
+    # Large strings have offsets of 64 bits, so that any number of chunks fits into one array.
+    array = array.cast(pyarrow.large_string())
+    if isinstance(array, pyarrow.ChunkedArray):
+        array = array.combine_chunks()
+    if isinstance(array, pyarrow.ChunkedArray):  # older versions give chunks back
+        array = pyarrow.concat_arrays(array.chunks) if array.num_chunks else pyarrow.array([], pyarrow.large_string())
+    _, places, content = array.buffers()
+    if places is None or len(array) == 0:
+        return TextBytes(np.empty(0, dtype=np.uint8), np.zeros(1, dtype=np.int64))
+    offsets = np.frombuffer(places, dtype=np.int64)[array.offset : array.offset + len(array) + 1]
+    data = np.empty(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
+    return TextBytes(data, offsets)

@@ -1,0 +1,41 @@
+"""When two answers agree: runs with the oracle, and one contest with another."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+
+from hardmax.engines.floats.contest import Contest
+from hardmax.runs.trajectory import Trajectory
+
+
+def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
+    history = list(oracle.walk(cloud, alpha, metric, layers))
+    for layer, (expected, sets) in enumerate(history):
+        for run in runs:
+            assert [set(attended.tolist()) for attended in run.attended(layer)] == sets, f"attended sets, layer {layer}"
+            if run.arithmetic == "exact":
+                assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
+            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), f"rounded tokens, layer {layer}"
+    leaders = oracle.leaders_of(history)
+    for run in runs:
+        assert run.certified
+        assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
+
+
+def distance(tokens: np.ndarray, expected: oracle.Cloud) -> float:
+    """The largest Euclidean distance, with the subtraction made exactly."""
+    squares = (
+        sum((Fraction(x) - y) ** 2 for x, y in zip(row, wish, strict=True))
+        for row, wish in zip(tokens.tolist(), expected, strict=True)
+    )
+    return float(max(squares)) ** 0.5
+
+
+def assert_same(one: Contest, other: Contest) -> None:
+    assert np.array_equal(one.contested, other.contested)
+    assert all(np.array_equal(a, b) for a, b in zip(one.contenders, other.contenders, strict=True))
+    clear = np.setdiff1d(np.arange(len(one.winners)), one.contested)
+    assert np.array_equal(one.winners[clear], other.winners[clear])
+    assert one.gap == pytest.approx(other.gap, rel=1e-9, abs=1e-300)

@@ -1,0 +1,116 @@
+"""Ragged batches on a GPU against the kernel for the CPU: the same choices, the same bits."""
+
+# pyright: reportMissingImports=false, reportIndexIssue=false
+# ruff: noqa: E402
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+triton = pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
+import triton.language as tl
+
+import hardmax as hm
+from hardmax.engines.cpu.batch import BatchOutcome, Then, walk_batch
+from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED
+from hardmax.engines.gpu import batch as gpu_batch
+from hardmax.engines.gpu.batch import suits, walk_batch_gpu
+from hardmax.engines.gpu.kernels.furthest import _rivals
+
+HALF = hm.Dynamics("1/2")
+TILTED = hm.Dynamics("1/3", metric=[[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]])
+
+
+def walk(clouds, dynamics, layers, **options) -> BatchOutcome:
+    tokens, offsets = np.concatenate(clouds), np.cumsum([0, *map(len, clouds)])
+    return walk_batch_gpu(torch.from_numpy(tokens).to(DEVICE), offsets, dynamics, layers, **options).to_numpy()
+
+
+def assert_same_as_cpu(clouds, dynamics, layers, **options) -> BatchOutcome:
+    tokens, offsets = np.concatenate(clouds), np.cumsum([0, *map(len, clouds)])
+    truth, ours = walk_batch(tokens, offsets, dynamics, layers, **options), walk(clouds, dynamics, layers, **options)
+    assert ours.settled.tolist() == truth.settled.tolist()
+    decided = truth.settled != UNDECIDED
+    rows = np.repeat(decided, np.diff(offsets))
+    assert ours.leader_since[rows].tolist() == truth.leader_since[rows].tolist()
+    assert np.array_equal(ours.tokens[rows], truth.tokens[rows])
+    assert np.array_equal(ours.errors[decided], truth.errors[decided])
+    return ours
+
+
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("layers", [0, 1, 8])
+def test_clouds_of_all_sizes_are_walked_to_the_same_bits(d, layers):
+    rng = np.random.default_rng(d)
+    clouds = [rng.standard_normal((n, d)) * 10.0 ** rng.integers(-20, 20) for n in (1, 2, 31, 33, 70)]
+    assert_same_as_cpu(clouds, HALF, layers)
+
+
+@pytest.mark.parametrize("then", [Then.STAY, Then.ARRIVE])
+def test_metrics_and_what_tokens_do_once_they_have_settled(then):
+    rng = np.random.default_rng(0)
+    clouds = [rng.standard_normal((n, 3)) + shift for n, shift in ((1, 0), (9, 0), (25, 0), (12, 3))]
+    settled = assert_same_as_cpu(clouds, TILTED, 30, then=then).settled
+    assert settled.max() > 0
+    assert assert_same_as_cpu(clouds, TILTED, int(settled.max()) - 1).settled.min() == WALKED
+
+
+def test_repeated_tokens_are_the_token_they_repeat():
+    rng = np.random.default_rng(1)
+    cloud = rng.standard_normal((20, 2))
+    several = cloud[np.r_[0:20, rng.integers(0, 20, 25)]]
+    several[25] = -0.0
+    clouds = [several, np.repeat(cloud[:1], 3, axis=0), np.array([[0.0, 1.0], [-0.0, 1.0]])]
+    assert (assert_same_as_cpu(clouds, HALF, 6).settled == [UNDECIDED, 0, 0]).all()
+    clouds[0] = several[:25]
+    assert assert_same_as_cpu(clouds, HALF, 6).settled[0] >= 0
+
+
+@pytest.mark.parametrize("cloud", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])
+def test_what_floats_cannot_prove_is_undecided(cloud):
+    one = np.array([[1.0, 2.0]])
+    assert assert_same_as_cpu([one, np.array(cloud, dtype=float), one], HALF, 5).settled.tolist() == [0, UNDECIDED, 0]
+
+
+def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
+    rng = np.random.default_rng(2)
+    angles = 2 * np.pi * rng.random((40, 1))
+    round_and_narrow = np.hstack([np.cos(angles), np.sin(angles)]) * (1 + 2.0**-40 * rng.integers(1, 9, (40, 1)))
+    long_and_thin = np.concatenate([rng.standard_normal((40, 2)) * 0.1, [[100.0, 0.0]]])
+    assert assert_same_as_cpu([round_and_narrow, long_and_thin], HALF, 8).settled.min() >= WALKED
+
+
+def test_tokens_that_become_equal_on_the_way_stay_rivals():
+    # A follower reaches its leader in floats, and never in truth: only tokens equal at the start are one.
+    @triton.jit
+    def count(tokens, points, found):
+        row = tl.arange(0, 2)
+        floor = tl.zeros((2,), dtype=tl.float64) + 0.5
+        tl.store(found + row, _rivals(tokens, points, points, row, row * 0, floor, 3, 1))
+
+    points = torch.ones((3, 1), dtype=torch.float64, device=DEVICE)
+    tokens = torch.tensor([[1.0], [0.5], [1.0]], dtype=torch.float64, device=DEVICE)
+    found = torch.empty(2, dtype=torch.int32, device=DEVICE)
+    count[(1,)](tokens, points, found, enable_fp_fusion=False)
+    assert found.tolist() == [1, 1]
+
+
+def test_more_clouds_than_programs(monkeypatch):
+    monkeypatch.setattr(gpu_batch, "_PROGRAMS", 2)
+    rng = np.random.default_rng(3)
+    assert_same_as_cpu([rng.standard_normal((n, 2)) for n in (3, 20, 1, 7, 12)], HALF, 4)
+
+
+def test_undecided_clouds_are_named():
+    tokens = torch.tensor([[0.0], [1.0], [0.0]], dtype=torch.float64, device=DEVICE)
+    assert walk_batch_gpu(tokens, torch.tensor([0, 1, 2, 3]), HALF, 1).undecided.tolist() == [0, 2]
+
+
+def test_clouds_too_large_for_a_program_are_turned_away():
+    tokens = torch.zeros((1200, 2), dtype=torch.float64, device=DEVICE)
+    assert not suits(torch.tensor([0, 1200]), 2)
+    assert suits(np.array([0, 600, 1200]), 2)
+    with pytest.raises(hm.InputError, match=r"1,200 to a cloud"):
+        walk_batch_gpu(tokens, np.array([0, 1200]), HALF, 1)
+    with pytest.raises(hm.InputError, match="float64"):
+        walk_batch_gpu(tokens.float(), np.array([0, 600, 1200]), HALF, 1)

@@ -1,0 +1,85 @@
+"""The GPU contest, walk and batches against the rational oracle, on clouds full of ties."""
+
+# pyright: reportMissingImports=false
+# ruff: noqa: E402
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from agreement import assert_same_as_oracle, distance
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Problem, alphas, any_metric_problems, clouds, problems
+
+torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
+
+import hardmax as hm
+from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED
+from hardmax.engines.exact.choosing import by_all_scores
+from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.floats.bounds import SlackFactors, norms_above
+from hardmax.engines.floats.contest import score_all
+from hardmax.engines.floats.metric import float_metric
+from hardmax.engines.gpu.batch import walk_batch_gpu
+from hardmax.engines.gpu.contest import hold_gpu
+from hardmax.engines.gpu.walking import GpuEngine
+from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
+from hardmax.runs.simulation import run_points
+from hardmax.tokens.batches import read_batch
+from hardmax.tokens.points import merge
+
+ENGINES = (GpuEngine(device=DEVICE), ExactEngine(by_all_scores))
+
+
+def stored(floats: np.ndarray) -> oracle.Cloud:
+    """The numbers that floats are."""
+    return [[Fraction(x) for x in row] for row in floats.tolist()]
+
+
+@settings(max_examples=40, deadline=None)
+@given(any_metric_problems())
+def test_whoever_is_furthest_in_truth_is_a_contender(problem: Problem):
+    cloud, metric, alpha = problem
+    floats = np.array(cloud, dtype=np.float64)
+    matrix = float_metric(hm.Dynamics(alpha, metric, any_metric=True))
+    norms = norms_above(floats)
+    slack = SlackFactors.of(floats.shape[1], matrix).slack(norms, 0.0, float(norms.max()), 0.0)
+    directions = np.ascontiguousarray(matrix.directions(floats))
+    given = [torch.from_numpy(part).to(DEVICE) for part in (directions, floats, slack)]
+    with np.errstate(over="ignore"):  # of nothing but zeros: a slack beyond all numbers makes everybody a contender
+        contest = hold_gpu(*given).to_numpy()
+    assert contest.choices().lists() == score_all(directions, floats, slack).choices().lists()
+    for chosen, truth in zip(contest.choices().lists(), oracle.attended_sets(stored(floats), metric), strict=True):
+        assert truth <= set(chosen)
+        assert truth == set(chosen) or len(chosen) > 1
+
+
+@settings(max_examples=40, deadline=None)
+@given(problems())
+def test_walks_on_a_device_are_the_true_ones(problem: Problem):
+    cloud, metric, alpha = problem
+    (tokens,), _ = read_batch(cloud)
+    dynamics, stop = hm.Dynamics(alpha, metric), hm.AfterLayers(3)
+    run = run_points(merge(tokens), dynamics, ENGINES, stop, hm.Every(1), DEFAULT_MEMORY_LIMIT)
+    assert_same_as_oracle([run], cloud, metric, alpha, 3)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(clouds(min_d=2, max_d=2, max_n=9), min_size=1, max_size=4), alphas)
+def test_batches_on_a_device_are_the_true_ones_where_they_are_decided(batch, alpha):
+    tables = [np.array(cloud, dtype=np.float64) for cloud in batch]
+    tokens, offsets = torch.from_numpy(np.concatenate(tables)).to(DEVICE), np.cumsum([0, *map(len, tables)])
+    outcome = walk_batch_gpu(tokens, offsets, hm.Dynamics(alpha), 3).to_numpy()
+    for number, table in enumerate(tables):
+        rows = slice(offsets[number], offsets[number + 1])
+        history = list(oracle.walk(stored(table), alpha, None, 3))
+        ties = any(len({tuple(cloud[j]) for j in attended}) > 1 for cloud, sets in history for attended in sets)
+        if outcome.settled[number] == UNDECIDED:
+            continue
+        assert not ties
+        assert distance(outcome.tokens[rows], history[-1][0]) <= outcome.errors[number] * (1 + 1e-9)
+        since = outcome.leader_since[rows]
+        assert {i: int(since[i]) for i in np.flatnonzero(since >= 0)} == oracle.leaders_of(history)

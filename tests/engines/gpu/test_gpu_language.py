@@ -1,0 +1,31 @@
+"""Without triton and torch, the files of kernels and engines for a GPU are read, and say what is missing when asked."""
+
+import subprocess
+import sys
+
+SCRIPT = """
+import sys
+sys.modules.update(triton=None, torch=None)
+
+from importlib import import_module
+from pathlib import Path
+
+import hardmax.engines
+import hardmax.errors
+
+engines = Path(hardmax.engines.__path__[0])
+names = [file.stem for file in engines.glob("gpu*.py")]
+names += [f"kernels.{file.stem}" for file in engines.glob("kernels/gpu_*.py")]
+assert "gpu_batch" in names and "kernels.gpu_clouds" in names, names
+for name in names:
+    import_module(f"hardmax.engines.{name}")
+try:
+    hardmax.engines.gpu.batch.walk_batch_gpu(None, None, hardmax.Dynamics("1/2"), 1)
+except hardmax.errors.MissingExtra as missing:
+    print(missing)
+"""
+
+
+def test_kernels_can_be_read_where_triton_is_missing_and_the_extra_is_named():
+    done = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False)
+    assert "hardmax[gpu]" in done.stdout, done.stderr

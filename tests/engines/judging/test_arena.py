@@ -1,0 +1,74 @@
+"""Leaving out who can no longer win must change nothing."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from strategies import Problem, problems
+
+import hardmax as hm
+from hardmax.attended_sets import Choices
+from hardmax.engines.judging import arena
+from hardmax.engines.judging.arena import Arena
+
+
+def settled_run(cloud, dynamics, fewest_points: float):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arena, "_FEWEST_POINTS", fewest_points)
+        return hm.simulate(cloud, dynamics, stop=hm.Settled())
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("alpha", ["1/10", "1/2", "3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha, seed):
+    rng = np.random.default_rng(seed)
+    cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
+    metric = None if seed < 2 else np.diag(np.arange(1.0, d + 1))
+    few, all_of_them = (settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf))
+    assert few.settled_at == all_of_them.settled_at
+    for layer in range(few.settled_at + 1):
+        assert np.array_equal(few.stretches[layer].choices.indices, all_of_them.stretches[layer].choices.indices)
+    assert np.abs(few.at(few.settled_at) - all_of_them.at(few.settled_at)).max() <= few.error + all_of_them.error
+    assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
+
+
+def test_most_of_a_large_cloud_is_left_out():
+    cloud = np.random.default_rng(0).standard_normal((20_000, 3))
+    run = hm.simulate(cloud, hm.Dynamics("1/2"), stop=hm.Settled())
+    second = run.stretches[1].places
+    assert isinstance(second, Arena)
+    assert len(second) < 2_500
+
+
+@settings(max_examples=examples(200))
+@given(problems(min_d=2, max_d=4))
+def test_small_clouds_full_of_ties_too(problem: Problem):
+    cloud, metric, alpha = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(arena, "_FEWEST_POINTS", 0)
+        run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=5)
+    for layer, (_, sets) in enumerate(oracle.walk(cloud, alpha, metric, 5)):
+        assert [set(attended.tolist()) for attended in run.attended(layer)] == sets
+
+
+def test_after_many_layers_everybody_is_asked_again():
+    looks, slack = np.ones((1, 2)), np.array([1e-14])
+    ends = np.array([[1.0, 0.0], [-1.0, 0.0]])
+    among = {"keep": Fraction(1, 2), "multiplicities": np.ones(3), "places": ends, "members": np.array([0, 1])}
+    late = Arena(layer=0, lead=1.0, errors=np.zeros(2), worst=0.0, **among)
+    for _ in range(60):
+        assert late.suffices(looks, slack) == (late.lead * np.sqrt(2) > 1e-14)
+        late = late.after_layers(Choices.of_single(np.array([0, 1, 0])), 1)
+    assert not late.suffices(looks, slack)
+
+
+def test_everybody_is_somewhere_whoever_has_left_the_arena():
+    cloud = np.random.default_rng(1).standard_normal((600, 3))
+    few, all_of_them = (settled_run(cloud, hm.Dynamics("1/2"), least) for least in (0, np.inf))
+    assert any(len(stretch.places.spectators) > 1 for stretch in few.stretches)
+    for layer in range(few.settled_at + 3):
+        assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error

@@ -1,0 +1,187 @@
+"""Every way to run the dynamics against the rational oracle: who attends to whom, who leads since when, and where."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from agreement import assert_same_as_oracle, distance
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from known import KNOWN, Known
+from strategies import Problem, any_metric_problems, problems
+
+import hardmax as hm
+from hardmax.engines.cpu.device import CPU, Cpu
+from hardmax.engines.cpu.search import SEARCHES
+from hardmax.engines.cpu.searches import outward
+from hardmax.engines.exact import integers
+from hardmax.engines.floats.bounds import SlackFactors
+from hardmax.engines.floats.stretch import FloatStretch
+from hardmax.engines.judging import bands
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.vocabulary import Vocabulary
+
+
+def run_exact(tokens, dynamics, layers):
+    return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
+
+
+def run_exact_without_flint(tokens, dynamics, layers):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(integers, "_flint", lambda: None)
+        return run_exact(tokens, dynamics, layers)
+
+
+def run_certified(tokens, dynamics, layers, cpu=CPU):
+    return hm.simulate(tokens, dynamics, layers=layers, engine=cpu)
+
+
+def run_doubting_everything(tokens, dynamics, layers, cpu=CPU):
+    """Certified, but floats prove nothing: exact positions decide whatever they cannot rule out by far."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf))
+        return run_certified(tokens, dynamics, layers, cpu)
+
+
+def run_in_bands(tokens, dynamics, layers, cpu=CPU):
+    """Certified, with points of sizes that differ by a factor of two in bands of their own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "_WIDTH", 2.0)
+        patch.setattr(bands, "_FEW", -1)
+        return run_certified(tokens, dynamics, layers, cpu)
+
+
+PROVED = [run_exact, run_exact_without_flint, run_certified, run_doubting_everything, run_in_bands]
+
+
+@settings(max_examples=examples(500))
+@given(problems())
+def test_the_definition_is_the_formula(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    sets = hm.attended(cloud, dynamics)
+    assert [set(attended.tolist()) for attended in sets] == oracle.attended_sets(cloud, metric)
+    assert hm.step(cloud, dynamics).tolist() == oracle.step(cloud, alpha, metric)
+
+
+@settings(max_examples=examples(2000))
+@given(problems())
+def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
+
+
+@settings(max_examples=examples(400))
+@given(any_metric_problems())
+def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
+
+
+@settings(max_examples=examples(200))
+@given(problems(max_d=3, max_n=7))
+def test_the_closed_form_agrees_with_forty_layers_walked_one_by_one(problem: Problem):
+    cloud, metric, alpha = problem
+    run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=40, record=hm.Every(8))
+    assert_same_as_oracle([run], cloud, metric, alpha, 40)
+
+
+@settings(max_examples=examples(600))
+@given(problems())
+def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Problem):
+    cloud, metric, alpha = problem
+    floats = np.array(cloud, dtype=np.float64)
+    stored = [[Fraction(x) for x in row] for row in floats.tolist()]
+    assert_same_as_oracle([run_certified(floats, hm.Dynamics(alpha, metric), 3)], stored, metric, alpha, 3)
+
+
+@pytest.mark.parametrize("search", [name for name in SEARCHES if name != "all"])
+@settings(max_examples=examples(200))
+@given(st.data())
+def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
+    cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
+    ways = (run_certified, run_in_bands)
+    runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in ways]
+    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+
+
+@settings(max_examples=examples(300))
+@given(problems())
+def test_points_among_balls_are_chosen_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outward, "_FIRST_SORTED", 1)  # whoever asks for more than the outermost point asks the balls
+        ways = (run_certified, run_in_bands)
+        runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu("outward")) for run in ways]
+    assert_same_as_oracle(runs, cloud, metric, alpha, 3)
+
+
+@settings(max_examples=examples(300))
+@given(problems())
+def test_the_kernel_for_batches_walks_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    floats = np.array(cloud, dtype=np.float64)
+    stored = [[Fraction(x) for x in row] for row in floats.tolist()]
+    runs = hm.simulate([floats], hm.Dynamics(alpha, metric), layers=3)
+    history = list(oracle.walk(stored, alpha, metric, 3))
+    for layer, (expected, _) in enumerate(history):
+        assert distance(runs.at(layer)[0], expected) <= runs.error * (1 + 1e-9)
+    assert runs.leaders[0].tolist() == list(oracle.leaders_of(history))
+
+
+@settings(max_examples=examples(200))
+@given(problems())
+def test_the_kernel_for_texts_walks_truly(problem: Problem):
+    cloud, metric, alpha = problem
+    words = [f"word{number}" for number in range(len(cloud))]
+    model = TextModel(
+        vocabulary=Vocabulary(words, np.ones((len(cloud), 2))),
+        embeddings=np.array(cloud, dtype=np.float32),
+        decoder=np.zeros((1, len(cloud[0]))),
+        bias=np.zeros(1),
+        classes=(0, 1),
+        layers=3,
+        alpha=alpha,
+        metric=None if metric is None else np.array(metric, dtype=np.float64),
+    )
+    found = model.analyse([" ".join(words)])
+    # The numbers as the model stores them; equal vectors are repeated tokens.
+    stored = [[Fraction(x) for x in row] for row in model.embeddings.astype(float).tolist()]
+    kept = None if model.metric is None else [[Fraction(x) for x in row] for row in model.metric.tolist()]
+    history = list(oracle.walk(stored, alpha, kept, 3))
+    mean = [sum(column) / len(cloud) for column in zip(*history[-1][0], strict=True)]
+    size = max(1.0, np.abs(model.embeddings).max())
+    assert np.allclose(found.masses @ model.prepared.table, [float(x) for x in mean], rtol=0, atol=1e-12 * size)
+    assert np.flatnonzero(found.leader_since >= 0).tolist() == list(oracle.leaders_of(history))
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+@pytest.mark.parametrize("layers", [10, 100, 10_000])
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known: Known, layers: int, arithmetic: str):
+    run = hm.simulate(known.tokens, hm.Dynamics(known.alpha, known.metric), layers=layers, arithmetic=arithmetic)
+    assert tuple(run.leaders) == known.leaders
+    if layers == 10_000:
+        assert distance(run.at(layers), known.limits) <= run.error
+    else:
+        # Leaders may take a few layers to appear; from then on the distance shrinks by g every layer.
+        shrunk = float(run.dynamics.keep) ** (layers - (run.settled_at or 0))
+        first = distance(run.at(run.settled_at or 0), known.limits)
+        assert distance(run.at(layers), known.limits) <= shrunk * first + 2 * run.error
+
+
+def test_the_float_layers_of_a_certified_run_are_within_their_error_of_the_exact_ones():
+    rng = np.random.default_rng(5)
+    for d in (1, 2, 3, 7):
+        for alpha in ("1/10", "1/3", "2"):
+            tokens = rng.standard_normal((12, d)) * 10.0 ** rng.integers(-6, 6)
+            dynamics = hm.Dynamics(alpha)
+            floats, exact = run_certified(tokens, dynamics, 30), run_exact(tokens, dynamics, 30)
+            assert floats.arithmetic == "certified"
+            assert all(isinstance(stretch, FloatStretch) for stretch in floats.stretches)
+            for layer in (0, 1, 2, 3, 10, 30):
+                assert distance(floats.at(layer), exact.exact_at(layer).tolist()) <= floats.error

@@ -1,0 +1,238 @@
+"""What a run tells, whatever was recorded of it."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+
+import hardmax as hm
+from hardmax.engines.judging.judges import TieSlack
+
+HALF = hm.Dynamics("1/2")
+
+
+@pytest.fixture
+def emerging():
+    return hm.clouds.emerging_leader()
+
+
+def test_layers_can_be_recorded_all_or_some_or_only_the_last(emerging):
+    everything = hm.simulate(emerging, HALF, layers=10)
+    assert everything.recorded == tuple(range(11))
+    for record, layers in [(hm.Every(4), (0, 4, 8, 10)), (hm.Every(5), (0, 5, 10)), (hm.LastOnly(), (10,))]:
+        run = hm.simulate(emerging, HALF, layers=10, record=record)
+        assert run.recorded == layers
+        assert np.array_equal(run.tokens, everything.tokens[list(layers)])
+        assert run.leaders.tolist() == everything.leaders.tolist()
+        assert run.leader_layers.tolist() == everything.leader_layers.tolist()
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
+@pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
+def test_any_layer_can_be_asked_for_whatever_was_recorded(arithmetic, record):
+    cloud = hm.clouds.gaussian(40, 2, seed=3)
+    everything = hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, arithmetic=arithmetic)
+    run = hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, arithmetic=arithmetic, record=record)
+    for layer in range(13):
+        assert np.array_equal(run.at(layer), everything.tokens[layer])
+        assert run.attended(layer).tolist() == everything.attended(layer).tolist()
+
+
+def test_fewer_stretches_are_kept_when_less_is_recorded():
+    cloud = hm.clouds.gaussian(40, 2, seed=3)
+    lengths = {
+        name: len(hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, record=record).stretches)
+        for name, record in {"all": hm.Every(1), "some": hm.Every(4), "last": hm.LastOnly()}.items()
+    }
+    assert lengths["all"] > lengths["some"] > lengths["last"] == 1
+
+
+def test_a_leader_that_emerges_is_dated(emerging):
+    run = hm.simulate(emerging, HALF, layers=10)
+    assert max(run.leader_layers) > 0
+    for leader, since in zip(run.leaders, run.leader_layers, strict=True):
+        assert run.attended(int(since))[leader].tolist() == [leader]
+        assert since == 0 or run.attended(int(since) - 1)[leader].tolist() != [leader]
+
+
+def test_layer_a_million_costs_nothing_once_settled(emerging):
+    run = hm.simulate(emerging, HALF, stop=hm.Settled())
+    assert run.layers == run.settled_at
+    far = run.at(10**6)
+    assert np.array_equal(far, run.at(10**9))
+    assert set(map(tuple, far)) <= set(map(tuple, run.at(run.layers)[run.leaders]))
+
+
+def test_the_run_says_why_it_stopped(emerging):
+    assert "settled at layer" in hm.simulate(emerging, HALF, stop=hm.Settled()).stopped
+    assert hm.simulate(emerging, HALF, layers=0).stopped == "all 0 layers asked for are done; not settled yet"
+    assert hm.simulate(emerging, HALF, layers=50).stopped == "all 50 layers asked for are done; settled at layer 1"
+    first = hm.FirstOf(hm.Settled(), hm.AfterLayers(2))
+    assert hm.simulate(emerging, HALF, stop=first).layers <= 2
+
+
+def test_a_run_that_never_settles_gives_up_and_says_so():
+    # A quarter turn as the metric: every corner chases the next one, for ever.
+    corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
+    run = hm.simulate(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), stop=hm.Settled(at_most=25))
+    assert run.layers == 25
+    assert run.settled_at is None
+    assert run.stopped == "gave up at layer 25: not settled yet"
+    with pytest.raises(hm.InputError, match="beyond the 25 layers"):
+        run.at(27)
+
+
+def test_margins_agree_between_the_arithmetics():
+    cloud = hm.clouds.gaussian(30, 3, seed=1)
+    runs = [hm.simulate(cloud, HALF, layers=6, arithmetic=name) for name in ("certified", "exact", "float")]
+    for run in runs:
+        assert run.decided_at == runs[0].decided_at
+        assert run.margins == pytest.approx(runs[0].margins, rel=1e-6)
+    assert runs[0].smallest_margin == runs[0].margins.min() > 0
+
+
+def test_a_single_token_has_nobody_to_lead_over():
+    run = hm.simulate([[2.0, 1.0]], HALF, layers=5)
+    assert run.smallest_margin == np.inf
+    assert run.leaders.tolist() == [0]
+    assert run.at(5).tolist() == [[2.0, 1.0]]
+
+
+def test_only_proved_choices_are_called_certified():
+    cloud = hm.clouds.gaussian(20, 2)
+    assert hm.simulate(cloud, HALF, layers=3).certified
+    assert hm.simulate(cloud, HALF, layers=3, arithmetic="exact").certified
+    by_floats = hm.simulate(cloud, HALF, layers=3, arithmetic="float")
+    assert not by_floats.certified
+    assert np.isnan(by_floats.error)
+    with pytest.raises(hm.InputError, match="'float'"):
+        by_floats.exact_at(1)
+
+
+def test_exactly_equal_float_scores_get_the_turned_square_wrong():
+    # Trap H1: `==` on float scores misses the ties that the tie slack, and exact arithmetic, see.
+    cloud = hm.clouds.turned(hm.clouds.square(inside=[(0.5, 0.0), (-0.5, 0.0)]))
+    goal = np.array([0.6, 0.8])
+    naive = hm.simulate(cloud, HALF, layers=200, arithmetic=TieSlack(0.0))
+    assert np.linalg.norm(naive.at(200)[4] - goal) > 0.5 or np.linalg.norm(naive.at(200)[5] + goal) > 0.5
+    proved = hm.simulate(cloud, HALF, layers=200)
+    assert np.allclose(proved.at(200)[4:], [goal, -goal], atol=1e-15)
+
+
+def test_floats_let_a_follower_vote_and_go_wrong_with_depth():
+    # Trap H2: in floats the follower reaches its leader after some 50 layers and breaks the tie of the other token.
+    cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], ["3/10", "1/10"]]
+    floats = hm.simulate(cloud, hm.Dynamics(1), layers=1000, arithmetic="float")
+    assert np.allclose(floats.at(30)[4], (1, 0), atol=1e-6)
+    assert np.allclose(floats.at(1000)[4], (1, 1))
+    assert np.allclose(hm.simulate(cloud, hm.Dynamics(1), layers=1000).at(1000)[4], (1, 0))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-200, 1e200, 1e300])
+def test_clouds_at_the_ends_of_the_float_range_are_scaled_and_plain_floats_refuse_them(size):
+    cloud = size * hm.clouds.gaussian(40, 2)
+    run, exact = (hm.simulate(cloud, HALF, layers=3, arithmetic=how) for how in ("certified", "exact"))
+    assert run.arithmetic == "certified"
+    for layer in range(4):
+        assert run.attended(layer).tolist() == exact.attended(layer).tolist()
+        assert np.abs(run.at(layer) / size - exact.at(layer) / size).max() <= run.error / size <= 1e-14
+    with pytest.raises(hm.InputError, match="arithmetic='certified'"):
+        hm.simulate(cloud, HALF, layers=3, arithmetic="float")
+
+
+def test_progress_is_told():
+    told = []
+    batch = [[[1.0]], [[2.0]]]
+    hm.simulate(batch, HALF, layers=1, arithmetic="exact", progress=lambda done, total: told.append((done, total)))
+    assert told == [(1, 2), (2, 2)]
+    hm.simulate(batch, HALF, layers=1, progress=lambda done, total: told.append((done, total)))
+    assert told[-1] == (2, 2)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "either `layers`"),
+        ({"layers": 3, "stop": hm.Settled()}, "either `layers`"),
+        ({"layers": -1}, "`layers` must be a whole number from 0 up, not -1"),
+        ({"layers": 2.5}, "`layers` must be a whole number"),
+        (
+            {"layers": 1, "arithmetic": "fast"},
+            "`arithmetic` must be one of 'certified', 'exact', 'float', or a TieSlack, not 'fast'",
+        ),
+        ({"layers": 10**9}, r"need 64\.0 GB.*record=Every\(.*LastOnly"),
+        ({"layers": 1, "memory_limit": 10}, "memory_limit"),
+    ],
+)
+def test_bad_options_get_one_clear_line(options, message):
+    with pytest.raises(hm.InputError, match=message) as caught:
+        hm.simulate([[1.0, 0.0], [0.0, 1.0], [2.0, 2.0], [0.5, 0.5]], HALF, **options)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_request_too_large_to_record_fits_when_only_the_last_layer_is_kept():
+    run = hm.simulate(hm.clouds.gaussian(4, 2), HALF, layers=10**9, record=hm.LastOnly())
+    assert run.tokens.shape == (1, 4, 2)
+
+
+SQUARE = [["1", "1"], ["1", "-1"], ["-1", "-1"], ["-1", "1"], ["1/2", "0"]]
+
+
+def test_exact_tokens_follow_the_definition_and_some_of_them_can_be_asked_for():
+    run = hm.simulate(SQUARE, hm.Dynamics("1/3"), layers=4)
+    tokens = [[Fraction(x) for x in row] for row in SQUARE]
+    for layer in (0, 1, 4, 30):
+        *_, (truth, _) = oracle.walk(tokens, Fraction(1, 3), None, layer)
+        assert run.exact_at(layer).tolist() == truth
+        assert run.exact_at(layer, tokens=[4, 0]).tolist() == [truth[4], truth[0]]
+
+
+@pytest.mark.parametrize("layer", [10**9, 10**30, 10**300])
+def test_exact_tokens_too_long_to_be_written_are_refused_in_one_line(layer):
+    run = hm.simulate(SQUARE, HALF, layers=3)
+    with pytest.raises(hm.InputError, match=r"more than 1,000,000 digits\. Ask for layers up to 2,095,903") as caught:
+        run.exact_at(layer)
+    assert "\n" not in str(caught.value)
+    assert run.at(layer)[4].tolist() == [1, 0]
+
+
+def test_exact_tokens_that_stand_still_can_be_had_at_any_layer():
+    run = hm.simulate(SQUARE[:4], HALF, layers=3, arithmetic="exact")
+    assert run.exact_at(10**30).tolist() == run.exact_at(0).tolist()
+    moving = hm.simulate(SQUARE, HALF, layers=3)
+    assert moving.exact_at(10**30, tokens=[0, 3]).tolist() == moving.exact_at(0, tokens=[0, 3]).tolist()
+
+
+def test_a_walk_in_integers_that_would_become_too_long_is_refused_in_one_line():
+    overtaken = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
+    with pytest.raises(hm.InputError, match="`layer` 1252764 has no exact tokens"):
+        hm.simulate(overtaken, hm.Dynamics("1e-6"), layers=10**7, record=hm.LastOnly(), arithmetic="exact")
+
+
+@pytest.mark.parametrize("layer", [-1, 1.5, "3", True])
+def test_a_layer_is_a_whole_number(layer):
+    with pytest.raises(hm.InputError, match="`layer` must be a whole number"):
+        hm.simulate([[1.0]], HALF, layers=1).at(layer)
+
+
+def test_tiny_tokens_beside_large_ones_are_still_proved_right():
+    # Squares of 1e-160 underflow; a bound built on them would call an unproved choice proved.
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        cloud = np.concatenate([rng.standard_normal((6, 2)), 1e-160 * rng.standard_normal((6, 2))])
+        exact = hm.simulate(cloud, HALF, layers=5, arithmetic="exact")
+        run = hm.simulate(cloud, HALF, layers=5)
+        assert all(run.attended(k).tolist() == exact.attended(k).tolist() for k in range(6))
+
+
+@pytest.mark.parametrize("scale", ["1", "1/1099511627776", "7/3"])
+def test_margins_depend_neither_on_the_scale_of_the_metric_nor_on_who_decides(scale):
+    nearly = -Fraction(1, 7) + Fraction(1, 10**20)
+    cloud = [["1/3", "1/7"], ["1/3", str(nearly)], ["1/9", 0], ["-1/3", 0]]
+    metric = [[Fraction(scale), 0], [0, Fraction(scale)]]
+    plain = hm.simulate(cloud, HALF, layers=2, arithmetic="exact").margins
+    # The norm of the identity counts as 1, that of a matrix is Frobenius'.
+    for arithmetic in ("certified", "exact"):
+        run = hm.simulate(cloud, hm.Dynamics("1/2", metric), layers=2, arithmetic=arithmetic)
+        assert run.margins[:2] * np.sqrt(2) == pytest.approx(plain[:2], rel=1e-6)

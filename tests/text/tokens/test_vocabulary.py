@@ -1,0 +1,118 @@
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from text.reviews import read_split
+
+from hardmax.errors import InputError
+from hardmax.text.tokens.building import build_vocabulary
+from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokens.vocabulary import Vocabulary
+
+words = st.sampled_from(["good", "bad", "not", "É", "don't", ".", "!", "<br>"])
+corpora = st.lists(st.tuples(st.lists(words, max_size=12).map(" ".join), st.integers(0, 2)), min_size=1, max_size=12)
+tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, 3), marks=st.booleans(), across_sentences=st.booleans())
+
+
+def count_slowly(texts, labels, tokeniser: Tokeniser, classes: int) -> dict[str, np.ndarray]:
+    counts: dict[str, np.ndarray] = {}
+    for text, label in zip(texts, labels, strict=True):
+        for surface in {token.surface for token in tokeniser.tokens(text)}:
+            counts.setdefault(surface, np.zeros(classes, dtype=int))[label] += 1
+    return counts
+
+
+def surprise(counts: np.ndarray, texts: np.ndarray) -> float:
+    expected = counts.sum() * texts / texts.sum()
+    there = texts > 0
+    return float(((counts - expected)[there] ** 2 / expected[there]).sum())
+
+
+@given(corpora, tokenisers)
+def test_counts_are_those_of_the_reference(corpus, tokeniser):
+    texts, labels = map(list, zip(*corpus, strict=True))
+    slow = count_slowly(texts, labels, tokeniser, max(labels) + 1)
+    found = build_vocabulary(texts, labels, tokeniser)
+    frequent = {surface for surface, counts in slow.items() if counts.sum() >= 2}
+    marks = {"!", "?"} if tokeniser.marks else set()
+    assert set(found.surfaces) == frequent | marks
+    for surface, counts in zip(found.surfaces, found.counts, strict=True):
+        assert counts.tolist() == slow.get(surface, np.zeros(max(labels) + 1)).tolist()
+
+
+@given(corpora, st.integers(0, 4), st.integers(0, 4), st.integers(1, 3))
+def test_the_most_frequent_words_and_the_most_uneven_phrases_are_taken(corpus, most_words, most_phrases, longest):
+    texts, labels = map(list, zip(*corpus, strict=True))
+    tokeniser = Tokeniser(longest_phrase=longest)
+    sizes = np.bincount(labels)
+    slow = {s: c for s, c in count_slowly(texts, labels, tokeniser, len(sizes)).items() if c.sum() >= 2}
+    by_frequency = sorted((-counts.sum(), surface) for surface, counts in slow.items() if " " not in surface)
+    scores = {surface: surprise(counts, sizes) for surface, counts in slow.items() if " " in surface}
+    found = build_vocabulary(texts, labels, tokeniser, words=most_words, phrases=most_phrases).surfaces
+    expected = [surface for _, surface in by_frequency[:most_words]]
+    assert list(found[: len(expected)]) == expected
+    best = sorted(scores.values(), reverse=True)[:most_phrases]
+    assert np.allclose([scores[surface] for surface in found[len(expected) :]], best)
+
+
+def test_the_surprise_of_two_equal_classes_is_the_squared_difference_over_the_sum():
+    assert surprise(np.array([7, 2]), np.array([50, 50])) == pytest.approx((7 - 2) ** 2 / (7 + 2))
+
+
+def test_real_reviews_are_counted_as_the_reference_counts_them():
+    table = read_split("train", 500)
+    texts, labels = table["text"].to_pylist(), table["label"].to_numpy()
+    found = build_vocabulary(table["text"], labels, Tokeniser(), words=3000, phrases=3000)
+    seen = Counter(s for text in texts for s in {token.surface for token in Tokeniser().tokens(text)})
+    assert found.documents.tolist() == [seen[surface] for surface in found.surfaces]
+
+
+def test_the_vocabulary_does_not_depend_on_the_order_of_the_texts():
+    table = read_split("train", 400)
+    texts, labels = np.array(table["text"].to_pylist(), dtype=object), table["label"].to_numpy()
+    order = np.random.default_rng(0).permutation(len(texts))
+    one, other = (
+        build_vocabulary(texts[rows], labels[rows], Tokeniser(longest_phrase=3), words=500, phrases=500)
+        for rows in (slice(None), order)
+    )
+    assert one.to_bytes() == other.to_bytes()
+
+
+@given(corpora)
+def test_a_file_gives_back_what_was_written(corpus):
+    texts, labels = map(list, zip(*corpus, strict=True))
+    known = build_vocabulary(texts, labels, Tokeniser(marks=True))
+    again = Vocabulary.from_bytes(known.to_bytes())
+    assert again.surfaces == known.surfaces
+    assert np.array_equal(again.counts, known.counts)
+
+
+@pytest.mark.parametrize(
+    ("data", "complaint"),
+    [
+        (b"good\t1\nbad\t2", "ends in the middle"),
+        (b"good\t1\nbad\t2\t3\n", "line 2"),
+        (b"good\n", "line 1"),
+        (b"good\tmany\n", "line 1"),
+        (b"\xff\t1\n", "not UTF-8"),
+        (b"good\t1\ngood\t1\n", "twice"),
+        (b"Good\t1\n", "never yields"),
+        (b"a  b\t1\n", "never yields"),
+        (b"a b c d\t1\n", "never yields"),
+        (b"\t1\n", "never yields"),
+    ],
+)
+def test_a_broken_vocabulary_is_refused_in_one_line(data, complaint):
+    with pytest.raises(InputError, match=complaint) as caught:
+        Vocabulary.from_bytes(data)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"), [(["a"], [0, 1]), ([], []), (["a"], [-1]), (["a"], ["x"]), (["a"], [0.5])]
+)
+def test_labels_that_do_not_fit_are_refused(texts, labels):
+    with pytest.raises(InputError):
+        build_vocabulary(texts, labels, Tokeniser())
