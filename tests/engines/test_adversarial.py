@@ -22,7 +22,7 @@ from strategies import any_metric_problems, hard_floats
 import hardmax as hm
 from hardmax.engines.cpu import search
 from hardmax.engines.floats.contest import score_all
-from hardmax.runs.trajectories import BatchTrajectories
+from hardmax.runs.batch.together import Together
 
 CHUNK = 25
 
@@ -196,7 +196,7 @@ def test_a_search_that_overlooks_a_point_is_noticed(tier):
         assert any("attended sets" in words for words in judge_number(number, device=False, patience=600).wrong)
 
 
-@pytest.mark.parametrize(("owner", "label"), [(hm.Trajectory, "processor all"), (BatchTrajectories, "batch")])
+@pytest.mark.parametrize(("owner", "label"), [(hm.Trajectory, "processor all"), (Together, "batch")])
 def test_an_error_that_is_too_small_is_noticed(owner, label):
     number = first_by(Tier.SMALL, "gaussian", label)
     with patch.object(owner, "error", 1e-300):

@@ -13,7 +13,7 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax.engines.cpu.device import CPU, Cpu
+from hardmax.engines.cpu.machine import CPU, Cpu
 from hardmax.engines.cpu.search import SEARCHES
 from hardmax.engines.cpu.searches import outward
 from hardmax.engines.exact import integers

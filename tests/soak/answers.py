@@ -8,7 +8,7 @@ from unittest.mock import patch
 import numpy as np
 
 import hardmax as hm
-from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.cpu.searches import outward
 from hardmax.engines.floats.bounds import SlackFactors
 from hardmax.engines.judging import bands

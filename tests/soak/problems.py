@@ -11,7 +11,7 @@ from numpy.random import Generator
 import hardmax as hm
 from soak.clouds import KINDS, make
 from soak.engines import DEVICE, PROCESSOR
-from soak.sizes import Engine, Tier
+from soak.sizes import Tier, Walker
 from soak.truth import ExactCloud
 
 ALPHAS = ("1/2", "1", "1/10", "1000")
@@ -29,7 +29,7 @@ class Problem:
     number: int
     tier: Tier
     kind: str
-    engine: Engine
+    engine: Walker
     alpha: Fraction
     metric: np.ndarray | None
     metric_kind: str
@@ -74,7 +74,7 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     )
 
 
-def assignment(number: int, device: bool = False) -> tuple[Tier, str, Engine]:
+def assignment(number: int, device: bool = False) -> tuple[Tier, str, Walker]:
     """Which kind of cloud a problem has, in which tier, and who has to answer.
 
     Kinds and engines come in turn, so that every pair is met again and again.
@@ -87,7 +87,7 @@ def assignment(number: int, device: bool = False) -> tuple[Tier, str, Engine]:
 
 
 @cache
-def pairs(tier: Tier, device: bool) -> list[tuple[str, Engine]]:
+def pairs(tier: Tier, device: bool) -> list[tuple[str, Walker]]:
     """The kinds that each engine meets in a tier, in an order that is neither's."""
     engines = DEVICE if device else PROCESSOR
     found = [

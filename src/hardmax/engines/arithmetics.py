@@ -1,19 +1,20 @@
 """The three arithmetics by name, each with the engines it tries in turn."""
 
 from hardmax.checking import one_of, short
-from hardmax.engines.cpu.device import Cpu
-from hardmax.engines.engine import Engine
+from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.exact.choosing import by_all_scores
-from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.exact.walking import ExactWalker
+from hardmax.engines.gpu.machine import Gpu
 from hardmax.engines.judging.judges import Proof, TieSlack
-from hardmax.engines.judging.walking import FloatEngine
+from hardmax.engines.judging.walking import FloatWalker
 from hardmax.engines.machines import Machine
+from hardmax.engines.walker import Walker
 from hardmax.errors import InputError
 
 ARITHMETICS = ("certified", "exact", "float")
 
 
-def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine, ...]:
+def walkers_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Walker, ...]:
     """The engines for a name, or for a tie slack of one's own.
 
     What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the cloud to
@@ -22,21 +23,22 @@ def engines_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Engine,
     if not isinstance(arithmetic, TieSlack):
         one_of(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if not isinstance(machine, Cpu):
-        return _on_gpu(arithmetic, machine.device)
+        return _on_gpu(arithmetic, machine)
     match arithmetic:
         case "certified":
-            return (FloatEngine("certified", Proof(), machine),)
+            return (FloatWalker("certified", Proof(), machine),)
         case "exact":
-            return (ExactEngine(by_all_scores),)
+            return (ExactWalker(by_all_scores, machine=machine),)
         case "float":
-            return (FloatEngine("float", TieSlack(), machine),)
+            return (FloatWalker("float", TieSlack(), machine),)
     assert isinstance(arithmetic, TieSlack)
-    return (FloatEngine("float", arithmetic, machine),)
+    return (FloatWalker("float", arithmetic, machine),)
 
 
-def _on_gpu(arithmetic: "str | TieSlack", device: str) -> tuple[Engine, ...]:
+def _on_gpu(arithmetic: "str | TieSlack", machine: Gpu) -> tuple[Walker, ...]:
     if arithmetic != "certified":
         raise InputError(f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu().")
-    from hardmax.engines.gpu.walking import GpuEngine
+    machine.check_present()
+    from hardmax.engines.gpu.walking import GpuWalker
 
-    return GpuEngine("certified", device), FloatEngine("certified", Proof())
+    return GpuWalker(machine), FloatWalker("certified", Proof())

@@ -1,9 +1,6 @@
 """What works: the processor or a GPU. It decides how long a run takes, never what comes out."""
 
-import re
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,45 +8,12 @@ import numpy as np
 from hardmax.checking import short
 from hardmax.dynamics import Dynamics
 from hardmax.engines.cpu.batch import BatchOutcome, Then, walk_batch
-from hardmax.engines.cpu.device import CPU, Cpu
-from hardmax.errors import InputError, need
+from hardmax.engines.cpu.machine import CPU, Cpu
+from hardmax.engines.gpu.machine import Gpu
+from hardmax.errors import InputError
 from hardmax.tokens.batches import kind_of
 
 LARGEST_SMALL_CLOUD = 2048
-
-
-@dataclass(frozen=True)
-class Gpu:
-    """A graphics card, through torch and triton (extra `gpu`).
-
-    Tokens stay on it, and those that came as tensors are given back there. A cloud that floats cannot prove goes to
-    the processor.
-
-    >>> Gpu()
-    Gpu(device='cuda')
-    """
-
-    device: str = "cuda"
-
-    def __post_init__(self) -> None:
-        if not (isinstance(self.device, str) and re.fullmatch("cuda(:[0-9]{1,4})?|cpu", self.device)):
-            raise InputError(f"`device` must be 'cuda', or one of several such as 'cuda:1', not {short(self.device)}.")
-
-    def check(self, dimension: int) -> None:
-        """Any dimension will do."""
-        self.check_present()
-
-    def check_present(self) -> None:
-        """Refuse where there is no such GPU, or what drives it is not installed."""
-        need("The GPU engine", "gpu")
-        import torch  # pyright: ignore[reportMissingImports]
-
-        if self.device.startswith("cuda") and (torch.device(self.device).index or 0) >= torch.cuda.device_count():
-            raise InputError(f"`engine` {self!r}: torch finds no such device. Use engine=Cpu().")
-
-    def limited(self) -> AbstractContextManager[None]:
-        """What is left to the processor is done by all its cores."""
-        return nullcontext()
 
 
 Machine: TypeAlias = Cpu | Gpu

@@ -67,7 +67,7 @@ def _document(lim: "Limit") -> dict[str, Any]:
 def _attended(lim: "Limit") -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for stretch in lim.run.engine.walk(lim.run.points, lim.run.dynamics):
+    for stretch in lim.run.walker.walk(lim.run.points, lim.run.dynamics):
         sets = stretch.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": stretch.layer, "sets": sets})

@@ -17,14 +17,15 @@ from hardmax.checking import instance
 from hardmax.engines.exact.choosing import Chosen, by_all_scores, turned
 from hardmax.engines.exact.integers import products
 from hardmax.engines.exact.stretch import ExactStretch
-from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.exact.walking import ExactWalker
 from hardmax.errors import InputError
 from hardmax.limits.kinds import FaceProjection, Vertex
 from hardmax.limits.result import Limit
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every
-from hardmax.runs.simulation import run_points
+from hardmax.runs.plan import Plan
+from hardmax.runs.records import Every
 from hardmax.runs.stops import Settled
 from hardmax.runs.trajectory import Trajectory
+from hardmax.runs.walking import run_points
 from hardmax.tokens.rationals import IntegerCloud
 
 MOST_TOKENS = 2000
@@ -108,8 +109,8 @@ def _patience(run: Trajectory) -> int:
 
 def _exact_limit(run: Trajectory, at_most: int) -> Limit:
     """The limit of the cloud of a run, found again in integers."""
-    engines, stop = (ExactEngine(by_all_scores),), Settled(at_most)
-    return Limit(run_points(run.points, run.dynamics, engines, stop, Every(1), DEFAULT_MEMORY_LIMIT))
+    plan = Plan(run.dynamics, (ExactWalker(by_all_scores),), Settled(at_most), Every(1))
+    return Limit(Trajectory.of(run_points(run.points, plan)))
 
 
 class Evidence:

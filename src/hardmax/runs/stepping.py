@@ -4,9 +4,10 @@ from typing import Any
 
 from hardmax import dynamics as definition
 from hardmax.dynamics import Dynamics, read_dynamics
-from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.arithmetics import walkers_for
 from hardmax.engines.machines import machine_for
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, LastOnly
+from hardmax.runs.plan import Plan
+from hardmax.runs.records import LastOnly
 from hardmax.runs.simulation import clouds_there
 from hardmax.runs.stops import AfterLayers
 
@@ -24,7 +25,6 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     there = clouds_there(tokens, machine)
     if there is None:
         return definition.step(tokens, dynamics)
-    from hardmax.runs.on_device.simulation import Plan, step_there
+    from hardmax.runs.on_device.simulation import step_there
 
-    engines = engines_for("certified", machine)
-    return step_there(there, Plan(dynamics, engines, AfterLayers(1), LastOnly(), DEFAULT_MEMORY_LIMIT))
+    return step_there(there, Plan(dynamics, walkers_for("certified", machine), AfterLayers(1), LastOnly()))

@@ -5,15 +5,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax.errors import need
+from hardmax.runs.run import Run
 
 if TYPE_CHECKING:
     import pandas
     import pyarrow
 
-    from hardmax.runs.trajectory import Trajectory
 
-
-def to_arrow(run: "Trajectory") -> "pyarrow.Table":
+def run_to_arrow(run: Run) -> "pyarrow.Table":
     """A row for each token at each recorded layer: layer, token, z0…, `alone` (a leader then), `attends`."""
     need("`to_arrow`", "tables", "pyarrow")
     import pyarrow
@@ -21,7 +20,7 @@ def to_arrow(run: "Trajectory") -> "pyarrow.Table":
     return pyarrow.table(_columns(run) | {"attends": pyarrow.array(_attends(run), pyarrow.list_(pyarrow.int64()))})
 
 
-def to_pandas(run: "Trajectory") -> "pandas.DataFrame":
+def run_to_pandas(run: Run) -> "pandas.DataFrame":
     """The same rows as a data frame."""
     need("`to_pandas`", "tables", "pandas")
     import pandas
@@ -29,7 +28,7 @@ def to_pandas(run: "Trajectory") -> "pandas.DataFrame":
     return pandas.DataFrame(_columns(run) | {"attends": _attends(run)})
 
 
-def _columns(run: "Trajectory") -> dict[str, Any]:
+def _columns(run: Run) -> dict[str, Any]:
     layers = np.array(run.recorded)
     became = np.where(run.leader_since < 0, layers[-1] + 1, run.leader_since)[run.points.of_token]
     columns: dict[str, Any] = {"layer": np.repeat(layers, run.n), "token": np.tile(np.arange(run.n), len(layers))}
@@ -39,5 +38,5 @@ def _columns(run: "Trajectory") -> dict[str, Any]:
     return columns | {"alone": (layers[:, None] >= became[None, :]).ravel()}
 
 
-def _attends(run: "Trajectory") -> list[list[int]]:
+def _attends(run: Run) -> list[list[int]]:
     return [attended.tolist() for layer in run.recorded for attended in run.attended(layer)]

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax.runs.trajectories import BatchTrajectories
+from hardmax.runs.batch.together import Together
 from hardmax.threads import limited_to
 
 HALF = hm.Dynamics("1/2")
@@ -16,7 +16,7 @@ HALF = hm.Dynamics("1/2")
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs, BatchTrajectories)
+    assert isinstance(runs.runs, Together)
     for layer in {0, layers // 2, layers}:
         together = runs.at(layer)
         for cloud, tokens in zip(batch, together, strict=True):

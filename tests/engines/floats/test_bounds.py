@@ -8,7 +8,7 @@ import pytest
 
 import hardmax as hm
 from hardmax.attended_sets import Choices
-from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.floats import bounds
 from hardmax.engines.floats.bounds import (
     SlackFactors,

@@ -19,7 +19,7 @@ from hardmax.engines.gpu import tensors as gpu_tensors
 from hardmax.engines.gpu.filter import RoundedPoints
 from hardmax.engines.gpu.kernels import contest as kernels
 from hardmax.engines.judging.judges import Proof
-from hardmax.engines.judging.walking import FloatEngine, Undecided
+from hardmax.engines.judging.walking import FloatWalker, Undecided
 from hardmax.errors import MissingExtra
 from hardmax.tokens.batches import Cloud
 from hardmax.tokens.points import merge
@@ -143,7 +143,7 @@ def test_walks_settle_where_proved_floats_do(n, d, metric):
     tokens = np.random.default_rng(n).standard_normal((n, d))
     dynamics = hm.Dynamics("1/2", metric=metric)
     *_, last = gpu.walk_layers(torch.from_numpy(tokens).to(DEVICE), dynamics)
-    *_, truth = FloatEngine("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
+    *_, truth = FloatWalker("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
     assert (last.settled, last.layer) == (True, truth.layer)
     assert last.chosen.tolist() == truth.choices.indices.tolist()
     assert ((last.since >= 0).cpu().numpy() == truth.alone).all()

@@ -19,19 +19,20 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 import hardmax as hm
 from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED
 from hardmax.engines.exact.choosing import by_all_scores
-from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.exact.walking import ExactWalker
 from hardmax.engines.floats.bounds import SlackFactors, norms_above
 from hardmax.engines.floats.contest import score_all
 from hardmax.engines.floats.metric import float_metric
 from hardmax.engines.gpu.batch import walk_batch_gpu
 from hardmax.engines.gpu.contest import hold_gpu
-from hardmax.engines.gpu.walking import GpuEngine
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
-from hardmax.runs.simulation import run_points
+from hardmax.engines.gpu.machine import Gpu
+from hardmax.engines.gpu.walking import GpuWalker
+from hardmax.runs.plan import Plan
+from hardmax.runs.walking import run_points
 from hardmax.tokens.batches import read_batch
 from hardmax.tokens.points import merge
 
-ENGINES = (GpuEngine(device=DEVICE), ExactEngine(by_all_scores))
+ENGINES = (GpuWalker(Gpu(DEVICE)), ExactWalker(by_all_scores))
 
 
 def stored(floats: np.ndarray) -> oracle.Cloud:
@@ -63,7 +64,7 @@ def test_walks_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
     (tokens,), _ = read_batch(cloud)
     dynamics, stop = hm.Dynamics(alpha, metric), hm.AfterLayers(3)
-    run = run_points(merge(tokens), dynamics, ENGINES, stop, hm.Every(1), DEFAULT_MEMORY_LIMIT)
+    run = run_points(merge(tokens), Plan(dynamics, ENGINES, stop, hm.Every(1)))
     assert_same_as_oracle([run], cloud, metric, alpha, 3)
 
 

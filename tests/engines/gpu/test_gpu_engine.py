@@ -11,25 +11,26 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 
 import hardmax as hm
 from hardmax.engines.exact.choosing import by_all_scores
-from hardmax.engines.exact.walking import ExactEngine
+from hardmax.engines.exact.walking import ExactWalker
 from hardmax.engines.gpu import tensors as gpu_tensors
-from hardmax.engines.gpu.walking import GpuEngine
+from hardmax.engines.gpu.machine import Gpu
+from hardmax.engines.gpu.walking import GpuWalker
 from hardmax.engines.judging.judges import Proof
-from hardmax.engines.judging.walking import FloatEngine, Undecided
+from hardmax.engines.judging.walking import FloatWalker, Undecided
 from hardmax.errors import MissingExtra
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
-from hardmax.runs.simulation import run_points
+from hardmax.runs.plan import Plan
+from hardmax.runs.walking import run_points
 from hardmax.tokens.batches import Cloud, read_batch
 from hardmax.tokens.points import merge
 
-ENGINE = GpuEngine(device=DEVICE)
+ENGINE = GpuWalker(Gpu(DEVICE))
 SLOW = hm.Dynamics("1/10")
 
 
 def run(tokens, dynamics, layers) -> hm.Trajectory:
     (cloud,), _ = read_batch(tokens)
-    engines = (ENGINE, ExactEngine(by_all_scores))
-    return run_points(merge(cloud), dynamics, engines, hm.AfterLayers(layers), hm.Every(1), DEFAULT_MEMORY_LIMIT)
+    engines = (ENGINE, ExactWalker(by_all_scores))
+    return run_points(merge(cloud), Plan(dynamics, engines, hm.AfterLayers(layers), hm.Every(1)))
 
 
 @pytest.mark.parametrize("metric", [None, [[2, 1], [1, 2]]])
@@ -37,7 +38,7 @@ def test_stretches_are_those_of_proved_floats(metric):
     points = merge(Cloud(np.random.default_rng(0).standard_normal((40, 2))))
     dynamics = hm.Dynamics("1/10", metric)
     ours = list(ENGINE.walk(points, dynamics))
-    theirs = list(FloatEngine("certified", Proof()).walk(points, dynamics))
+    theirs = list(FloatWalker("certified", Proof()).walk(points, dynamics))
     assert len(ours) == len(theirs) > 2
     for mine, its in zip(ours, theirs, strict=True):
         assert (mine.layer, mine.until, mine.keep) == (its.layer, its.until, its.keep)

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
+from hardmax.runs.batch.together import Together
 from hardmax.runs.storage.packing import signed
-from hardmax.runs.trajectories import BatchTrajectories
 
 HALF = hm.Dynamics("1/2")
 SUFFIXES = (".npz", ".json")
@@ -78,10 +78,10 @@ def test_runs_answer_as_they_did_before_they_were_saved(batch, alpha, form, arit
     dtype = object if rational else np.float64
     tokens = in_form(form, [np.array(cloud, dtype=object).astype(dtype) for cloud in batch])
     runs = hm.simulate(tokens, hm.Dynamics(alpha), stop=stop, arithmetic=arithmetic, record=record)
-    together = isinstance(runs, BatchTrajectories)
+    together = isinstance(runs.runs, Together)
     assert together == (arithmetic == "certified" and not rational)
     back = again(runs, suffix)
-    assert isinstance(back, BatchTrajectories) == together
+    assert isinstance(back.runs, Together) == together
     assert_same_answers(back, runs, min(run.layers for run in runs))
 
 
@@ -91,7 +91,7 @@ def test_many_gaussian_clouds_come_back_without_being_walked_again(suffix, monke
     batch[7, :4] = [[1, 1], [1, -1], [-1, -1], [-1, 1]]  # tied by its corners
     runs = hm.simulate(batch, hm.Dynamics("1/3", [[2, 1], [1, 1]]), layers=12)
     before = runs.at(12)
-    monkeypatch.setattr("hardmax.runs.trajectories.walk_many", lambda *_: pytest.fail("walked again"))
+    monkeypatch.setattr("hardmax.runs.batch.together.walk_many", lambda *_: pytest.fail("walked again"))
     back = again(runs, suffix)
     assert same(back.at(12), before)
     assert [leaders.tolist() for leaders in back.leaders] == [leaders.tolist() for leaders in runs.leaders]
@@ -111,7 +111,7 @@ class Odd:
 
 def test_runs_with_a_record_of_ones_own_keep_what_it_kept():
     runs = hm.simulate(np.random.default_rng(0).standard_normal((5, 9, 2)), HALF, layers=6, record=Odd())
-    assert isinstance(runs, BatchTrajectories)
+    assert isinstance(runs.runs, Together)
     assert_same_answers(again(runs, ".npz"), runs, 6)
 
 

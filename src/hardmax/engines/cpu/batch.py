@@ -8,8 +8,8 @@ from functools import cache
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.cpu.device import CPU, Cpu
 from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED, walk_clouds
+from hardmax.engines.cpu.machine import CPU, Cpu
 from hardmax.engines.exact.powers import float_powers
 from hardmax.engines.floats.bounds import kernel_factors
 from hardmax.engines.floats.metric import float_metric

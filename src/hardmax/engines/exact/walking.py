@@ -8,6 +8,7 @@ next event or for ever (see `events`).
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,12 @@ from hardmax.tokens.rationals import IntegerCloud
 
 
 @dataclass(frozen=True)
-class ExactEngine:
+class ExactWalker:
     """Integers decide; `choose` says which scores they look at."""
 
     choose: Chooser
     arithmetic: str = "exact"
+    machine: Any = None  # integers are multiplied by whatever there is
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactStretch]:
         cloud, layer = points.integers, 0

@@ -17,6 +17,7 @@ from hardmax.engines.exact.powers import power
 from hardmax.engines.floats.bounds import norms_above, rounding_error, step_error
 from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.engines.gpu.device import GpuLayer, walk_layers
+from hardmax.engines.gpu.machine import Gpu
 from hardmax.engines.gpu.points import GpuPoints
 from hardmax.engines.gpu.tensors import INSTALLED, check_installed
 from hardmax.tokens.points import Points
@@ -76,16 +77,18 @@ class GpuStretch(FloatStretch):
 
 
 @dataclass(frozen=True)
-class GpuEngine:
+class GpuWalker:
     """Proved floats on a device. Between layers nothing but a few numbers leaves it."""
 
+    machine: Gpu
     arithmetic: str = "certified"
-    device: str = "cuda"
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GpuStretch]:
         """The stretches from layer 0 on; `Undecided` is raised where floats cannot prove a choice."""
         check_installed()
         error = 0.0 if points.floats_are_exact else rounding_error(float(norms_above(points.floats).max()))
-        there = points.there if isinstance(points, GpuPoints) else torch.from_numpy(points.floats).to(self.device)
+        there = (
+            points.there if isinstance(points, GpuPoints) else torch.from_numpy(points.floats).to(self.machine.device)
+        )
         for walked in walk_layers(there, dynamics, error):
             yield GpuStretch(walked, dynamics.keep)

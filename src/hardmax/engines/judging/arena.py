@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.exact.powers import power
 from hardmax.engines.floats.bounds import mean_error, norms_above, step_error
 from hardmax.engines.floats.contest import Contest

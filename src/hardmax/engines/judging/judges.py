@@ -10,7 +10,7 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.checking import real_number
 from hardmax.dynamics import Dynamics
-from hardmax.engines.cpu.device import Cpu
+from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.exact.truth import Exactly, Truth
 from hardmax.engines.floats.bounds import LARGEST, SMALLEST, SlackFactors
 from hardmax.engines.floats.contest import Contest

@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
-from hardmax.engines.cpu.device import CPU, Cpu
+from hardmax.engines.cpu.machine import CPU, Cpu
 from hardmax.engines.floats.frame import Frame
 from hardmax.engines.floats.metric import float_metric, relative_margin
 from hardmax.engines.floats.stretch import FloatStretch, InUnits
@@ -21,12 +21,12 @@ class Undecided(Exception):
 
 
 @dataclass(frozen=True)
-class FloatEngine:
+class FloatWalker:
     """Floats walk; the judge says what their choices are worth."""
 
     arithmetic: str
     judge: Judge
-    cpu: Cpu = CPU
+    machine: Cpu = CPU
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
         frame = Frame.of(points)
@@ -45,7 +45,7 @@ class FloatEngine:
         while True:
             # At the first layer many attend to themselves, later most go on as they were.
             guesses = choices.firsts(pending) if arena.layer else pending
-            contest = hearing.decide(Question(arena, pending, guesses, self.cpu))
+            contest = hearing.decide(Question(arena, pending, guesses, self.machine))
             choices = choices.with_rows(pending, contest.choices())
             hearing.note(arena, choices, pending)
             (pending,) = (~choices.follows_leader).nonzero()

@@ -9,11 +9,11 @@ import numpy as np
 import torch
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.engine import Engine
 from hardmax.engines.gpu.points import GpuPoints
 from hardmax.engines.gpu.walking import GpuStretch
-from hardmax.runs.simulation import Kept
+from hardmax.engines.walker import Walker
 from hardmax.runs.trajectory import Trajectory
+from hardmax.runs.walking import Kept
 from hardmax.tokens.tensors import TensorKind
 
 
@@ -25,10 +25,10 @@ class DeviceTrajectory(Trajectory):
     tensor_kind: TensorKind  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(
-        self, points: GpuPoints, dynamics: Dynamics, engine: Engine, kept: Kept, tensor_kind: TensorKind
+        self, points: GpuPoints, dynamics: Dynamics, walker: Walker, kept: Kept, tensor_kind: TensorKind
     ) -> None:
         # Fields of a frozen dataclass; `leader_since` is fetched below.
-        given = {"points": points, "dynamics": dynamics, "engine": engine, "tensor_kind": tensor_kind}
+        given = {"points": points, "dynamics": dynamics, "walker": walker, "tensor_kind": tensor_kind}
         vars(self).update(given | vars(kept))
 
     @cached_property

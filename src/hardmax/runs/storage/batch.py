@@ -8,32 +8,33 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import short
-from hardmax.engines.arithmetics import engines_for
+from hardmax.engines.arithmetics import walkers_for
 from hardmax.engines.cpu.batch import UNDECIDED, BatchOutcome
-from hardmax.engines.cpu.device import CPU
+from hardmax.engines.cpu.machine import CPU
 from hardmax.errors import InputError
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, LastOnly, Record
-from hardmax.runs.simulation import run_points
+from hardmax.runs.batch.one_by_one import OneByOne
+from hardmax.runs.batch.runs import Runs
+from hardmax.runs.batch.together import Batch, Together, walk_together
+from hardmax.runs.plan import Plan
+from hardmax.runs.records import Every, LastOnly, Record
+from hardmax.runs.run import Run
 from hardmax.runs.stops import AfterLayers, Settled
 from hardmax.runs.storage import fields
 from hardmax.runs.storage.packing import RUNS, UNSIGNED, damage_named, read_document, write_document
 from hardmax.runs.storage.run import dynamics_document, dynamics_of, run_document, run_of, walked_again
-from hardmax.runs.trajectories import Batch, BatchTrajectories, ListedTrajectories, Trajectories, walk_together
-from hardmax.runs.trajectory import Trajectory
-from hardmax.tokens.batches import Cloud, Form, Layout, Ragged
-from hardmax.tokens.points import merge
+from hardmax.tokens.batches import Form, Layout, Packed, Ragged
 
 
-def save(runs: Trajectories, path: Path) -> None:
+def save(runs: Runs, path: Path) -> None:
     """Write the runs of a batch to a `.npz` or `.json` file, whole or not at all."""
-    if isinstance(runs, BatchTrajectories) and _record_document(runs.batch.record) is not None:
+    if isinstance(runs, Together) and _record_document(runs.batch.plan.record) is not None:
         told = _together_document(runs)
     else:
         told = _listed_document(runs)
     write_document(path, RUNS, {"layout": runs.form.layout.name, "multiplicities": runs.multiplicities} | told)
 
 
-def load(path: Path) -> Trajectories:
+def load(path: Path) -> Runs:
     """Read the runs of a batch; a file that holds something else is told apart in one line."""
     document = read_document(path, RUNS)
     with damage_named(path):
@@ -41,27 +42,29 @@ def load(path: Path) -> Trajectories:
         return _walked_again(runs) if document["version"] in UNSIGNED else runs
 
 
-def _walked_again(runs: Trajectories) -> Trajectories:
+def _walked_again(runs: Runs) -> Runs:
     """The runs made anew: what a file without a digest says of its tokens is not trusted."""
-    if isinstance(runs, BatchTrajectories):
-        return walk_together(runs.batch, runs.form, runs.run_cloud, None)
-    return ListedTrajectories([walked_again(run) for run in runs], runs.form, runs.multiplicities)
+    if isinstance(runs, Together):
+        return walk_together(runs.batch, runs.form, None)
+    again = [walked_again(runs.run(cloud)) for cloud in range(len(runs))]
+    return OneByOne(again, runs.form, runs.multiplicities)
 
 
-def _listed_document(runs: Trajectories) -> dict[str, Any]:
+def _listed_document(runs: Runs) -> dict[str, Any]:
+    made = [runs.run(cloud) for cloud in range(len(runs))]
     return {
-        "tokens": np.concatenate([run.floats_at(run.layers) for run in runs]),
-        "offsets": np.cumsum([0, *(run.n for run in runs)]),
+        "tokens": np.concatenate([run.floats_at(run.layers) for run in made]),
+        "offsets": np.cumsum([0, *(run.n for run in made)]),
         "together": None,
-        "runs": [run_document(run) for run in runs],
+        "runs": [run_document(run) for run in made],
     }
 
 
-def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
-    batch, outcome = runs.batch, runs.outcome
+def _together_document(runs: Together) -> dict[str, Any]:
+    clouds, plan, outcome = runs.batch.clouds, runs.batch.plan, runs.outcome
     tokens, since, errors = outcome.tokens.copy(), outcome.leader_since.copy(), outcome.errors.copy()
     for cloud, run in runs.exact.items():  # where the kernel gave up, its arrays mean nothing
-        here = slice(batch.offsets[cloud], batch.offsets[cloud + 1])
+        here = slice(clouds.offsets[cloud], clouds.offsets[cloud + 1])
         tokens[here], since[here], errors[cloud] = (
             run.floats_at(run.layers),
             run.leader_since[run.points.of_token],
@@ -69,13 +72,13 @@ def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
         )
     return {
         "tokens": tokens,
-        "offsets": batch.offsets,
-        "together": dynamics_document(batch.dynamics)
+        "offsets": clouds.offsets,
+        "together": dynamics_document(plan.dynamics)
         | {
-            "starts": batch.tokens,
-            "last_layer": batch.stop.last_layer,
-            "when_settled": batch.stop.when_settled,
-            "record": _record_document(batch.record),
+            "starts": clouds.tokens,
+            "last_layer": plan.stop.last_layer,
+            "when_settled": plan.stop.when_settled,
+            "record": _record_document(plan.record),
             "leader_since": since,
             "settled": outcome.settled,
             "errors": errors,
@@ -84,7 +87,7 @@ def _together_document(runs: BatchTrajectories) -> dict[str, Any]:
     }
 
 
-def _runs_of(document: dict[str, Any]) -> Trajectories:
+def _runs_of(document: dict[str, Any]) -> Runs:
     form, runs = _form(document), [run_of(item) for item in fields.items(document, "runs")]
     counts = fields.optional(fields.integers, document, "multiplicities", shape=(None,), at_least=1)
     # What Ragged refuses, no batch can be made of: offsets that cut no clouds, multiplicities for other tokens.
@@ -97,7 +100,7 @@ def _runs_of(document: dict[str, Any]) -> Trajectories:
         return _together_of(document["together"], runs, tokens, form)
     if [run.n for run in runs] != sizes.tolist():
         raise InputError("its runs are those of other clouds.")
-    return ListedTrajectories(runs, form, tokens.multiplicities)
+    return OneByOne(runs, form, tokens.multiplicities)
 
 
 def _form(document: dict[str, Any]) -> Form:
@@ -107,7 +110,7 @@ def _form(document: dict[str, Any]) -> Form:
     return Form(Layout[name])
 
 
-def _together_of(told: Any, runs: list[Trajectory], tokens: Ragged, form: Form) -> BatchTrajectories:
+def _together_of(told: Any, runs: list[Run], tokens: Ragged, form: Form) -> Together:
     starts = Ragged(fields.floats(told, "starts", tokens.tokens.shape), tokens.offsets, tokens.multiplicities)
     settled = fields.integers(told, "settled", (len(starts),), at_least=UNDECIDED)
     since = fields.integers(told, "leader_since", (len(starts.tokens),), at_least=-1)
@@ -122,15 +125,9 @@ def _together_of(told: Any, runs: list[Trajectory], tokens: Ragged, form: Form) 
     stop = Settled(last) if fields.yes_or_no(told, "when_settled") else AfterLayers(last)
     kept = fields.field(told, "record")
     record = LastOnly() if kept == "last" else Every(kept)
-    engines = engines_for("certified", CPU)
-
-    def run_cloud(number: int) -> Trajectory:
-        cloud, counts = slice(*starts.offsets[number : number + 2]), starts.multiplicities
-        points = merge(Cloud(starts.tokens[cloud], None if counts is None else counts[cloud]))
-        return run_points(points, dynamics, engines, stop, record, DEFAULT_MEMORY_LIMIT)
-
-    batch = Batch(starts.tokens, starts.offsets, starts.multiplicities, dynamics, stop, record, CPU)
-    return BatchTrajectories(batch, form, run_cloud, outcome, exact)
+    clouds = Packed(starts.tokens, starts.offsets, starts.multiplicities)
+    batch = Batch(clouds, Plan(dynamics, walkers_for("certified", CPU), stop, record), CPU)
+    return Together(batch, form, outcome, exact)
 
 
 def _record_document(record: Record) -> int | str | None:

@@ -16,29 +16,29 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.checking import short, whole_number
 from hardmax.dynamics import Dynamics
-from hardmax.engines.arithmetics import engines_for
-from hardmax.engines.cpu.device import CPU
+from hardmax.engines.arithmetics import walkers_for
+from hardmax.engines.cpu.machine import CPU
 from hardmax.engines.exact.stretch import ExactStretch
 from hardmax.engines.floats.stretch import FloatStretch, Told
 from hardmax.engines.judging.judges import TieSlack
-from hardmax.engines.judging.walking import FloatEngine
+from hardmax.engines.judging.walking import FloatWalker
 from hardmax.errors import InputError
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT
-from hardmax.runs.simulation import run_points
+from hardmax.runs.plan import Plan
+from hardmax.runs.run import Run
 from hardmax.runs.stops import AfterLayers
 from hardmax.runs.storage import fields
 from hardmax.runs.storage.packing import RUN, UNSIGNED, damage_named, read_document, write_document
-from hardmax.runs.trajectory import Trajectory
+from hardmax.runs.walking import run_points
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import IntegerCloud
 
 
-def save(run: Trajectory, path: Path) -> None:
+def save(run: Run, path: Path) -> None:
     """Write a run to a `.npz` or `.json` file, whole or not at all."""
     write_document(path, RUN, run_document(run))
 
 
-def load(path: Path) -> Trajectory:
+def load(path: Path) -> Run:
     """Read a run; a file that is not one is told apart in one line."""
     document = read_document(path, RUN)
     with damage_named(path):
@@ -46,11 +46,10 @@ def load(path: Path) -> Trajectory:
         return walked_again(run) if document["version"] in UNSIGNED else run
 
 
-def walked_again(run: Trajectory) -> Trajectory:
+def walked_again(run: Run) -> Run:
     """The run made anew from its tokens: what a file without a digest says of them is not trusted."""
-    stop, kept = AfterLayers(run.layers), _These(run.recorded)
-    again = run_points(run.points, run.dynamics, (run.engine,), stop, kept, DEFAULT_MEMORY_LIMIT)
-    return replace(again, stopped=run.stopped)
+    plan = Plan(run.dynamics, (run.walker,), AfterLayers(run.layers), _These(run.recorded))
+    return replace(run_points(run.points, plan), stopped=run.stopped)
 
 
 @dataclass(frozen=True)
@@ -67,11 +66,11 @@ class _These:
         return following < len(self.recorded) and self.recorded[following] < until
 
 
-def run_document(run: Trajectory) -> dict[str, Any]:
+def run_document(run: Run) -> dict[str, Any]:
     """Everything that a run is."""
-    judge = run.engine.judge if isinstance(run.engine, FloatEngine) else None
+    judge = run.walker.judge if isinstance(run.walker, FloatWalker) else None
     return dynamics_document(run.dynamics) | {
-        "arithmetic": run.engine.arithmetic,
+        "arithmetic": run.walker.arithmetic,
         "tie_slack": judge.relative if isinstance(judge, TieSlack) else None,
         "recorded": list(run.recorded),
         "settled_at": run.settled_at,
@@ -88,22 +87,22 @@ def run_document(run: Trajectory) -> dict[str, Any]:
     }
 
 
-def run_of(document: dict[str, Any]) -> Trajectory:
+def run_of(document: dict[str, Any]) -> Run:
     """The run that a document tells of."""
     points, dynamics = _points(fields.field(document, "points")), dynamics_of(document)
     dynamics.check_dimension(points.dimension)
     slack = fields.optional(fields.size_of, document, "tie_slack")
-    engine = engines_for(TieSlack(slack) if slack is not None else fields.text(document, "arithmetic"), CPU)[0]
+    walker = walkers_for(TieSlack(slack) if slack is not None else fields.text(document, "arithmetic"), CPU)[0]
     stretches = tuple(_stretch(item, dynamics, points) for item in fields.items(document, "stretches"))
     settled_at = fields.optional(fields.whole, document, "settled_at")
     recorded = fields.integers(document, "recorded", (None,)).tolist()
     if not recorded or any(later <= layer for layer, later in pairwise(recorded)):
         raise InputError("`recorded` must be layers, each later than the one before.")
     _check_order(stretches, settled_at)
-    return Trajectory(
+    return Run(
         points=points,
         dynamics=dynamics,
-        engine=engine,
+        walker=walker,
         stretches=stretches,
         recorded=tuple(recorded),
         leader_since=fields.integers(document, "leader_since", (points.count,), at_least=-1),

@@ -3,85 +3,72 @@
 # pyright: reportMissingImports=false
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import torch
 
-from hardmax.checking import place, places, short, whole_number
-from hardmax.dynamics import Dynamics
+from hardmax.checking import short, whole_number
+from hardmax.engines.arithmetics import walkers_for
 from hardmax.engines.cpu.batch import Then
-from hardmax.engines.cpu.device import CPU
 from hardmax.engines.cpu.kernels.small_clouds import WALKED
+from hardmax.engines.cpu.machine import CPU
 from hardmax.engines.exact.powers import power
 from hardmax.engines.gpu.batch import GpuBatchOutcome, walk_batch_gpu
 from hardmax.errors import InputError
-from hardmax.runs.records import Record
-from hardmax.runs.stops import Stop
-from hardmax.runs.trajectories import Batch, BatchTrajectories, Trajectories
-from hardmax.runs.trajectory import Trajectory
+from hardmax.runs.batch.runs import Runs
+from hardmax.runs.batch.together import Batch, Together
+from hardmax.runs.on_device.running import run_there
+from hardmax.runs.plan import Plan
+from hardmax.runs.run import Run
+from hardmax.tokens.batches import Packed
 from hardmax.tokens.device_clouds import DeviceClouds
 
 
 @dataclass(frozen=True, eq=False)
-class DeviceBatch:
+class BatchThere:
     """Many clouds on a device that one kernel walks, and how."""
 
     clouds: DeviceClouds
-    dynamics: Dynamics
-    stop: Stop
-    record: Record
+    plan: Plan
 
     def walk(self, layer: int, then: Then) -> GpuBatchOutcome:
-        return walk_batch_gpu(self.clouds.tokens, self.clouds.offsets_there, self.dynamics, layer, then=then)
+        return walk_batch_gpu(self.clouds.tokens, self.clouds.offsets_there, self.plan.dynamics, layer, then=then)
 
     def fetched(self) -> Batch:
         """The same for the processor."""
         clouds = self.clouds
-        tokens = clouds.tokens.cpu().numpy()
-        return Batch(tokens, clouds.offsets, clouds.multiplicities, self.dynamics, self.stop, self.record, CPU)
+        packed = Packed(clouds.tokens.cpu().numpy(), clouds.offsets, clouds.multiplicities)
+        return Batch(packed, replace(self.plan, walkers=walkers_for("certified", CPU)), CPU)
+
+    def run(self, cloud: int) -> Run:
+        """The run of one cloud."""
+        return run_there(self.clouds.cloud(cloud), self.plan)
 
 
-class DeviceTrajectories(Trajectories):
+class TogetherThere(Runs):
     """The runs of many clouds that a kernel walked on their device.
 
-    Clouds that floats cannot decide have their `exact` runs. The run of any other cloud is made by `run_cloud` when it
-    is asked for.
+    Clouds that floats cannot decide have their `exact` runs. The run of any other cloud is made when it is asked for.
     """
 
-    def __init__(
-        self,
-        batch: DeviceBatch,
-        run_cloud: Callable[[int], Trajectory],
-        outcome: GpuBatchOutcome,
-        exact: dict[int, Trajectory],
-    ) -> None:
+    def __init__(self, batch: BatchThere, outcome: GpuBatchOutcome, exact: dict[int, Run]) -> None:
         self.batch = batch
         self.form = batch.clouds.form
         self.multiplicities = batch.clouds.multiplicities
         self.outcome = outcome
         self.exact = exact
-        self._run_cloud = run_cloud
 
     def __len__(self) -> int:
         return len(self.batch.clouds)
 
-    @overload
-    def __getitem__(self, index: int) -> Trajectory: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
-    def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
-        if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
-        cloud = place(index, len(self), "`index`")
-        return self.exact.get(cloud) or self._run_cloud(cloud)
+    def run(self, cloud: int) -> Run:
+        return self.exact.get(cloud) or self.batch.run(cloud)
 
     def at(self, layer: int) -> Any:
-        layer, stop = whole_number(layer, "`layer`", at_least=0), self.batch.stop
+        layer, stop = whole_number(layer, "`layer`", at_least=0), self.batch.plan.stop
         if layer == stop.last_layer and not stop.when_settled:
             tokens = self.outcome.tokens.clone()
         elif self._all_settled and layer > self._latest:
@@ -119,14 +106,13 @@ class DeviceTrajectories(Trajectories):
     def decided_by_integers(self) -> int:
         return len(self.exact)
 
-    def save(self, path: str | Path) -> None:
-        """Write the runs to a `.npz` or `.json` file, whole or not at all."""
-        self._fetched.save(path)
+    def here(self) -> Together:
+        return self._fetched
 
     @cached_property
-    def _fetched(self) -> BatchTrajectories:
+    def _fetched(self) -> Together:
         """The same runs off the device."""
-        return BatchTrajectories(self.batch.fetched(), self.form, self._run_cloud, self.outcome.to_numpy(), self.exact)
+        return Together(self.batch.fetched(), self.form, self.outcome.to_numpy(), self.exact)
 
     @cached_property
     def _all_settled(self) -> bool:
@@ -142,7 +128,7 @@ class DeviceTrajectories(Trajectories):
         """The tokens at a layer after the last at which a cloud settled: z(s + m) = w + g^m (z(s) - w)."""
         ends, starts = (self.batch.walk(self._latest, then).tokens for then in (Then.ARRIVE, Then.STAY))
         layers, which = self.outcome.settled.clamp(min=0).unique(return_inverse=True)
-        shares = [float(power(self.batch.dynamics.keep, layer - settled)) for settled in layers.tolist()]
+        shares = [float(power(self.batch.plan.dynamics.keep, layer - settled)) for settled in layers.tolist()]
         of_cloud = torch.tensor(shares, dtype=torch.float64, device=ends.device)[which]
         of_token = of_cloud.repeat_interleave(self.batch.clouds.offsets_there.diff(), output_size=len(ends))
         return ends + of_token[:, None] * (starts - ends)

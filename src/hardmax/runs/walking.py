@@ -1,0 +1,98 @@
+"""From points to a run: the first walker that decides everything does it, and what the record asks for is kept."""
+
+from collections.abc import Iterable
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from hardmax.compiling import is_asleep, letting_numba_sleep
+from hardmax.engines.exact.stretch import ExactStretch
+from hardmax.engines.floats.stretch import FloatStretch
+from hardmax.engines.judging.walking import Undecided
+from hardmax.engines.machines import Machine
+from hardmax.engines.walker import Walker
+from hardmax.runs.plan import Plan
+from hardmax.runs.records import check_memory
+from hardmax.runs.run import Run
+from hardmax.runs.stops import Stop
+from hardmax.tokens.batches import Cloud
+from hardmax.tokens.points import Points, merge
+
+_SMALL = 2**14  # products of coordinates
+
+
+def run_cloud(cloud: Cloud, plan: Plan, machine: Machine) -> Run:
+    """The run of one cloud; repeated tokens are one point."""
+    with machine.limited(), _for_size(*cloud.tokens.shape):
+        return run_points(merge(cloud), plan)
+
+
+def _for_size(tokens: int, dimension: int) -> AbstractContextManager[None]:
+    """A small cloud is walked sooner than numba is imported."""
+    return letting_numba_sleep() if is_asleep() and tokens**2 * dimension <= _SMALL else nullcontext()
+
+
+def run_points(points: Points, plan: Plan) -> Run:
+    """The run of one cloud by the first of the walkers that can decide everything."""
+    for walker in plan.walkers:
+        try:
+            return _walk(points, plan, walker)
+        except Undecided:
+            continue
+    raise AssertionError("the last walker of an arithmetic decides everything")
+
+
+def _walk(points: Points, plan: Plan, walker: Walker) -> Run:
+    since = np.full(points.count, -1)
+
+    def marked() -> Iterable[FloatStretch | ExactStretch]:
+        for stretch in walker.walk(points, plan.dynamics):
+            since[(since < 0) & stretch.alone] = stretch.layer
+            yield stretch
+
+    kept = keep(marked(), points, plan)
+    return Run(points=points, dynamics=plan.dynamics, walker=walker, leader_since=since, **vars(kept))
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What is kept of a walk: fields of a `Run`."""
+
+    stretches: tuple[Any, ...]
+    recorded: tuple[int, ...]
+    margin_at: dict[int, float]
+    decided_by: dict[int, str]
+    settled_at: int | None
+    stopped: str
+
+
+def keep(walk: Iterable[Any], points: Points, plan: Plan) -> Kept:
+    """Follow the stretches of a walk to its stop, and keep those that the record asks for and the last."""
+    kept, stop, record = [], plan.stop, plan.record
+    margins: dict[int, float] = {}
+    decided_by: dict[int, str] = {}
+    last, settled_at = stop.last_layer, None
+    for stretch in walk:
+        margins[stretch.layer], decided_by[stretch.layer] = stretch.margin, stretch.decided_by
+        if stretch.until is None:
+            settled_at = stretch.layer
+            last = min(last, settled_at) if stop.when_settled else last
+        ends = stretch.until is None or stretch.until > last
+        if ends or record.keeps(stretch.layer, stretch.until or last):
+            kept.append(stretch)
+            check_memory(len(kept), points.count, points.dimension, plan.memory_limit)
+        if ends:
+            break
+    why = _why(stop, last, settled_at)
+    return Kept(tuple(kept), tuple(record.layers(last)), margins, decided_by, settled_at, why)
+
+
+def _why(stop: Stop, last: int, settled_at: int | None) -> str:
+    if not stop.when_settled:
+        settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
+        return f"all {last:,} layers asked for are done; {settled}"
+    if settled_at == last:
+        return f"settled at layer {last}: no attended set ever changes again"
+    return f"gave up at layer {last:,}: not settled yet"
