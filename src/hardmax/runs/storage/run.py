@@ -213,7 +213,8 @@ def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatStretch | Ex
         positions, targets = clouds
         return ExactStretch(**shared, positions=positions, targets=targets)
     places = Told(fields.floats(item, "positions", shape), points.multiplicities)
-    told = fields.optional(fields.floats, item, "targets", shape=shape)
+    # 0.1 wrote no targets in floats: its runs are walked again, and need none.
+    told = fields.optional(fields.floats, item, "targets", shape=shape) if "targets" in item else None
     return FloatStretch(**shared, places=places, error=fields.size_or(np.nan, item, "error"), told=told)
 
 
