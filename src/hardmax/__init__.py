@@ -33,11 +33,16 @@ _HOMES = {
     "step": "hardmax.runs.stepping",
     "verify": "hardmax.limits.certifying",
 }
-_MODULES = {"clouds", "engines"}
+_MODULES = ("clouds", "engines", "estimators", "figures", "geometry", "text", "train")
 
 if TYPE_CHECKING:
     from hardmax import clouds as clouds
     from hardmax import engines as engines
+    from hardmax import estimators as estimators
+    from hardmax import figures as figures
+    from hardmax import geometry as geometry
+    from hardmax import text as text
+    from hardmax import train as train
     from hardmax.dynamics import Dynamics as Dynamics
     from hardmax.dynamics import attended as attended
     from hardmax.errors import InputError as InputError

@@ -60,7 +60,7 @@ class Choices:
         return self.indices.size == self.offsets.size - 1
 
     @cached_property
-    def alone(self) -> np.ndarray:
+    def is_leader(self) -> np.ndarray:
         """Which points attend to themselves and no other."""
         if self.all_single:
             return self.indices == np.arange(len(self))
@@ -74,8 +74,8 @@ class Choices:
         (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of points. So nobody overtakes l, ever.
         """
         if self.all_single:
-            return self.alone[self.indices]
-        return (self.sizes == 1) & self.alone[self.indices[self.offsets[:-1]]]
+            return self.is_leader[self.indices]
+        return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
         """For some points the first that each attends to."""

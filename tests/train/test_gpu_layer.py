@@ -65,7 +65,7 @@ def test_ties_and_multiplicities_are_the_same_sets_and_shares(draw_clouds, metri
     def job(device):
         nobody = torch.zeros(len(tokens), dtype=torch.bool, device=device)
         found = find_attended(torch.tensor(tokens, device=device), clouds, metric, None, nobody)
-        return found.starts, found.members, found.shares, found.only, found.alone
+        return found.starts, found.members, found.shares, found.only, found.is_leader
 
     said = on_both(job)
     assert int((said[0][3] < 0).sum()) > 50  # there are ties

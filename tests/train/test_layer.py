@@ -111,4 +111,4 @@ def test_padded_products_find_the_sets_that_the_kernel_finds(sizes, metric):
     there = _find_on_device(tokens, clouds, metric)
     assert (there.starts.tolist(), there.members.tolist()) == (here.starts.tolist(), here.members.tolist())
     assert torch.equal(there.shares, here.shares)
-    assert torch.equal(there.alone, here.alone)
+    assert torch.equal(there.is_leader, here.is_leader)

@@ -23,7 +23,7 @@ class Stretch:
     layer: int
     until: int | None
     choices: Choices
-    alone: np.ndarray
+    is_leader: np.ndarray
     margin: float
     keep: Fraction
     decided_by: str = "integers"  # or the name of the search in floats

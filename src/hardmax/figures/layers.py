@@ -54,7 +54,7 @@ def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> 
     choices = run.attended(layer).choices
     follows = [tuple(choices[point].tolist()) for point in range(len(choices))]
     color = _colors(run, np.unique(choices.indices).tolist())
-    stars, circles = np.flatnonzero(choices.alone), np.flatnonzero(~choices.alone)
+    stars, circles = np.flatnonzero(choices.is_leader), np.flatnonzero(~choices.is_leader)
     followed = {goal for point in circles for goal in follows[point]}
     rims = [point for point in circles if point in followed]
     return DrawnLayer(

@@ -78,7 +78,7 @@ def _ends(run: Trajectory) -> np.ndarray:
     others = np.flatnonzero(~choices.follows_leader).tolist()
     if not others:
         return where
-    exactly, leaders = run.exactly(stretch), np.flatnonzero(choices.alone).tolist()
+    exactly, leaders = run.exactly(stretch), np.flatnonzero(choices.is_leader).tolist()
     first_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
     for point, target in zip(others, exactly.targets(others), strict=True):
         where[point] = first_at.setdefault(target, point)

@@ -1,7 +1,7 @@
 """`limit`: where every token ends after infinitely many layers."""
 
 from collections.abc import Sequence
-from typing import Any, overload
+from typing import Any, TypedDict, Unpack, overload
 
 import numpy as np
 
@@ -15,11 +15,27 @@ from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.types import ManyClouds, OneCloud
 
 # Where the theorem holds, clouds settle, most of them in a handful of layers; where it does not, they may never.
 PATIENCE, PATIENCE_WITHOUT_THEOREM = 10_000, 500
 
 
+class Options(TypedDict, total=False):
+    """What `limit` can be told besides tokens and dynamics."""
+
+    arithmetic: str
+    at_most: int | None
+    progress: Progress | None
+    engine: Machine | str | None
+
+
+@overload
+def limit(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Limit: ...
+@overload
+def limit(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> "Limits": ...
+@overload
+def limit(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def limit(
     tokens: Any,
     dynamics: Dynamics,

@@ -113,7 +113,7 @@ class Limit:
         """The first token of each place where a leader sits: the vertices of the polytope, in order."""
         stretch, leaders = self.run.stretches[-1], self.leaders
         points, first = np.unique(self.run.points.of_token[leaders], return_index=True)
-        if not len(leaders) or stretch.choices.alone[points].all():
+        if not len(leaders) or stretch.choices.is_leader[points].all():
             # Whoever leads alone has outrun all other points, so their places differ.
             return leaders[first]
         # Distinct points may meet, if the metric is not positive definite; floats would merge near ones, too.

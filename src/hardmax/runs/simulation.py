@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict, Unpack, overload
 
 from hardmax.checking import caller, whole_number
 from hardmax.dynamics import Dynamics, read_dynamics
@@ -20,11 +20,30 @@ from hardmax.runs.trajectory import Trajectory
 from hardmax.runs.walking import run_cloud
 from hardmax.tokens.batches import Cloud, Packed, kind_of, read_batch
 from hardmax.tokens.device_clouds import DeviceClouds, read_there
+from hardmax.tokens.types import ManyClouds, OneCloud
 
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
 
 
+class Options(TypedDict, total=False):
+    """What `simulate` can be told besides tokens and dynamics."""
+
+    layers: int | None
+    stop: Stop | str | None
+    arithmetic: str | TieSlack
+    record: Record | str
+    memory_limit: int
+    progress: Progress | None
+    engine: Machine | str | None
+
+
+@overload
+def simulate(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectory: ...
+@overload
+def simulate(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectories: ...
+@overload
+def simulate(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def simulate(
     tokens: Any,
     dynamics: Dynamics,

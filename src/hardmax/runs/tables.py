@@ -1,5 +1,6 @@
-"""Runs as tables (extra `tables`)."""
+"""Runs as tables (extra `tables`): a row for each token at each recorded layer."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,11 +14,13 @@ if TYPE_CHECKING:
 
 
 def run_to_arrow(run: Run) -> "pyarrow.Table":
-    """A row for each token at each recorded layer: layer, token, z0…, `alone` (a leader then), `attends`."""
+    """Columns layer, token, z0…, `leader` (whether it is one by then), `attends`."""
     need("`to_arrow`", "tables", "pyarrow")
     import pyarrow
 
-    return pyarrow.table(_columns(run) | {"attends": pyarrow.array(_attends(run), pyarrow.list_(pyarrow.int64()))})
+    columns = _columns(run)
+    attends = pyarrow.array(columns.pop("attends"), pyarrow.list_(pyarrow.int64()))
+    return pyarrow.table(columns | {"attends": attends})
 
 
 def run_to_pandas(run: Run) -> "pandas.DataFrame":
@@ -25,7 +28,16 @@ def run_to_pandas(run: Run) -> "pandas.DataFrame":
     need("`to_pandas`", "tables", "pandas")
     import pandas
 
-    return pandas.DataFrame(_columns(run) | {"attends": _attends(run)})
+    return pandas.DataFrame(_columns(run))
+
+
+def runs_to_pandas(runs: Sequence[Run]) -> "pandas.DataFrame":
+    """The rows of every run, with a column `cloud` before them."""
+    need("`to_pandas`", "tables", "pandas")
+    import pandas
+
+    tables = {number: pandas.DataFrame(_columns(run)) for number, run in enumerate(runs)}
+    return pandas.concat(tables, names=["cloud"]).reset_index("cloud").reset_index(drop=True)
 
 
 def _columns(run: Run) -> dict[str, Any]:
@@ -35,8 +47,6 @@ def _columns(run: Run) -> dict[str, Any]:
     path = run.float_path()
     for axis in range(run.d):
         columns[f"z{axis}"] = path[:, :, axis].ravel()
-    return columns | {"alone": (layers[:, None] >= became[None, :]).ravel()}
-
-
-def _attends(run: Run) -> list[list[int]]:
-    return [attended.tolist() for layer in run.recorded for attended in run.attended(layer)]
+    columns["leader"] = (layers[:, None] >= became[None, :]).ravel()
+    columns["attends"] = [attended.tolist() for layer in run.recorded for attended in run.attended(layer)]
+    return columns

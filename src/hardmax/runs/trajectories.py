@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakValueDictionary
 
 import numpy as np
@@ -10,8 +10,12 @@ import numpy as np
 from hardmax.checking import file_path, place, places
 from hardmax.runs.batch.runs import Runs
 from hardmax.runs.storage import batch as storage
+from hardmax.runs.tables import runs_to_pandas
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Form
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Trajectories(Sequence[Trajectory]):
@@ -98,6 +102,10 @@ class Trajectories(Sequence[Trajectory]):
     def load(path: str | Path) -> "Trajectories":
         """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
         return Trajectories(storage.load(file_path(path)))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each token of each cloud at each recorded layer: cloud, layer, token, z0…, `leader`, `attends`."""
+        return runs_to_pandas(self)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Trajectories, (self.runs,)

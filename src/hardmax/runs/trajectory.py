@@ -1,10 +1,13 @@
 """`Trajectory`: the run of one cloud, as people hold it in their hands."""
 
+from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, overload
 
-from hardmax.checking import file_path
+import numpy as np
+
+from hardmax.checking import file_path, place, places
 from hardmax.runs.run import Run
 from hardmax.runs.storage import run as storage
 from hardmax.runs.tables import run_to_arrow, run_to_pandas
@@ -21,8 +24,8 @@ class Trajectory(Run):
     >>> run = simulate([[3.0], [-1.0], [1.0]], Dynamics(1), layers=2)
     >>> run
     Trajectory(3 tokens in 1 dimension, 2 layers, 2 leaders, settled at layer 0, certified)
-    >>> run.tokens[:, 2, 0].tolist(), run.leaders.tolist()
-    ([1.0, 2.0, 2.5], [0, 1])
+    >>> run[2].ravel().tolist(), len(run), run.leaders.tolist()
+    ([3.0, -1.0, 2.5], 3, [0, 1])
     """
 
     @classmethod
@@ -31,6 +34,30 @@ class Trajectory(Run):
         return (
             run if isinstance(run, Trajectory) else cls(**{each.name: getattr(run, each.name) for each in fields(run)})
         )
+
+    def __len__(self) -> int:
+        """How many layers are recorded."""
+        return len(self.recorded)
+
+    @overload
+    def __getitem__(self, index: int) -> Any: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Any]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        """The tokens at a recorded layer, (n, d), as `run.tokens[index]`; `at` answers for any layer."""
+        if isinstance(index, slice):
+            return [self[row] for row in places(index, len(self), "`index`")]
+        return self.at(self.recorded[place(index, len(self), "`index`")])
+
+    def __iter__(self) -> Iterator[Any]:
+        """The tokens at one recorded layer after the other."""
+        return map(self.at, self.recorded)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        """`np.asarray(run)`: the tokens at every recorded layer, (recorded layers, n, d)."""
+        if copy is False:
+            raise ValueError("A run has no array to be shared: its layers are worked out. Leave `copy` as it is.")
+        return self.float_path().astype(np.float64 if dtype is None else dtype, copy=False)
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
@@ -42,7 +69,7 @@ class Trajectory(Run):
         return cls.of(storage.load(file_path(path)))
 
     def to_arrow(self) -> "pyarrow.Table":
-        """A row for each token at each recorded layer: layer, token, coordinates z0…, `leads`, `attends`."""
+        """A row for each token at each recorded layer: layer, token, coordinates z0…, `leader`, `attends`."""
         return run_to_arrow(self)
 
     def to_pandas(self) -> "pandas.DataFrame":

@@ -49,7 +49,7 @@ def _walk(points: Points, plan: Plan, walker: Walker) -> Run:
 
     def marked() -> Iterable[FloatStretch | ExactStretch]:
         for stretch in walker.walk(points, plan.dynamics):
-            since[(since < 0) & stretch.alone] = stretch.layer
+            since[(since < 0) & stretch.is_leader] = stretch.layer
             yield stretch
 
     kept = keep(marked(), points, plan)

@@ -32,7 +32,7 @@ class Attended:
         return torch.where(single, self.members[self.starts[:-1]], TIED)
 
     @property
-    def alone(self) -> torch.Tensor:
+    def is_leader(self) -> torch.Tensor:
         """Which tokens attend to themselves alone: the leaders."""
         return self.only == torch.arange(len(self.only), device=self.only.device)
 

@@ -68,7 +68,7 @@ class Hardmax:
         attended = None
         while layers > 0:
             attended = find_attended(tokens.detach(), clouds, self.metric, attended, leads)
-            leads = leads | attended.alone
+            leads = leads | attended.is_leader
             at_once = layers if attended.settled(leads) else 1
             tokens = _Step.apply(tokens, alpha, attended, at_once)  # pyright: ignore[reportAssignmentType]
             layers -= at_once

@@ -146,7 +146,7 @@ def test_walks_settle_where_proved_floats_do(n, d, metric):
     *_, truth = FloatWalker("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
     assert (last.settled, last.layer) == (True, truth.layer)
     assert last.chosen.tolist() == truth.choices.indices.tolist()
-    assert ((last.since >= 0).cpu().numpy() == truth.alone).all()
+    assert ((last.since >= 0).cpu().numpy() == truth.is_leader).all()
     assert np.abs(last.positions.cpu().numpy() - truth.positions).max() <= 1e-14
     assert last.margin > 0
     assert last.error < 1e-12

@@ -43,7 +43,7 @@ def test_stretches_are_those_of_proved_floats(metric):
     for mine, its in zip(ours, theirs, strict=True):
         assert (mine.layer, mine.until, mine.keep) == (its.layer, its.until, its.keep)
         assert mine.choices.lists() == its.choices.lists()
-        assert mine.alone.tolist() == its.alone.tolist()
+        assert mine.is_leader.tolist() == its.is_leader.tolist()
         assert np.array_equal(mine.positions, its.positions)
         assert np.array_equal(mine.targets, its.targets)
         assert np.array_equal(mine.floats_at(mine.layer + 1), its.floats_at(its.layer + 1))

@@ -44,7 +44,7 @@ class ExactWalker:
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
                 choices=choices,
-                alone=alone(positions, lists),
+                is_leader=leaders(positions, lists),
                 margin=chosen.margin,
                 keep=dynamics.keep,
                 positions=positions,
@@ -76,7 +76,7 @@ def with_means(cloud: IntegerCloud, chosen: list[list[int]], counts: list[int]) 
     return IntegerCloud(positions, denominator), IntegerCloud(targets, denominator)
 
 
-def alone(positions: IntegerCloud, chosen: list[list[int]]) -> np.ndarray:
+def leaders(positions: IntegerCloud, chosen: list[list[int]]) -> np.ndarray:
     """Which points attend to no other point: leaders.
 
     With a metric that is not positive definite, distinct points can meet; those that have met are one point.

@@ -72,8 +72,8 @@ class GpuStretch(FloatStretch):
         return Choices.of_single(self.there.chosen.cpu().numpy())
 
     @property
-    def alone(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
-        return self.choices.alone
+    def is_leader(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return self.choices.is_leader
 
 
 @dataclass(frozen=True)

@@ -159,7 +159,7 @@ class Arena:
         """The arena without those who follow a leader well inside the hull of the leaders, if they are many."""
         if len(self) < _FEWEST_POINTS:
             return self
-        leading = self._of_members(choices.alone)
+        leading = self._of_members(choices.is_leader)
         leaving = self._of_members(choices.follows_leader) & ~leading
         if not choices.all_single:
             # Nobody well inside ties for the furthest place, unless a point looks nowhere: it attends to everybody.

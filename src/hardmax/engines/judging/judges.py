@@ -60,7 +60,7 @@ class Hearing(Protocol):
         """For how many layers these choices last where some points are still pending; None: for ever."""
         ...
 
-    def alone(self, choices: Choices) -> np.ndarray:
+    def is_leader(self, choices: Choices) -> np.ndarray:
         """Which points attend to their own place alone."""
         ...
 
@@ -121,8 +121,8 @@ class _CloseEnough:
     def lasting(self, arena: Arena, choices: Choices, pending: np.ndarray) -> int | None:
         return 1
 
-    def alone(self, choices: Choices) -> np.ndarray:
-        return choices.alone
+    def is_leader(self, choices: Choices) -> np.ndarray:
+        return choices.is_leader
 
     def exactly(self) -> Exactly | None:
         return None
@@ -208,15 +208,15 @@ class _Proving:
             return 1
         return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
 
-    def alone(self, choices: Choices) -> np.ndarray:
+    def is_leader(self, choices: Choices) -> np.ndarray:
         if not self._can_meet or choices.all_single:
-            return choices.alone
+            return choices.is_leader
         # With a metric that is not positive definite distinct points can meet; those that have met are one.
-        alone = choices.alone.copy()
+        leading = choices.is_leader.copy()
         for point in np.flatnonzero(choices.sizes > 1).tolist():
             here, *others = self._truth.positions([point, *choices[point].tolist()], self._truth.last)
-            alone[point] = all(other == here for other in others)
-        return alone
+            leading[point] = all(other == here for other in others)
+        return leading
 
     def exactly(self) -> Exactly | None:
         return self._truth.now()

@@ -54,7 +54,7 @@ class FloatWalker:
                 layer=arena.layer,
                 until=None if lasting is None else arena.layer + lasting,
                 choices=choices,
-                alone=hearing.alone(choices),
+                is_leader=hearing.is_leader(choices),
                 margin=relative_margin(contest.gap, norm, arena.longest),
                 keep=dynamics.keep,
                 places=InUnits(arena, frame) if frame.unit != 1 else arena,

@@ -175,7 +175,7 @@ def _stretch_document(stretch: FloatStretch | ExactStretch) -> dict[str, Any]:
         "until": stretch.until,
         "indices": stretch.choices.indices,
         "offsets": stretch.choices.offsets,
-        "alone": stretch.alone,
+        "alone": stretch.is_leader,
         "margin": _finite(stretch.margin),
         "decided_by": stretch.decided_by,
     }
