@@ -19,7 +19,7 @@ from hardmax.train.loop import train
 from hardmax.train.network import make_network
 
 REVIEWS, WORDS, LONG = 4096, 10_000, 132
-ONE_EPOCH = Recipe(epochs=1, bag_epochs=0.0, rise_epochs=0.0, word_dropout=0.0)
+ONE_EPOCH = Recipe(epochs=1, bag_of_words_epochs=0.0, alpha_warmup_epochs=0.0, word_dropout=0.0)
 
 
 def random_reviews(seed: int = 0) -> Examples:

@@ -195,7 +195,14 @@ def classifier_calls() -> Iterator[Call]:
     from hardmax.estimators import HardmaxClassifier
 
     corpus = plant(12, seed=1)
-    quick = {"epochs": 1, "tokens": 5, "words": 20, "phrases": 0, "longest_phrase": 1, "bag_epochs": 0.0}
+    quick = {
+        "epochs": 1,
+        "max_tokens": 5,
+        "max_words": 20,
+        "max_phrases": 0,
+        "longest_phrase": 1,
+        "bag_of_words_epochs": 0.0,
+    }
 
     def classify(X: Any, y: Any, sample_weight: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y, sample_weight)

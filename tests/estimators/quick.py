@@ -12,15 +12,15 @@ from hardmax.train import Recipe
 
 QUICK = Recipe(
     layers=4,
-    words=100,
-    phrases=0,
+    max_words=100,
+    max_phrases=0,
     longest_phrase=1,
-    tokens=12,
+    max_tokens=12,
     epochs=4,
-    bag_epochs=1,
-    rise_epochs=1,
-    batch=16,
-    rate=0.1,
+    bag_of_words_epochs=1,
+    alpha_warmup_epochs=1,
+    batch_size=16,
+    learning_rate=0.1,
 )
 TWO = plant(80, words=6, length=8, disturbed=0.1, seed=1)
 THREE = plant(90, classes=("sport", "music", "food"), length=8, disturbed=0.1, seed=2)

@@ -128,7 +128,7 @@ BAD_PARAMETERS = {
     "dimension": (0, "`dimension` must be a whole number"),
     "layers": (-1, "`layers` must be a whole number"),
     "alpha": (0, "`alpha` must be"),
-    "validation_fraction": (1.0, "`validation` must be a share"),
+    "validation_fraction": (1.0, "`validation_fraction` must be a share"),
     "recipe": ("stew", "one of imdb-2d, imdb-2d-best, imdb-16d, not 'stew'"),
     "random_state": ("dice", "`random_state` must be"),
 }

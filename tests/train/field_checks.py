@@ -11,9 +11,9 @@ from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit
 
 # Four batches an epoch of forty texts, at the full step from the beginning.
-SMALL = Recipe(layers=2, epochs=4, bag_epochs=0.0, rise_epochs=0.0, batch=10, word_dropout=0.0)
+SMALL = Recipe(layers=2, epochs=4, bag_of_words_epochs=0.0, alpha_warmup_epochs=0.0, batch_size=10, word_dropout=0.0)
 # Nothing is learned, so that the model is what training started from.
-FROZEN = replace(SMALL, epochs=1, rate=1e-12, longest_phrase=1, thrift=0.0, fewest_texts=1)
+FROZEN = replace(SMALL, epochs=1, learning_rate=1e-12, longest_phrase=1, thrift=0.0, min_df=1)
 
 # Words by how many texts of either class say them: "loud" and "dull" tell the classes apart, "calm" a little.
 SAID = {"loud": (0, 12), "dull": (12, 0), "calm": (6, 8), "both": (12, 12), "rare": (0, 1)}

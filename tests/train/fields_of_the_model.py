@@ -21,7 +21,7 @@ CHECKS = Checks()
 
 def on_a_line(recipe: Recipe) -> float:
     """The logit of a text with the words 2 and 1 on the line, the decoder being 1 and the bias 0."""
-    network = make_network(2, 2, replace(recipe, dimension=1, decoder=1.0), Hardmax(), np.array([[2.0, 1.0]]))
+    network = make_network(2, 2, replace(recipe, dimension=1, decoder_norm=1.0), Hardmax(), np.array([[2.0, 1.0]]))
     with torch.no_grad():
         return network(Clouds(np.array([0, 1]), np.ones(2), np.array([0, 2])), network.alpha).logits.item()
 
@@ -55,7 +55,7 @@ def training_walks_and_the_model_walks_with_the_alpha_that_is_given():
 
 @CHECKS.of("extra")
 def one_token_more_is_in_every_text_and_is_learned():
-    learns = replace(FROZEN, rate=0.1, epochs=2)
+    learns = replace(FROZEN, learning_rate=0.1, epochs=2)
     assert fit(*reviews(), learns).extra is None
     model = fit(*reviews(), replace(learns, extra=True))
     assert len(model.embeddings) == len(SAID)
@@ -68,7 +68,7 @@ def one_token_more_is_in_every_text_and_is_learned():
 @CHECKS.of("counts")
 def what_is_said_twice_counts_twice_or_once():
     texts, labels = ["loud loud dull", "loud dull dull"] * 20, [1, 0] * 20
-    learns = replace(FROZEN, rate=0.1, epochs=8)
+    learns = replace(FROZEN, learning_rate=0.1, epochs=8)
     for counts, right in (("all", 1.0), ("presence", 0.5)):
         model = fit(texts, labels, replace(learns, counts=counts))
         assert model.counts == counts
@@ -86,27 +86,27 @@ def phrases_have_no_more_words_than_that():
         assert max(surface.count(" ") + 1 for surface in found) == longest
 
 
-@CHECKS.of("words")
+@CHECKS.of("max_words")
 def candidates_are_the_words_that_most_texts_have():
-    assert known(replace(FROZEN, words=2)) == {"both", "calm"}
+    assert known(replace(FROZEN, max_words=2)) == {"both", "calm"}
 
 
-@CHECKS.of("phrases")
+@CHECKS.of("max_phrases")
 def candidates_are_the_phrases_that_tell_the_classes_apart_best():
     texts = ["not good at all", "very good at all"] * 4
-    found = known(replace(FROZEN, longest_phrase=2, phrases=2), texts, [0, 1] * 4)
+    found = known(replace(FROZEN, longest_phrase=2, max_phrases=2), texts, [0, 1] * 4)
     assert {surface for surface in found if " " in surface} == {"not good", "very good"}
 
 
-@CHECKS.of("fewest_texts")
+@CHECKS.of("min_df")
 def what_fewer_texts_say_is_no_candidate():
     for fewest, least in ((1, set()), (2, {"rare"}), (13, {"rare", "loud", "dull"})):
-        assert known(replace(FROZEN, fewest_texts=fewest)) == set(SAID) - least
+        assert known(replace(FROZEN, min_df=fewest)) == set(SAID) - least
 
 
-@CHECKS.of("tokens")
+@CHECKS.of("max_tokens")
 def no_more_are_kept_and_those_with_the_largest_say():
-    assert known(replace(FROZEN, tokens=2)) == {"loud", "dull"}
+    assert known(replace(FROZEN, max_tokens=2)) == {"loud", "dull"}
 
 
 @CHECKS.of("thrift")
@@ -118,20 +118,20 @@ def so_many_more_texts_must_twice_the_tokens_tell_apart_or_are_left_out():
     assert known(replace(FROZEN, thrift=30.0), texts, labels) < {"good", "bad"}  # the other half is guessed
 
 
-@CHECKS.of("least_odds")
+@CHECKS.of("min_log_odds")
 def tokens_that_both_classes_use_alike_are_left_out():
-    assert known(replace(FROZEN, least_odds=1.0)) == {"loud", "dull"}
+    assert known(replace(FROZEN, min_log_odds=1.0)) == {"loud", "dull"}
 
 
 @CHECKS.of("smoothing")
 def the_larger_the_less_rare_tokens_count_as_clear():
-    clear = replace(FROZEN, least_odds=0.5)
+    clear = replace(FROZEN, min_log_odds=0.5)
     assert known(replace(clear, smoothing=0.5)) - known(replace(clear, smoothing=4.0)) == {"rare"}
 
 
 @CHECKS.of("smoothing")
 def the_larger_the_nearer_rare_tokens_start():
-    little, much = (starts(replace(FROZEN, start_from="odds", smoothing=smoothing)) for smoothing in (0.1, 4.0))
+    little, much = (starts(replace(FROZEN, init="odds", smoothing=smoothing)) for smoothing in (0.1, 4.0))
     assert much["rare"] / much["loud"] < 0.5 * little["rare"] / little["loud"]
 
 
@@ -150,15 +150,15 @@ def alone(texts: list[str], labels: np.ndarray) -> dict[str, float]:
 def with_next_to_none_the_token_is_chosen_that_says_most_alone():
     says = alone(*mixed_reviews())
     loudest = max(says, key=lambda word: abs(says[word]))
-    assert known(replace(FROZEN, tokens=1, strength=1e-6), *mixed_reviews()) == {loudest}
-    assert known(replace(FROZEN, tokens=1, strength=100.0), *mixed_reviews()) != {loudest}
+    assert known(replace(FROZEN, max_tokens=1, strength=1e-6), *mixed_reviews()) == {loudest}
+    assert known(replace(FROZEN, max_tokens=1, strength=100.0), *mixed_reviews()) != {loudest}
 
 
 @CHECKS.of("strength")
 def with_next_to_none_tokens_start_where_each_would_alone():
     says = alone(*mixed_reviews())
     weak, strong = (
-        starts(replace(FROZEN, start_from="linear", strength=strength), *mixed_reviews()) for strength in (1e-6, 100.0)
+        starts(replace(FROZEN, init="linear", strength=strength), *mixed_reviews()) for strength in (1e-6, 100.0)
     )
     size = weak["worda"] / says["worda"]
     assert weak == pytest.approx({word: size * say for word, say in says.items()}, rel=1e-3)

@@ -31,47 +31,49 @@ def so_many_are_trained():
 def the_rate_falls_to_half_at_their_middle_and_to_nought_at_their_end():
     for epochs in (4, 6):
         found = rates(replace(SMALL, epochs=epochs))
-        assert found[2 * epochs] == pytest.approx(SMALL.rate / 2)
-        assert found[-1] < SMALL.rate / 100
+        assert found[2 * epochs] == pytest.approx(SMALL.learning_rate / 2)
+        assert found[-1] < SMALL.learning_rate / 100
 
 
-@CHECKS.of("bag_epochs")
+@CHECKS.of("bag_of_words_epochs")
 def alpha_is_nought_for_so_long():
-    alphas = [alpha for _, alpha in watch(replace(SMALL, bag_epochs=1.5)).seen]
+    alphas = [alpha for _, alpha in watch(replace(SMALL, bag_of_words_epochs=1.5)).seen]
     assert alphas == [0.0] * 6 + [1.0] * 10
 
 
-@CHECKS.of("rise_epochs")
+@CHECKS.of("alpha_warmup_epochs")
 def alpha_rises_in_a_line_for_so_long():
-    alphas = [alpha for _, alpha in watch(replace(SMALL, alpha=2.0, bag_epochs=1.0, rise_epochs=2.0)).seen]
+    alphas = [
+        alpha for _, alpha in watch(replace(SMALL, alpha=2.0, bag_of_words_epochs=1.0, alpha_warmup_epochs=2.0)).seen
+    ]
     assert alphas == [0.0] * 4 + [2.0 * k / 8 for k in range(8)] + [2.0] * 4
 
 
-@CHECKS.of("batch")
+@CHECKS.of("batch_size")
 def so_many_texts_make_a_step():
-    found = watch(replace(SMALL, epochs=1, batch=16))
+    found = watch(replace(SMALL, epochs=1, batch_size=16))
     assert [len(clouds) for clouds, _ in found.seen] == [16, 16, 8]
     assert len(found.steps) == 3
 
 
-@CHECKS.of("rate")
+@CHECKS.of("learning_rate")
 def steps_are_as_long_as_that_warmed_up_over_one_epoch_and_falling_as_a_cosine():
-    found = rates(replace(SMALL, rate=0.03))
+    found = rates(replace(SMALL, learning_rate=0.03))
     cosine = 0.03 * np.cos(np.pi * np.arange(16) / 32) ** 2
     assert found[:4] == pytest.approx(cosine[:4] * [0, 0.25, 0.5, 0.75])
     assert found[4:] == pytest.approx(cosine[4:])
 
 
-@CHECKS.of("rate")
+@CHECKS.of("learning_rate")
 def weights_move_by_as_much():
-    slow, fast = (watch(replace(SMALL, epochs=1, rate=rate)) for rate in (1e-4, 1e-2))
+    slow, fast = (watch(replace(SMALL, epochs=1, learning_rate=rate)) for rate in (1e-4, 1e-2))
     assert np.abs(fast.after["embeddings"] - fast.before["embeddings"]).max() > 5e-3
     assert np.abs(slow.after["embeddings"] - slow.before["embeddings"]).max() < 5e-4
 
 
-@CHECKS.of("alpha_rate")
+@CHECKS.of("alpha_learning_rate")
 def alpha_is_learned_at_that_share_of_the_rate_once_it_has_risen():
-    found = watch(replace(SMALL, bag_epochs=1.0, rise_epochs=1.0, alpha_rate=0.25))
+    found = watch(replace(SMALL, bag_of_words_epochs=1.0, alpha_warmup_epochs=1.0, alpha_learning_rate=0.25))
     for step in found.steps:
         assert step.rates["growth"] == pytest.approx(0.25 * step.rates["embeddings"])
     alphas = [alpha for _, alpha in found.seen]
@@ -80,38 +82,38 @@ def alpha_is_learned_at_that_share_of_the_rate_once_it_has_risen():
     assert 1.0 not in alphas[9:]
 
 
-@CHECKS.of("decoder_rate")
+@CHECKS.of("decoder_learning_rate")
 def the_decoder_is_learned_at_that_share_of_the_rate():
-    fixed, learned = watch(SMALL), watch(replace(SMALL, decoder_rate=0.25))
+    fixed, learned = watch(SMALL), watch(replace(SMALL, decoder_learning_rate=0.25))
     assert fixed.after["decoder"].tolist() == fixed.before["decoder"].tolist()
     assert (learned.after["decoder"] != learned.before["decoder"]).all()
     for step in learned.steps:
         assert step.rates["decoder"] == pytest.approx(0.25 * step.rates["embeddings"])
 
 
-@CHECKS.of("decoder")
+@CHECKS.of("decoder_norm")
 def its_rows_are_as_long_as_that():
-    assert np.linalg.norm(fit(*reviews(), replace(FROZEN, decoder=3.0)).decoder, axis=1) == pytest.approx([3.0])
-    three = make_network(5, 3, replace(SMALL, decoder=3.0), Hardmax()).decoder.detach().numpy()
+    assert np.linalg.norm(fit(*reviews(), replace(FROZEN, decoder_norm=3.0)).decoder, axis=1) == pytest.approx([3.0])
+    three = make_network(5, 3, replace(SMALL, decoder_norm=3.0), Hardmax()).decoder.detach().numpy()
     assert np.linalg.norm(three, axis=1) == pytest.approx([3.0] * 3)
 
 
-@CHECKS.of("start")
+@CHECKS.of("init_std")
 def words_start_as_far_from_the_origin_as_that_and_stay_where_no_text_has_them():
-    found = watch(replace(SMALL, start=0.7))
+    found = watch(replace(SMALL, init_std=0.7))
     assert found.before["embeddings"].std() == pytest.approx(0.7, rel=0.1)
     assert found.after["embeddings"][-UNSEEN:].tolist() == found.before["embeddings"][-UNSEEN:].tolist()
 
 
-@CHECKS.of("start")
+@CHECKS.of("init_std")
 def what_words_say_is_scaled_to_that_spread():
-    near, far = (starts(replace(FROZEN, start_from="odds", start=start)) for start in (0.2, 0.6))
+    near, far = (starts(replace(FROZEN, init="odds", init_std=start)) for start in (0.2, 0.6))
     assert far["loud"] / near["loud"] == pytest.approx(3.0)
 
 
-@CHECKS.of("start_from")
+@CHECKS.of("init")
 def words_start_anywhere_or_where_log_odds_or_a_linear_model_put_them():
-    noise, odds, linear = (starts(replace(FROZEN, start_from=kind)) for kind in ("noise", "odds", "linear"))
+    noise, odds, linear = (starts(replace(FROZEN, init=kind)) for kind in ("noise", "odds", "linear"))
     for says in (odds, linear):
         assert np.sign([says["loud"], says["dull"]]).tolist() == [1, -1]
         assert abs(says["both"]) < abs(says["calm"]) < abs(says["dull"])
@@ -148,13 +150,15 @@ def words_end_shorter_and_the_loss_that_is_told_is_without_the_penalty():
 
     free, little, much = (watch(replace(SMALL, norm_penalty=penalty)) for penalty in (0.0, 0.1, 10.0))
     assert length(much) < length(little) < length(free)
-    frozen = [watch(replace(SMALL, rate=1e-12, norm_penalty=penalty)).reports[0].loss for penalty in (0.0, 10.0)]
+    frozen = [
+        watch(replace(SMALL, learning_rate=1e-12, norm_penalty=penalty)).reports[0].loss for penalty in (0.0, 10.0)
+    ]
     assert frozen[0] == frozen[1]
 
 
-@CHECKS.of("decay")
+@CHECKS.of("weight_decay")
 def words_that_no_text_has_shrink():
-    kept, shrunk = (watch(replace(SMALL, decay=decay)) for decay in (0.0, 0.01))
+    kept, shrunk = (watch(replace(SMALL, weight_decay=decay)) for decay in (0.0, 0.01))
     assert kept.after["embeddings"][-UNSEEN:].tolist() == kept.before["embeddings"][-UNSEEN:].tolist()
     assert (np.abs(shrunk.after["embeddings"]) < np.abs(shrunk.before["embeddings"]))[-UNSEEN:].all()
 
@@ -162,11 +166,11 @@ def words_that_no_text_has_shrink():
 # what is held out
 
 
-@CHECKS.of("validation")
+@CHECKS.of("validation_fraction")
 def so_large_a_share_of_every_class_teaches_nothing_and_judges():
     texts, labels = reviews()
     with watched_steps() as taken:
-        model = fit(texts, labels, replace(FROZEN, batch=1, validation=0.25))
+        model = fit(texts, labels, replace(FROZEN, batch_size=1, validation_fraction=0.25))
     assert len(taken) == 18
     held = hold_out(labels, 0.25, FROZEN.seed)
     right = model.predict([text for text, out in zip(texts, held, strict=True) if out]) == labels[held]
@@ -179,7 +183,8 @@ def so_large_a_share_of_every_class_teaches_nothing_and_judges():
 def training_stops_when_so_many_epochs_were_no_better():
     for patience in (1, 3):
         found = watch(
-            replace(SMALL, rate=0.3, epochs=12, patience=patience, validation=0.5), validation=examples(100, seed=2)
+            replace(SMALL, learning_rate=0.3, epochs=12, patience=patience, validation_fraction=0.5),
+            validation=examples(100, seed=2),
         )
         losses = [report.validation_loss or 0.0 for report in found.reports]
         assert len(losses) < 12
@@ -195,6 +200,6 @@ def it_decides_where_words_start_who_is_held_out_and_the_order_of_the_texts():
     epochs = [found[0].ids.tolist() for found in one.seen[::4]]
     assert all(before != after for before, after in pairwise(epochs))
     texts, labels = [f"both word{'abcdefghijkl'[n]}" for n in range(12) for _ in (0, 1)], np.arange(24) % 2
-    assert known(replace(FROZEN, validation=0.5, seed=1), texts, labels) != known(
-        replace(FROZEN, validation=0.5, seed=2), texts, labels
+    assert known(replace(FROZEN, validation_fraction=0.5, seed=1), texts, labels) != known(
+        replace(FROZEN, validation_fraction=0.5, seed=2), texts, labels
     )

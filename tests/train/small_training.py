@@ -18,9 +18,16 @@ from hardmax.train.network import make_network
 from hardmax.train.recipe import Recipe
 
 RECIPE = Recipe(
-    layers=4, epochs=6, bag_epochs=1.0, rise_epochs=1.0, batch=32, word_dropout=0.3, norm_penalty=0.01, decay=1e-4
+    layers=4,
+    epochs=6,
+    bag_of_words_epochs=1.0,
+    alpha_warmup_epochs=1.0,
+    batch_size=32,
+    word_dropout=0.3,
+    norm_penalty=0.01,
+    weight_decay=1e-4,
 )
-LEARNS_ALPHA = replace(RECIPE, alpha_rate=1.0)
+LEARNS_ALPHA = replace(RECIPE, alpha_learning_rate=1.0)
 RECIPES = {"alpha is given": RECIPE, "alpha is learned": LEARNS_ALPHA}
 TOKENS = 300
 

@@ -21,7 +21,16 @@ from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.loop import decide
 from hardmax.train.network import Network, make_network
 
-QUICK = Recipe(alpha=0.3, alpha_rate=2.0, layers=3, epochs=8, bag_epochs=1.0, rise_epochs=1.0, batch=32, rate=0.05)
+QUICK = Recipe(
+    alpha=0.3,
+    alpha_learning_rate=2.0,
+    layers=3,
+    epochs=8,
+    bag_of_words_epochs=1.0,
+    alpha_warmup_epochs=1.0,
+    batch_size=32,
+    learning_rate=0.05,
+)
 
 
 @pytest.mark.parametrize("layer", [Hardmax(), Softmax(0.5)], ids=["hardmax", "softmax"])
@@ -44,7 +53,7 @@ def test_the_derivative_of_the_loss_by_alpha_is_that_of_finite_differences(layer
 
 
 def test_alpha_rises_as_told_and_is_learned_from_then_on():
-    reports = train_small(recipe=replace(LEARNS_ALPHA, bag_epochs=1.5, rise_epochs=1.5))[1]
+    reports = train_small(recipe=replace(LEARNS_ALPHA, bag_of_words_epochs=1.5, alpha_warmup_epochs=1.5))[1]
     assert [report.alpha for report in reports[:3]] == [0.0, pytest.approx(1 / 3), 1.0]
     assert len({report.alpha for report in reports[2:]}) == 4
 
@@ -53,17 +62,17 @@ def test_alpha_that_is_given_stays_to_the_bit():
     network, reports = train_small(recipe=replace(RECIPE, alpha=0.3))
     assert {report.alpha for report in reports[1:]} == {0.3}
     assert network.alpha.item() == 0.3
-    assert fit(*reviews(), replace(QUICK, alpha_rate=0.0)).alpha == "3/10"
+    assert fit(*reviews(), replace(QUICK, alpha_learning_rate=0.0)).alpha == "3/10"
 
 
 def test_alpha_stays_positive_however_fast_it_is_learned():
-    network, _ = train_small(recipe=replace(LEARNS_ALPHA, layers=1, alpha_rate=50.0, word_dropout=0.7))
+    network, _ = train_small(recipe=replace(LEARNS_ALPHA, layers=1, alpha_learning_rate=50.0, word_dropout=0.7))
     assert 0 < network.alpha.item() < np.inf
 
 
 def test_a_training_that_stops_early_keeps_the_alpha_of_its_best_epoch():
     unseen = examples(texts=100, seed=2)
-    recipe = replace(LEARNS_ALPHA, layers=1, epochs=40, patience=2, validation=0.5, rate=0.1)
+    recipe = replace(LEARNS_ALPHA, layers=1, epochs=40, patience=2, validation_fraction=0.5, learning_rate=0.1)
     network, reports = train_small(recipe=recipe, validation=unseen)
     best = min(reports[1:], key=lambda report: report.validation_loss or 0.0)
     assert best is reports[-3]
@@ -79,7 +88,7 @@ def reviews(seed=3):
 def test_the_model_walks_with_exactly_the_alpha_that_was_learned(tmp_path):
     texts, labels = reviews()
     told = []
-    fit(texts, labels, replace(QUICK, validation=0.25), progress=told.append).save(tmp_path / "model")
+    fit(texts, labels, replace(QUICK, validation_fraction=0.25), progress=told.append).save(tmp_path / "model")
     model = TextModel.load(tmp_path / "model")
     learned = told[-1].alpha
     assert abs(learned - QUICK.alpha) > 0.01

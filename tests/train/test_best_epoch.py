@@ -19,7 +19,7 @@ from hardmax.train.network import Network, make_network
 from hardmax.train.recipe import Recipe
 
 # So fast that the words of forty texts are learned by heart after a few epochs, and other texts pay for it.
-HASTY = replace(SMALL, rate=0.3, epochs=12, validation=0.5)
+HASTY = replace(SMALL, learning_rate=0.3, epochs=12, validation_fraction=0.5)
 TAUGHT, JUDGES = examples(texts=40), examples(texts=100, seed=2)
 
 
@@ -53,7 +53,7 @@ def test_without_patience_the_last_epoch_is_kept():
 
 
 def test_an_epoch_before_alpha_has_risen_is_never_the_best():
-    network, reports = trained(replace(HASTY, bag_epochs=6.0, patience=20))
+    network, reports = trained(replace(HASTY, bag_of_words_epochs=6.0, patience=20))
     full = [report for report in reports if report.alpha == 1.0]
     assert full[0].epoch == 6
     assert min(losses(reports)) < 0.9 * min(losses(full))
@@ -61,7 +61,7 @@ def test_an_epoch_before_alpha_has_risen_is_never_the_best():
 
 
 def test_patience_begins_when_alpha_has_risen():
-    _, reports = trained(replace(HASTY, bag_epochs=6.0, patience=2))
+    _, reports = trained(replace(HASTY, bag_of_words_epochs=6.0, patience=2))
     assert int(np.argmin(losses(reports))) < 5
     assert len(reports) >= 8
 

@@ -15,7 +15,7 @@ LABELS = np.array([0, 0, 1, 1, 0])
 
 def test_only_texts_that_teach_are_counted_but_all_are_read():
     learns = np.array([True, True, True, True, False])
-    corpus = prepare(read_texts(TEXTS), LABELS, learns, Tokeniser(longest_phrase=1), Recipe(tokens=10, thrift=0.0))
+    corpus = prepare(read_texts(TEXTS), LABELS, learns, Tokeniser(longest_phrase=1), Recipe(max_tokens=10, thrift=0.0))
     assert sorted(corpus.vocabulary.surfaces) == ["good", "not", "so"]
     assert corpus.vocabulary.counts.sum() == 10
     assert np.diff(corpus.encoded.offsets).tolist() == [3, 3, 2, 2, 0]
@@ -37,13 +37,13 @@ def test_what_one_text_says_is_known_on_demand():
     every = np.ones(5, dtype=np.bool_)
     tokeniser = Tokeniser(longest_phrase=2)
     twice = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(thrift=0.0)).vocabulary.surfaces
-    once = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(thrift=0.0, fewest_texts=1)).vocabulary.surfaces
+    once = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(thrift=0.0, min_df=1)).vocabulary.surfaces
     assert set(once) - set(twice) == {"never", "seen", "never seen"}
 
 
 def test_no_more_tokens_are_kept_than_asked_for():
     every = np.ones(5, dtype=np.bool_)
-    corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(tokens=2, thrift=0.0))
+    corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(max_tokens=2, thrift=0.0))
     assert len(corpus.vocabulary) == 2
     assert corpus.encoded.ids.max() == 1
 

@@ -17,13 +17,13 @@ from hardmax.train.examples import hold_out
 
 RECIPE = Recipe(
     longest_phrase=1,
-    tokens=500,
+    max_tokens=500,
     epochs=10,
-    bag_epochs=2.0,
-    rise_epochs=2.0,
-    batch=32,
+    bag_of_words_epochs=2.0,
+    alpha_warmup_epochs=2.0,
+    batch_size=32,
     word_dropout=0.2,
-    rate=0.05,
+    learning_rate=0.05,
 )
 
 
@@ -76,7 +76,7 @@ def test_texts_never_seen_are_told_apart(model):
 
 def test_the_model_decides_as_the_network_did_in_training(planted):
     told = []
-    found = fit(planted.texts, planted.labels, replace(RECIPE, validation=0.25), progress=told.append)
+    found = fit(planted.texts, planted.labels, replace(RECIPE, validation_fraction=0.25), progress=told.append)
     numbers = np.array([label == "positive" for label in planted.labels]).astype(np.int64)
     held = np.flatnonzero(hold_out(numbers, 0.25, RECIPE.seed))
     right = found.predict([planted.texts[row] for row in held]) == np.array(planted.labels)[held]
@@ -86,7 +86,7 @@ def test_the_model_decides_as_the_network_did_in_training(planted):
 
 
 def test_validation_texts_give_the_temperature(planted):
-    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1, validation=0.25)).temperature != 1.0
+    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1, validation_fraction=0.25)).temperature != 1.0
     assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1)).temperature == 1.0
 
 
@@ -107,7 +107,7 @@ def test_labels_of_any_kind_come_back(labels):
 
 def test_three_classes():
     corpus = plant(600, classes=("red", "green", "blue"), seed=5)
-    found = fit(corpus.texts, corpus.labels, replace(RECIPE, decoder_rate=1.0, epochs=15))
+    found = fit(corpus.texts, corpus.labels, replace(RECIPE, decoder_learning_rate=1.0, epochs=15))
     assert (found.predict(corpus.texts) == np.array(corpus.labels)).mean() > 0.85
 
 
@@ -120,7 +120,7 @@ def test_an_extra_token_is_part_of_the_model(planted):
 def test_texts_of_no_weight_teach_nothing(planted, model):
     wrong = ["positive" if label == "negative" else "negative" for label in planted.labels]
     weights = [1.0] * len(planted.texts) + [0.0] * len(planted.texts)
-    found = fit(planted.texts * 2, [*planted.labels, *wrong], RECIPE, weights=weights)
+    found = fit(planted.texts * 2, [*planted.labels, *wrong], RECIPE, sample_weight=weights)
     assert (found.predict(planted.texts) == np.array(planted.labels)).mean() > 0.9
 
 
@@ -152,7 +152,7 @@ def test_bad_input_is_told_in_one_line(texts, labels, word):
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, float("nan")]])
 def test_bad_weights_are_told(weights):
     with pytest.raises(InputError, match="`weights`"):
-        fit(["a b", "a c"], [0, 1], RECIPE, weights=weights)
+        fit(["a b", "a c"], [0, 1], RECIPE, sample_weight=weights)
 
 
 TEXTS, LABELS, WEIGHTS = ["bad film", "good film"] * 4, [0, 1] * 4, [1.0] * 8
@@ -168,7 +168,7 @@ OTHERS = {
 @pytest.mark.parametrize(("texts", "labels", "weights"), OTHERS.values(), ids=OTHERS)
 def test_a_checkpoint_of_other_data_is_refused(tmp_path, texts, labels, weights):
     recipe = replace(RECIPE, epochs=1, thrift=0.0)
-    fit(TEXTS, LABELS, recipe, weights=WEIGHTS, folder=tmp_path)
-    fit(TEXTS, LABELS, recipe, weights=WEIGHTS, folder=tmp_path)
+    fit(TEXTS, LABELS, recipe, sample_weight=WEIGHTS, folder=tmp_path)
+    fit(TEXTS, LABELS, recipe, sample_weight=WEIGHTS, folder=tmp_path)
     with pytest.raises(InputError, match="other texts"):
-        fit(texts, labels, recipe, weights=weights, folder=tmp_path)
+        fit(texts, labels, recipe, sample_weight=weights, folder=tmp_path)

@@ -106,7 +106,7 @@ def test_a_log_that_is_none_is_told(tmp_path):
 
 
 def test_training_stops_when_validation_gets_no_better_and_keeps_the_best(tmp_path):
-    patient = replace(RECIPE, epochs=40, patience=2, validation=0.5, rate=0.1)
+    patient = replace(RECIPE, epochs=40, patience=2, validation_fraction=0.5, learning_rate=0.1)
     unseen = examples(texts=100, seed=2)
     network, reports = train_small(recipe=patient, validation=unseen)
     losses = [report.validation_loss or 0.0 for report in reports if report.alpha == patient.alpha]
@@ -119,7 +119,7 @@ def test_training_stops_when_validation_gets_no_better_and_keeps_the_best(tmp_pa
 
 def test_three_classes_are_learned_too():
     fresh = examples(seed=3, classes=3)
-    network, _ = train_small(recipe=replace(RECIPE, decoder_rate=1.0), classes=3)
+    network, _ = train_small(recipe=replace(RECIPE, decoder_learning_rate=1.0), classes=3)
     logits, _ = decide(network, fresh.clouds, RECIPE.alpha)
     assert logits.shape == (400, 3)
     assert (logits.argmax(axis=1) == fresh.labels).mean() > 0.6

@@ -32,10 +32,10 @@ def test_presets_have_the_names_of_the_models_that_ship():
 
 
 def test_alpha_is_zero_then_rises_then_stays():
-    recipe = Recipe(alpha=2.0, bag_epochs=1.0, rise_epochs=2.0)
+    recipe = Recipe(alpha=2.0, bag_of_words_epochs=1.0, alpha_warmup_epochs=2.0)
     assert [recipe.alpha_at(epoch) for epoch in (0, 0.9, 1, 2, 3, 9)] == [0, 0, 0, 1, 2, 2]
     assert [recipe.has_risen(epoch) for epoch in (0, 1, 2.9, 3, 9)] == [False, False, False, True, True]
-    assert replace(recipe, rise_epochs=0.0).alpha_at(1.0) == 2.0
+    assert replace(recipe, alpha_warmup_epochs=0.0).alpha_at(1.0) == 2.0
 
 
 @pytest.mark.parametrize(
@@ -47,12 +47,12 @@ def test_alpha_is_zero_then_rises_then_stays():
         ({"alpha": 0}, "`alpha`"),
         ({"alpha_rate": -0.1}, "`alpha_rate`"),
         ({"thrift": "some"}, "`thrift`"),
-        ({"rate": float("nan")}, "`rate`"),
-        ({"rate": "fast"}, "`rate`"),
+        ({"learning_rate": float("nan")}, "`learning_rate`"),
+        ({"learning_rate": "fast"}, "`learning_rate`"),
         ({"word_dropout": 1.0}, "`word_dropout`"),
-        ({"validation": 1.5}, "`validation`"),
+        ({"validation_fraction": 1.5}, "`validation_fraction`"),
         ({"counts": "some"}, "`counts`"),
-        ({"start_from": "zero"}, "`start_from`"),
+        ({"init": "zero"}, "`init`"),
         ({"smoothing": 0.0}, "`smoothing`"),
         ({"patience": 2}, "`patience`"),
         ({"colour": 1}, "'colour'"),

@@ -24,7 +24,7 @@ KINDS = ("odds", "linear")
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_tokens_start_on_the_side_they_speak_for(kind):
-    says = first_says(TEXTS, LABELS == 1, 4, Recipe(start_from=kind))
+    says = first_says(TEXTS, LABELS == 1, 4, Recipe(init=kind))
     assert says is not None
     assert says.shape == (1, 4)
     assert np.sign(says[0, :3]).tolist() == [-1, 1, -1]
@@ -33,14 +33,14 @@ def test_tokens_start_on_the_side_they_speak_for(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_spread_of_the_words_in_texts_is_that_of_the_recipe(kind):
-    says = first_says(TEXTS, LABELS == 1, 4, Recipe(start_from=kind, start=0.7))
+    says = first_says(TEXTS, LABELS == 1, 4, Recipe(init=kind, init_std=0.7))
     assert says is not None
     np.testing.assert_allclose(np.sqrt((says[0, TEXTS.ids] ** 2).mean()), 0.7)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_of_three_classes_each_has_its_direction(kind):
-    recipe = Recipe(start_from=kind)
+    recipe = Recipe(init=kind)
     network = make_network(4, 3, recipe, Hardmax(), first_says(TEXTS, LABELS, 4, recipe))
     scores = (network.embeddings @ network.decoder.T).detach().numpy()
     assert scores[:3].argmax(axis=1).tolist() == [0, 1, 2]
@@ -49,7 +49,7 @@ def test_of_three_classes_each_has_its_direction(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_words_that_say_nothing_stay_at_the_origin(kind):
     same = Encoded(np.zeros(4, dtype=np.int64), np.ones(4, dtype=np.int32), np.arange(5))
-    says = first_says(same, np.array([0, 0, 1, 1]), 1, Recipe(start_from=kind))
+    says = first_says(same, np.array([0, 0, 1, 1]), 1, Recipe(init=kind))
     assert says is not None
     assert says.tolist() == [[0.0]]
 
@@ -57,7 +57,7 @@ def test_words_that_say_nothing_stay_at_the_origin(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_without_a_known_word_there_is_nothing_to_say(kind):
     empty = Encoded(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int32), np.zeros(5, dtype=np.int64))
-    says = first_says(empty, np.array([0, 0, 1, 1]), 0, Recipe(start_from=kind))
+    says = first_says(empty, np.array([0, 0, 1, 1]), 0, Recipe(init=kind))
     assert says is not None
     assert says.shape == (1, 0)
 
@@ -74,13 +74,15 @@ def test_noise_is_as_it_was_and_the_extra_token_keeps_its_place():
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_model_that_starts_from_what_words_say_needs_hardly_any_training(kind):
     corpus, unseen = plant(400, words=6, seed=1), plant(200, words=6, seed=2)
-    hardly = Recipe(epochs=1, bag_epochs=0.0, rise_epochs=0.0, rate=1e-6, fewest_texts=1, least_odds=0.7)
+    hardly = Recipe(
+        epochs=1, bag_of_words_epochs=0.0, alpha_warmup_epochs=0.0, learning_rate=1e-6, min_df=1, min_log_odds=0.7
+    )
 
     def accuracy(recipe: Recipe) -> float:
         model = fit(corpus.texts, corpus.labels, recipe)
         return float((model.predict(unseen.texts) == np.array(unseen.labels)).mean())
 
-    assert accuracy(replace(hardly, start_from=kind)) > 0.9
+    assert accuracy(replace(hardly, init=kind)) > 0.9
     assert accuracy(hardly) < 0.9
 
 
@@ -88,7 +90,15 @@ def test_a_model_that_starts_from_what_words_say_needs_hardly_any_training(kind)
 def test_texts_held_out_have_no_say(kind):
     corpus = plant(200, words=6, seed=1)
     numbers = np.array([label == "positive" for label in corpus.labels], dtype=np.int64)
-    recipe = Recipe(start_from=kind, validation=0.2, epochs=1, bag_epochs=0.0, rise_epochs=0.0, tokens=200, batch=64)
+    recipe = Recipe(
+        init=kind,
+        validation_fraction=0.2,
+        epochs=1,
+        bag_of_words_epochs=0.0,
+        alpha_warmup_epochs=0.0,
+        max_tokens=200,
+        batch_size=64,
+    )
     held = np.flatnonzero(hold_out(numbers, 0.2, recipe.seed))
     # Who is held out follows from the labels: so texts are exchanged, between the classes.
     ones, zeros = held[numbers[held] == 1], held[numbers[held] == 0]

@@ -35,7 +35,7 @@ def _measure(model: TextModel, corpus: Corpus, numbers: np.ndarray, recipe: Reci
     """On the texts that were held out; nothing if there are none."""
     from hardmax.train.fitting import hold_out
 
-    rows = np.flatnonzero(hold_out(numbers, recipe.validation, recipe.seed))
+    rows = np.flatnonzero(hold_out(numbers, recipe.validation_fraction, recipe.seed))
     if not len(rows):
         return {}
     found = evaluate_model(model, [corpus.texts[row] for row in rows], [corpus.labels[row] for row in rows])

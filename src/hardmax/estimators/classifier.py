@@ -51,7 +51,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     >>> from hardmax.text.data.planted import plant
     >>> corpus = plant(60, seed=1)
-    >>> clf = HardmaxClassifier(recipe={"epochs": 6, "batch": 16, "rate": 0.1}).fit(corpus.texts, corpus.labels)
+    >>> clf = HardmaxClassifier(epochs=6, recipe={"batch_size": 16, "learning_rate": 0.1})
+    >>> clf = clf.fit(corpus.texts, corpus.labels)
     >>> clf.predict(["A superb plot and a witty script.", "Awful!"]).tolist()
     ['positive', 'negative']
     """
@@ -95,7 +96,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         verbose = self.verbose
         if not isinstance(verbose, bool):
             verbose = whole_number(verbose, "`verbose`", at_least=0)
-        model = fit(texts, numbers, recipe, weights=weights, progress=_report if verbose else None)
+        model = fit(texts, numbers, recipe, sample_weight=weights, progress=_report if verbose else None)
         self.classes_ = classes
         self.model_ = replace(model, classes=plain_names(classes))
         self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))
@@ -122,8 +123,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.explain(text)
 
     def _changes(self) -> dict[str, Any]:
-        shape = {name: getattr(self, name) for name in ("dimension", "layers", "alpha", "epochs")}
-        return shape | {"validation": self.validation_fraction}
+        names = ("dimension", "layers", "alpha", "epochs", "validation_fraction")
+        return {name: getattr(self, name) for name in names}
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -31,18 +31,18 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         from_these,
         labels[learns],
         tokeniser,
-        words=recipe.words,
-        phrases=recipe.phrases,
-        fewest=recipe.fewest_texts,
+        words=recipe.max_words,
+        phrases=recipe.max_phrases,
+        fewest=recipe.min_df,
     )
-    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.fewest_texts)))
+    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.min_df)))
     if not len(candidates):
         raise InputError(
-            f"`texts` have no word that {recipe.fewest_texts} of them share: give more texts, or lower `fewest_texts`."
+            f"`texts` have no word that {recipe.min_df} of them share: give more texts, or lower `min_df`."
         )
     encoded = encode(texts, candidates, tokeniser)
     seen = pick(encoded, np.flatnonzero(learns))
-    keep = recipe.tokens
+    keep = recipe.max_tokens
     if recipe.thrift:
         enough = enough_tokens(seen, labels[learns], len(candidates), strength=recipe.strength, thrift=recipe.thrift)
         keep = min(keep, enough)
@@ -52,7 +52,7 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         len(candidates),
         keep=keep,
         strength=recipe.strength,
-        least_odds=recipe.least_odds,
+        least_odds=recipe.min_log_odds,
         smoothing=recipe.smoothing,
     )
     return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))

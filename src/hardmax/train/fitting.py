@@ -36,13 +36,13 @@ def fit(
     labels: Any,
     recipe: Recipe | None = None,
     *,
-    weights: Any = None,
+    sample_weight: Any = None,
     folder: str | Path | None = None,
     progress: Callable[[Epoch], None] | None = None,
     layer: Hardmax | Softmax | None = None,
     device: str = "cpu",
 ) -> TextModel:
-    """The model that a recipe makes of texts and their labels, of any kind; `weights` say how much each text
+    """The model that a recipe makes of texts and their labels, of any kind; `sample_weight` says how much each text
     counts (in the training; the vocabulary is chosen, and the start made, on all texts of some weight).
 
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
@@ -53,9 +53,9 @@ def fit(
     progress = caller(progress, "`progress`", "epoch")
     _check_device(device)
     folder = None if folder is None else file_path(folder, "`folder`")
-    found, labels, counts = read_examples(texts, labels, weights)
+    found, labels, counts = read_examples(texts, labels, sample_weight)
     classes, numbers = read_labels(labels, len(found))
-    held_out = hold_out(numbers, recipe.validation, recipe.seed)
+    held_out = hold_out(numbers, recipe.validation_fraction, recipe.seed)
     tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
     taught = pick(corpus.encoded, np.flatnonzero(~held_out))
@@ -108,7 +108,7 @@ def _held(folder: str | Path | None, fingerprint: str) -> Iterator[Folder | None
 
 
 def _fingerprint(encoded: Encoded, labels: np.ndarray, weights: np.ndarray, recipe: Recipe) -> str:
-    digest = hashlib.sha256(recipe.to_json().encode())
+    digest = hashlib.sha256(recipe.fingerprint().encode())
     for array in (encoded.ids, encoded.counts, encoded.offsets, labels, weights):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()

@@ -95,10 +95,10 @@ def _train_epoch(
     began = time.perf_counter()
     rng = np.random.default_rng([recipe.seed, epoch])
     order = rng.permutation(len(examples))
-    steps = math.ceil(len(order) / recipe.batch)
+    steps = math.ceil(len(order) / recipe.batch_size)
     losses, right, leaders = 0.0, 0, 0
     for step in range(steps):
-        rows = order[step * recipe.batch : (step + 1) * recipe.batch]
+        rows = order[step * recipe.batch_size : (step + 1) * recipe.batch_size]
         set_rate(optimiser, recipe, epoch + step / steps)
         clouds = drop_words(pick(examples.clouds, rows), recipe.word_dropout, rng)
         found = network(clouds, _alpha(network, recipe, epoch + step / steps))

@@ -108,16 +108,16 @@ def make_network(
     last axis.
     """
     rng = np.random.default_rng([recipe.seed, recipe.dimension])
-    embeddings = rng.normal(size=(tokens + recipe.extra, recipe.dimension)) * recipe.start
+    embeddings = rng.normal(size=(tokens + recipe.extra, recipe.dimension)) * recipe.init_std
     turns = 2 * np.pi * np.arange(1 if classes == 2 else classes) / classes
     decoder = np.zeros((len(turns), recipe.dimension))
-    decoder[:, 0] = recipe.decoder * np.cos(turns)
+    decoder[:, 0] = recipe.decoder_norm * np.cos(turns)
     if recipe.dimension > 1:
-        decoder[:, 1] = recipe.decoder * np.sin(turns)
+        decoder[:, 1] = recipe.decoder_norm * np.sin(turns)
     if says is not None:
-        embeddings[:tokens] = (says[:, :, None] * (decoder / recipe.decoder)[:, None, :]).sum(axis=0)
+        embeddings[:tokens] = (says[:, :, None] * (decoder / recipe.decoder_norm)[:, None, :]).sum(axis=0)
     if recipe.extra:
         embeddings[-1] = np.eye(recipe.dimension)[-1]
     network = Network(embeddings, decoder, recipe.layers, layer, recipe.alpha)
-    network.growth.requires_grad_(recipe.alpha_rate > 0)
+    network.growth.requires_grad_(recipe.alpha_learning_rate > 0)
     return network

@@ -15,19 +15,19 @@ from hardmax.train.recipe import Recipe
 def make_optimiser(network: Network, recipe: Recipe) -> torch.optim.Adam:
     """Adam, with rates of their own for the decoder and for alpha."""
     groups = [
-        {"params": [network.embeddings], "share": 1.0, "weight_decay": recipe.decay},
+        {"params": [network.embeddings], "share": 1.0, "weight_decay": recipe.weight_decay},
         {"params": [network.bias], "share": 1.0},
-        {"params": [network.decoder], "share": recipe.decoder_rate},
-        {"params": [network.growth], "share": recipe.alpha_rate},
+        {"params": [network.decoder], "share": recipe.decoder_learning_rate},
+        {"params": [network.growth], "share": recipe.alpha_learning_rate},
     ]
-    return torch.optim.Adam(groups, lr=recipe.rate, betas=(0.9, 0.99))
+    return torch.optim.Adam(groups, lr=recipe.learning_rate, betas=(0.9, 0.99))
 
 
 def set_rate(optimiser: torch.optim.Adam, recipe: Recipe, epoch: float) -> None:
     """The rate at a moment of the training: warmed up over one epoch, then falling as a cosine."""
     level = min(1.0, epoch) * (1 + math.cos(math.pi * epoch / recipe.epochs)) / 2
     for group in optimiser.param_groups:
-        group["lr"] = recipe.rate * group["share"] * level
+        group["lr"] = recipe.learning_rate * group["share"] * level
 
 
 def copy_weights(network: Network) -> dict[str, torch.Tensor]:

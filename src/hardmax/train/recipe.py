@@ -9,7 +9,26 @@ from hardmax.errors import InputError
 
 COUNTS = ("presence", "all")
 LARGEST, LARGEST_SEED = 10**9, 2**63 - 1
-STARTS = ("noise", "odds", "linear")
+INITS = ("noise", "odds", "linear")
+# What entries were called in version 0.1, whose files still load.
+OLD_NAMES = {
+    "batch_size": "batch",
+    "learning_rate": "rate",
+    "alpha_learning_rate": "alpha_rate",
+    "decoder_learning_rate": "decoder_rate",
+    "weight_decay": "decay",
+    "init_std": "start",
+    "init": "start_from",
+    "decoder_norm": "decoder",
+    "validation_fraction": "validation",
+    "max_words": "words",
+    "max_phrases": "phrases",
+    "min_df": "fewest_texts",
+    "max_tokens": "tokens",
+    "bag_of_words_epochs": "bag_epochs",
+    "alpha_warmup_epochs": "rise_epochs",
+    "min_log_odds": "least_odds",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,30 +49,32 @@ class Recipe:
     counts: Literal["presence", "all"] = "presence"  # a word said twice counts once, or twice
     # the vocabulary
     longest_phrase: int = 3
-    words: int = 60_000  # candidates, by frequency
-    phrases: int = 700_000  # candidates, by how unevenly the classes use them
-    fewest_texts: int = 2  # candidates that fewer training texts have are left out; three words need one more
-    tokens: int = 60_000  # kept, by their say in a linear model
+    max_words: int = 60_000  # candidates, by frequency
+    max_phrases: int = 700_000  # candidates, by how unevenly the classes use them
+    min_df: int = 2  # candidates that fewer training texts have are left out; three words need one more
+    max_tokens: int = 60_000  # kept, by their say in a linear model
     thrift: float = 3.0  # twice the tokens must tell so many more texts apart, or are left out; 0: none is left out
-    least_odds: float = 0.0  # tokens with log-odds closer to zero are left out
+    min_log_odds: float = 0.0  # tokens with log-odds closer to zero are left out
     smoothing: float = 1.0  # texts added to every count in log-odds: the larger, the less rare tokens say
     strength: float = 0.3  # of the linear model: the larger, the closer to the data
     # the training
     epochs: int = 12
-    bag_epochs: float = 3.0  # with alpha 0
-    rise_epochs: float = 3.0  # in which alpha rises to what it shall be
-    batch: int = 256
-    rate: float = 0.02  # of Adam, warmed up over one epoch, then falling as a cosine
-    alpha_rate: float = 0.0  # as a share of `rate`, of alpha's logarithm once it has risen; 0: alpha is given
-    decoder_rate: float = 0.0  # as a share of `rate`; a fixed decoder loses nothing with two classes
-    decoder: float = 8.0  # the length of its rows at the start
-    start: float = 0.1  # the spread of embeddings at the start
-    start_from: Literal["noise", "odds", "linear"] = "noise"  # or log-odds, or weights in the linear model
+    bag_of_words_epochs: float = 3.0  # with alpha 0
+    alpha_warmup_epochs: float = 3.0  # in which alpha rises to what it shall be
+    batch_size: int = 256
+    learning_rate: float = 0.02  # of Adam, warmed up over one epoch, then falling as a cosine
+    alpha_learning_rate: float = (
+        0.0  # as a share of `learning_rate`, of alpha's logarithm once it has risen; 0: alpha is given
+    )
+    decoder_learning_rate: float = 0.0  # as a share of `learning_rate`; a fixed decoder loses nothing with two classes
+    decoder_norm: float = 8.0  # the length of its rows at the start
+    init_std: float = 0.1  # the spread of embeddings at the start
+    init: Literal["noise", "odds", "linear"] = "noise"  # or log-odds, or weights in the linear model
     word_dropout: float = 0.5
     norm_penalty: float = 0.0  # on the mean square of the embeddings in a text
-    decay: float = 0.0  # Adam's weight decay of embeddings
+    weight_decay: float = 0.0  # Adam's weight decay of embeddings
     # what is held out
-    validation: float = 0.0  # share of the texts, to stop early and to calibrate
+    validation_fraction: float = 0.0  # share of the texts, to stop early and to calibrate
     patience: int = 0  # epochs without a smaller validation loss before training stops; 0: never stop early
     seed: int = 0
 
@@ -61,19 +82,20 @@ class Recipe:
         for name, least in _LEAST.items():
             _check_number(name, getattr(self, name), least)
         one_of(self.counts, COUNTS, "`counts`")
-        one_of(self.start_from, STARTS, "`start_from`")
+        one_of(self.init, INITS, "`init`")
         truth_value(self.extra, "`extra`")
-        for name in ("word_dropout", "validation"):
+        for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.")
-        if self.patience and not self.validation:
-            raise InputError("`patience` needs texts to judge by: set `validation` to a share such as 0.1.")
+        if self.patience and not self.validation_fraction:
+            raise InputError("`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1.")
 
     def alpha_at(self, epoch: float) -> float:
         """The step at a moment of the training, in epochs; from the end of the rise on it may be learned."""
-        if epoch < self.bag_epochs:
+        since = epoch - self.bag_of_words_epochs
+        if since < 0:
             return 0.0
-        return self.alpha * min(1.0, (epoch - self.bag_epochs) / self.rise_epochs if self.rise_epochs else 1.0)
+        return self.alpha * min(1.0, since / self.alpha_warmup_epochs if self.alpha_warmup_epochs else 1.0)
 
     def has_risen(self, epoch: float) -> bool:
         """Whether alpha has risen to what is given."""
@@ -82,6 +104,10 @@ class Recipe:
     def to_json(self) -> str:
         """The recipe as a JSON object."""
         return json.dumps(asdict(self), indent=2)
+
+    def fingerprint(self) -> str:
+        """The recipe as version 0.1 wrote it: what a checkpoint is known by."""
+        return json.dumps({OLD_NAMES.get(name, name): value for name, value in asdict(self).items()}, indent=2)
 
     @classmethod
     def from_json(cls, text: str) -> "Recipe":
@@ -94,8 +120,11 @@ class Recipe:
 
     @classmethod
     def from_dict(cls, given: Any) -> "Recipe":
-        """A recipe from its entries by name."""
+        """A recipe from its entries by name; the names of version 0.1 are understood."""
         names = [field.name for field in fields(cls)]
+        if isinstance(given, dict):
+            new_names = {old: new for new, old in OLD_NAMES.items()}
+            given = {new_names.get(name, name): value for name, value in given.items()}
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else [given]
         if unknown:
             raise InputError(f"The recipe has {short(unknown[0])}: expected some of {', '.join(names)}.")
@@ -108,27 +137,27 @@ _LEAST: dict[str, int | float] = {
     "layers": 0,
     "alpha": 1e-6,
     "longest_phrase": 1,
-    "words": 1,
-    "phrases": 0,
-    "fewest_texts": 1,
-    "tokens": 1,
+    "max_words": 1,
+    "max_phrases": 0,
+    "min_df": 1,
+    "max_tokens": 1,
     "thrift": 0.0,
-    "least_odds": 0.0,
+    "min_log_odds": 0.0,
     "smoothing": 1e-9,
     "strength": 1e-9,
     "epochs": 1,
-    "bag_epochs": 0.0,
-    "rise_epochs": 0.0,
-    "batch": 1,
-    "rate": 1e-12,
-    "alpha_rate": 0.0,
-    "decoder_rate": 0.0,
-    "decoder": 1e-6,
-    "start": 1e-9,
+    "bag_of_words_epochs": 0.0,
+    "alpha_warmup_epochs": 0.0,
+    "batch_size": 1,
+    "learning_rate": 1e-12,
+    "alpha_learning_rate": 0.0,
+    "decoder_learning_rate": 0.0,
+    "decoder_norm": 1e-6,
+    "init_std": 1e-9,
     "word_dropout": 0.0,
     "norm_penalty": 0.0,
-    "decay": 0.0,
-    "validation": 0.0,
+    "weight_decay": 0.0,
+    "validation_fraction": 0.0,
     "patience": 0,
     "seed": 0,
 }

@@ -41,12 +41,12 @@ def _table(reports: "list[Epoch]", recipe: "Recipe", *, over: bool = False) -> "
     done = reports[-1].epoch if reports else 0
     now = "done" if over or done >= recipe.epochs else f"epoch {done + 1} of {recipe.epochs}"
     table = Table(box=SIMPLE_HEAD, pad_edge=False, caption=now, caption_justify="left")
-    shown = HEADER if recipe.validation else HEADER[:5] + HEADER[7:]
+    shown = HEADER if recipe.validation_fraction else HEADER[:5] + HEADER[7:]
     for name in shown:
         table.add_column(name, justify="right")
     for report in reports:
         row = _cells(report)
-        table.add_row(*(row if recipe.validation else row[:5] + row[7:]))
+        table.add_row(*(row if recipe.validation_fraction else row[:5] + row[7:]))
     return table
 
 

@@ -200,7 +200,7 @@ def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatStretch | Ex
         "layer": layer,
         "until": fields.optional(fields.whole, item, "until", at_least=layer + 1),
         "choices": _choices(item, count),
-        "alone": fields.truths(item, "alone", (count,)),
+        "is_leader": fields.truths(item, "alone", (count,)),
         "margin": fields.size_or(np.inf, item, "margin"),
         "keep": dynamics.keep,
         "decided_by": fields.text(item, "decided_by"),
