@@ -45,7 +45,7 @@ def test_alpha_is_zero_then_rises_then_stays():
         ({"dimension": 2.0}, "`dimension`"),
         ({"epochs": True}, "`epochs`"),
         ({"alpha": 0}, "`alpha`"),
-        ({"alpha_rate": -0.1}, "`alpha_rate`"),
+        ({"alpha_learning_rate": -0.1}, "`alpha_learning_rate`"),
         ({"thrift": "some"}, "`thrift`"),
         ({"learning_rate": float("nan")}, "`learning_rate`"),
         ({"learning_rate": "fast"}, "`learning_rate`"),

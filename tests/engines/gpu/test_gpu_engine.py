@@ -53,7 +53,7 @@ def test_stretches_are_those_of_proved_floats(metric):
 
 def test_nothing_is_fetched_before_it_is_asked_for():
     stretch = next(ENGINE.walk(merge(Cloud(np.array([[3.0], [1.0]]))), SLOW))
-    assert not {"positions", "targets", "choices", "alone"} & set(vars(stretch))
+    assert not {"positions", "targets", "choices", "is_leader"} & set(vars(stretch))
     assert stretch.positions.tolist() == [[3.0], [1.0]]
     assert stretch.positions is stretch.positions
 

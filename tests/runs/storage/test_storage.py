@@ -249,7 +249,7 @@ def test_a_run_becomes_a_table():
     pytest.importorskip("pyarrow")
     run = hm.simulate(hm.clouds.square(inside=[(0.5, 0.0)]), HALF, layers=4, record=hm.Every(2))
     table, frame = run.to_arrow(), run.to_pandas()
-    assert table.column_names == ["layer", "token", "z0", "z1", "alone", "attends"]
+    assert table.column_names == ["layer", "token", "z0", "z1", "leader", "attends"]
     assert table.num_rows == len(frame) == 3 * run.n
     last = frame[frame.layer == 4].set_index("token")
     assert last.loc[last.is_leader].index.tolist() == run.leaders.tolist()
