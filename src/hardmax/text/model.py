@@ -17,7 +17,7 @@ from hardmax.text.encoding import Encoded
 from hardmax.text.lexicon import lexicon_of
 from hardmax.text.one_text import SHORT, Read, read_one
 from hardmax.text.places import read_long
-from hardmax.text.prepared import Prepared
+from hardmax.text.prepared import Decoding, Prepared
 from hardmax.text.texts import read_texts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -160,6 +160,5 @@ class TextModel:
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
         table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
-        return Prepared.of(
-            table, self.decoder, self.bias, self.temperature, self.dynamics, self.layers, self.counts == "presence"
-        )
+        decoding = Decoding(self.decoder, self.bias, self.temperature)
+        return Prepared.of(table, decoding, self.dynamics, self.layers, self.counts == "presence")
