@@ -26,8 +26,8 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, its last row, where there
-    are no more, those of all later layers; `since` gets the layer since which each point leads, or -1."""
+    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, its last row, where
+    there are no more, those of all later layers; `since` gets the layer since which each point leads, or -1."""
 
     points: np.ndarray
     moved: np.ndarray
