@@ -192,16 +192,17 @@ def mark_inside(points: np.ndarray, corners: np.ndarray, outside: np.ndarray) ->
 
 @spread(lambda points, *_: -(-len(points) // ROWS))
 def _mark_in_wedges(first, last, points, wedges, outside):
-    corners, edges, (x, y) = wedges.corners, wedges.edges, wedges.middle
+    corners, first_corner, (x, y), disk = wedges.corners, wedges.first, wedges.middle, wedges.disk
+    angles, before, edges = wedges.angles, wedges.before, wedges.edges
     count = len(corners)
     for j in range(first * ROWS, min(last * ROWS, len(points))):
         px, py = points[j, 0], points[j, 1]
         dx, dy = px - x, py - y
-        if dx * dx + dy * dy < wedges.disk:
+        if dx * dx + dy * dy < disk:
             outside[j] = False
         else:
-            k = _count_up_to(diamond_angle(dx, dy), wedges.angles, wedges.before) % count
-            edge, a, b = edges[k], corners[(k + wedges.first - 1) % count], corners[(k + wedges.first) % count]
+            k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
+            edge, a, b = edges[k], corners[(k + first_corner - 1) % count], corners[(k + first_corner) % count]
             outside[j] = not (
                 edge[0] * px + edge[1] * py > edge[2]
                 and _left_of(x, y, a[0], a[1], px, py)
@@ -226,7 +227,8 @@ def find_winners(first_task, last_task, directions, slack, unsure, scenes, winne
 
     `unsure` times the length of a direction, or more, is added to its slack.
     """
-    angles, before = scenes.angles, scenes.before
+    angles, before, places, furthest = scenes.angles, scenes.before, scenes.places, scenes.furthest
+    chosen, rivals = winners.points, winners.rivals
     numbers = np.empty(ROWS, np.int64)
     for task in range(first_task, last_task):
         first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
@@ -237,18 +239,18 @@ def find_winners(first_task, last_task, directions, slack, unsure, scenes, winne
         for i in range(first, last):
             x, y = directions[i, 0], directions[i, 1]
             number = numbers[i - first]
-            scene = scenes.places[number]
+            scene = places[number]
             best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
             earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
             second = earlier if earlier > later else later
             second = second if second > within else within
             near = slack[i] + unsure * (abs(x) + abs(y))
-            winners.points[i] = scenes.furthest[number]
+            chosen[i] = furthest[number]
             if best - second > near:
-                winners.rivals[i] = NOWHERE
+                rivals[i] = NOWHERE
                 smallest = best - second if best - second < smallest else smallest
             else:
-                winners.rivals[i] = INSIDE if scenes.inside and best - within <= near else BESIDE
+                rivals[i] = INSIDE if scenes.inside and best - within <= near else BESIDE
         winners.leads[task] = smallest
 
 

@@ -71,30 +71,29 @@ def round_points(first, last, tiles, centre):
 @spread(lambda directions: len(directions.order))
 def round_directions(first, last, directions):
     """Round the directions to bytes."""
-    vectors, packed = directions.vectors, directions.packed
+    vectors, order, packed = directions.vectors, directions.order, directions.packed
+    scales, lengths, errors = directions.scales, directions.lengths, directions.errors
     d = vectors.shape[1]
     for place in range(first, last):
-        y = vectors[directions.order[place]]
+        i = order[place]
         largest = 0.0
         for axis in range(d):
-            largest = max(largest, abs(y[axis]))
+            largest = max(largest, abs(vectors[i, axis]))
         unit = largest / 127.0 if largest > _TINY else 1.0
         length, missed = 0.0, 0.0
         for axis in range(d):
-            value = y[axis]
+            value = vectors[i, axis]
             whole = np.rint(value / unit)
             packed[place // ROWS, axis // STEP, place % ROWS, axis % STEP] = np.int8(whole)
             length += value * value
             missed += (value - whole * unit) * (value - whole * unit)
-        directions.scales[place] = unit
-        directions.lengths[place], directions.errors[place] = np.sqrt(length), np.sqrt(missed)
+        scales[place], lengths[place], errors[place] = unit, np.sqrt(length), np.sqrt(missed)
 
 
 @njit(inline="always")
-def _off(i, tile, directions, tiles):
+def _off(length, error, reach, error_of_points):
     """How far a product of bytes can be from the score that it stands for."""
-    lost = directions.errors[i]
-    return lost * tiles.reaches[tile] + (directions.lengths[i] + lost) * tiles.errors[tile]
+    return error * reach + (length + error) * error_of_points
 
 
 @njit(inline="always")
@@ -118,44 +117,48 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
 
     `tops` gets them, `floors` rises to what each direction is sure to reach; gives back how many tiles were read.
     """
-    steps, groups = directions.packed.shape[1], tiles.packed.shape[1]
-    for tile in range(len(tiles.scales)):
+    rows, units, lengths, lost = directions.packed, directions.scales, directions.lengths, directions.errors
+    packed, scales, reaches, errors = tiles.packed, tiles.scales, tiles.reaches, tiles.errors
+    steps, groups = rows.shape[1], packed.shape[1]
+    for tile in range(len(scales)):
         if tile % _CHECKED == 0:
             matters = False
             for i in range(first, last):
-                matters |= directions.lengths[i] * tiles.reaches[tile] >= floors[i] - margins[i]
+                matters |= lengths[i] * reaches[tile] >= floors[i] - margins[i]
             if not matters:
                 return tile
         for block in range((last - first + ROWS - 1) // ROWS):
             top = tops[tile, block]
-            rows, place = (first // ROWS + block) * steps, tile * groups * steps * 4
-            largest_products(directions.packed, rows, tiles.packed, place, steps, groups, top)
+            place = (first // ROWS + block) * steps
+            largest_products(rows, place, packed, tile * groups * steps * 4, steps, groups, top)
             for row in range(ROWS):
                 i = first + block * ROWS + row
                 if i < last:
-                    sure = directions.scales[i] * tiles.scales[tile] * top[row] - _off(i, tile, directions, tiles)
-                    floors[i] = max(floors[i], sure)
-    return len(tiles.scales)
+                    off = _off(lengths[i], lost[i], reaches[tile], errors[tile])
+                    floors[i] = max(floors[i], units[i] * scales[tile] * top[row] - off)
+    return len(scales)
 
 
 @njit
 def _score_tile(i, tile, directions, tiles, floor, top, found):
     """Score in float64 the groups of a tile that can reach the floor; `found` is (best, next); the winner comes back,
     or -1 where nobody beats the best."""
-    steps, groups = directions.packed.shape[1], tiles.packed.shape[1]
-    unit, off = directions.scales[i] * tiles.scales[tile], _off(i, tile, directions, tiles)
-    y, count = directions.vectors[directions.order[i]], len(tiles.points)
+    rows, packed, points, order = directions.packed, tiles.packed, tiles.points, tiles.order
+    steps, groups, count = rows.shape[1], packed.shape[1], len(points)
+    unit = directions.scales[i] * tiles.scales[tile]
+    off = _off(directions.lengths[i], directions.errors[i], tiles.reaches[tile], tiles.errors[tile])
+    y = directions.vectors[directions.order[i]]
     winner = -1
     for group in range(groups):
         start = tile * TILE + group * GROUP
         if start >= count:
             break
         place = (tile * groups + group) * steps * 4
-        largest_products(directions.packed, (i // ROWS) * steps, tiles.packed, place, steps, 1, top)
+        largest_products(rows, (i // ROWS) * steps, packed, place, steps, 1, top)
         if unit * top[i % ROWS] + off < floor:
             continue
-        for j in tiles.order[start : min(start + GROUP, count)]:
-            score = _product(y, tiles.points[j])
+        for j in order[start : min(start + GROUP, count)]:
+            score = _product(y, points[j])
             if score > found[0]:
                 found[1], found[0], winner = found[0], score, j
             elif score > found[1]:
@@ -176,19 +179,20 @@ def find_floors(first_task, last_task, directions, tiles, floors):
 @spread(lambda directions, *_: -(-len(directions.scales) // TASK))
 def search(first_task, last_task, directions, tiles, floors, margins, found):
     """For each direction the winner, its score and the next lower one, among all who could come within its margin."""
-    tops = np.empty((len(tiles.scales), TASK // ROWS, ROWS), np.int32)
+    scales, reaches, errors = tiles.scales, tiles.reaches, tiles.errors
+    tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
     top, scores = np.empty(ROWS, np.int32), np.empty(2)
     for task in range(first_task, last_task):
         first, last = task * TASK, min((task + 1) * TASK, len(floors))
         read = _read_tiles(first, last, directions, tiles, floors, margins, tops)
         for i in range(first, last):
-            floor = floors[i] - margins[i]
+            floor, unit = floors[i] - margins[i], directions.scales[i]
+            length, lost = directions.lengths[i], directions.errors[i]
             scores[:] = -np.inf
             winner = -1
             for tile in range(read):
-                unit = directions.scales[i] * tiles.scales[tile]
-                off = _off(i, tile, directions, tiles)
-                if unit * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
+                off = _off(length, lost, reaches[tile], errors[tile])
+                if unit * scales[tile] * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
                     closer = _score_tile(i, tile, directions, tiles, floor, top, scores)
                     winner = closer if closer >= 0 else winner
             row = directions.order[i]
