@@ -40,28 +40,30 @@ def timed_parts(parts: dict[str, list[Place]]) -> Iterator[dict[str, float]]:
 
 @contextmanager
 def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
-    """Within this block each call of the kernel `search` leaves its seconds, its arguments and its last floors."""
+    """Within this block each call of the kernel `search` leaves its seconds, its directions, tiles, floors and margins,
+    and its last floors."""
     calls: list[tuple] = []
     kernel = module.search
 
-    def search(*args):
-        before = [value.copy() for value in args]
+    def search(directions, tiles, floors, margins, found):
+        before = (directions, tiles, floors.copy(), margins)
         start = time.perf_counter()
-        kernel(*args)
-        calls.append((time.perf_counter() - start, before, args[12].copy()))
+        kernel(directions, tiles, floors, margins, found)
+        calls.append((time.perf_counter() - start, before, floors.copy()))
 
     with patch.object(module, "search", search):
         yield calls
 
 
 @njit(parallel=True, nogil=True)
-def count_work(looks, look_scales, look_lengths, look_errors, tiles, scales, reaches, errors, floors, margins, count):
+def count_work(directions, tiles, floors, margins):
     """What the kernel `search` does, for each task: tiles read, groups looked at again, points scored in float64.
 
     The same loops without the float64 scores. `floors` end as they do there, which shows that they are the same.
     """
-    rows, steps, groups = len(floors), looks.shape[1], tiles.shape[1]
-    flat_looks, flat_tiles = looks.reshape(-1), tiles.reshape(-1)
+    rows, steps, groups, count = len(floors), directions.packed.shape[1], tiles.packed.shape[1], len(tiles.points)
+    lengths, lost, scales, reaches = directions.lengths, directions.errors, tiles.scales, tiles.reaches
+    flat_rows, flat_tiles = directions.packed.reshape(-1), tiles.packed.reshape(-1)
     per_tile = groups * steps * 4
     tasks = (rows + TASK - 1) // TASK
     read, again, scored = np.zeros(tasks, np.int64), np.zeros(tasks, np.int64), np.zeros(tasks, np.int64)
@@ -73,23 +75,23 @@ def count_work(looks, look_scales, look_lengths, look_errors, tiles, scales, rea
             if tile % _CHECKED == 0:
                 matter = False
                 for i in range(first, last):
-                    matter |= look_lengths[i] * reaches[tile] >= floors[i] - margins[i]
+                    matter |= lengths[i] * reaches[tile] >= floors[i] - margins[i]
                 if not matter:
                     break
             for block in range((last - first + ROWS - 1) // ROWS):
                 at = tops[tile, block]
                 place = (first // ROWS + block) * steps
-                largest_products(flat_looks, place, flat_tiles, tile * per_tile, steps, groups, at)
+                largest_products(flat_rows, place, flat_tiles, tile * per_tile, steps, groups, at)
                 for row in range(min(ROWS, last - first - block * ROWS)):
                     i = first + block * ROWS + row
-                    off = look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
-                    floors[i] = max(floors[i], look_scales[i] * scales[tile] * at[row] - off)
+                    off = lost[i] * reaches[tile] + (lengths[i] + lost[i]) * tiles.errors[tile]
+                    floors[i] = max(floors[i], directions.scales[i] * scales[tile] * at[row] - off)
             read[task] += 1
         for i in range(first, last):
             block, row = (i - first) // ROWS, (i - first) % ROWS
             for tile in range(read[task]):
-                off = look_errors[i] * reaches[tile] + (look_lengths[i] + look_errors[i]) * errors[tile]
-                unit = look_scales[i] * scales[tile]
+                off = lost[i] * reaches[tile] + (lengths[i] + lost[i]) * tiles.errors[tile]
+                unit = directions.scales[i] * scales[tile]
                 if unit * tops[tile, block, row] + off < floors[i] - margins[i]:
                     continue
                 for group in range(groups):
@@ -97,7 +99,7 @@ def count_work(looks, look_scales, look_lengths, look_errors, tiles, scales, rea
                         break
                     again[task] += 1
                     place = tile * per_tile + group * steps * 4
-                    largest_products(flat_looks, (i // ROWS) * steps, flat_tiles, place, steps, 1, top)
+                    largest_products(flat_rows, (i // ROWS) * steps, flat_tiles, place, steps, 1, top)
                     if unit * top[row] + off >= floors[i] - margins[i]:
                         scored[task] += min(GROUP, count - tile * TILE - group * GROUP)
     return read, again, scored

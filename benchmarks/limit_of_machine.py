@@ -74,10 +74,10 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
             one_layer(points)
             whole = min(whole, time.perf_counter() - start)
     seconds, came, floors = min(calls, key=lambda call: call[0])
-    # The arguments from the fifth on are those of `count_work`, up to the margins.
-    read, again, scored = count_work(*came[4:14], n)
-    assert np.array_equal(came[12], floors), "the kernel counted is not the kernel that runs"
-    padded = STEP * came[4].shape[1]
+    directions, tiles, counted, margins = came
+    read, again, scored = count_work(directions, tiles, counted, margins)
+    assert np.array_equal(counted, floors), "the kernel counted is not the kernel that runs"
+    padded = STEP * directions.packed.shape[1]
     products = (read.sum() * TASK * TILE + again.sum() * ROWS * GROUP) * padded + scored.sum() * d
     rate, (peak, floats) = products / seconds, np.maximum(before, peaks(d))
     unseen = n - read.mean() * TILE

@@ -13,7 +13,7 @@ from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.analysis import Analysis, analyse, join, weigh
 from hardmax.text.model.checks import check_model, read_classes
-from hardmax.text.model.prepared import Prepared
+from hardmax.text.model.prepared import Decoding, Prepared
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.one_text import SHORT, Read, read_one
@@ -160,6 +160,5 @@ class TextModel:
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
         table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
-        return Prepared.of(
-            table, self.decoder, self.bias, self.temperature, self.dynamics, self.layers, self.counts == "presence"
-        )
+        decoding = Decoding(self.decoder, self.bias, self.temperature)
+        return Prepared.of(table, decoding, self.dynamics, self.layers, self.counts == "presence")

@@ -46,8 +46,8 @@ def test_every_point_stands_in_one_block():
 
 def test_points_that_stand_together_are_near_one_another():
     balls = Balls.around(on_a_sphere(20_000, 3))
-    assert np.median(balls.narrow[1]) < 0.15
-    assert np.median(balls.wide[1]) < 0.6
+    assert np.median(balls.places.narrow.radii) < 0.15
+    assert np.median(balls.places.wide.radii) < 0.6
 
 
 @pytest.mark.parametrize("points", [on_a_sphere(2000, 3), np.random.default_rng(2).standard_normal((2000, 4))])

@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED, walk_clouds
+from hardmax.engines.cpu.kernels.one_cloud import Rules
+from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED, Clouds, Outcome, walk_clouds
 from hardmax.engines.cpu.machine import CPU, Cpu
 from hardmax.engines.exact.powers import float_powers
 from hardmax.engines.floats.bounds import kernel_factors
@@ -94,20 +95,12 @@ def walk_batch(
         for depth in depths(layers):
             with cpu.limited():
                 walk_clouds(
-                    tokens,
-                    tokens.view(np.int64),
-                    offsets[first : last + 1],
-                    matrix,
-                    float(dynamics.keep),
+                    Clouds(tokens, tokens.view(np.int64), offsets[first : last + 1], longest, table_size(longest)),
+                    Rules(matrix, float(dynamics.keep), depth, factors),
                     shares(depth),
-                    depth,
-                    factors,
-                    longest,
-                    table_size(longest),
-                    outcome.tokens,
-                    outcome.settled[first:last],
-                    outcome.leader_since,
-                    outcome.errors[first:last],
+                    Outcome(
+                        outcome.tokens, outcome.leader_since, outcome.settled[first:last], outcome.errors[first:last]
+                    ),
                 )
             if not (outcome.settled[first:last] == WALKED).any():
                 break

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.text.model.kernels.walking import UNDECIDED, decode_texts, walk_texts
+from hardmax.text.model.kernels.walking import UNDECIDED, Said, Weights, decode_texts, walk_texts
 from hardmax.text.model.masses import masses, walk_cloud
 from hardmax.text.model.prepared import Prepared
 from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
@@ -59,22 +59,8 @@ def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: int) -
     """The analysis of texts whose tokens have been found."""
     weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
     voices = prepared.voices(found.counts)
-    walk_texts(
-        found.ids,
-        voices,
-        found.offsets,
-        prepared.table,
-        prepared.level_of,
-        prepared.reach_of_level,
-        prepared.metric,
-        prepared.keep,
-        prepared.powers,
-        layers,
-        prepared.factors,
-        int(np.diff(found.offsets).max()),
-        weights,
-        since,
-    )
+    said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max()))
+    walk_texts(said, prepared.vectors, prepared.rules, prepared.powers, Weights(weights, since))
     left = np.flatnonzero(since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])

@@ -1,56 +1,59 @@
 """A model in the arrays that kernels read."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from hardmax.dynamics import Dynamics
+from hardmax.engines.cpu.kernels.one_cloud import Rules
 from hardmax.engines.exact.powers import float_powers
 from hardmax.engines.floats.bounds import kernel_factors
 from hardmax.engines.floats.metric import float_metric
+from hardmax.text.model.kernels.walking import Vectors
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
+
+
+class Decoding(NamedTuple):
+    """From the mean of a text to its logits: (decoder mean + bias) / temperature."""
+
+    decoder: np.ndarray  # (rows, d)
+    bias: np.ndarray  # (rows,)
+    temperature: float
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
     """Vectors and what follows from them; the extra token, if there is one, is the last row."""
 
-    table: np.ndarray  # (tokens, d) float64
-    level_of: np.ndarray  # (tokens,) the longest words are on level 0
-    reach_of_level: np.ndarray  # no word on a level, or on a later one, is longer
+    vectors: Vectors
+    rules: Rules
+    powers: np.ndarray  # of what a word keeps in a layer, 0 … layers
     scores: np.ndarray  # (tokens, rows) <decoder, vector> / temperature
     bias: np.ndarray  # (rows,) / temperature
-    metric: np.ndarray  # () for the identity
-    keep: float
-    powers: np.ndarray  # of keep, 0 … layers
-    factors: np.ndarray  # of the error bounds, see `hardmax.engines.floats.bounds`
     presence: bool  # a word said twice counts once
 
     @classmethod
-    def of(
-        cls,
-        table: np.ndarray,
-        decoder: np.ndarray,
-        bias: np.ndarray,
-        temperature: float,
-        dynamics: Dynamics,
-        layers: int,
-        presence: bool,
-    ) -> "Prepared":
+    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: int, presence: bool) -> "Prepared":
+        """The arrays for the vectors of words (tokens, d), and how their mean is decoded."""
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
+        matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+        factors = np.array(kernel_factors(table.shape[1], metric))
         return cls(
-            table,
-            *_levels(table),
-            _dots(table, decoder.astype(np.float64)) / temperature,
-            bias.astype(np.float64) / temperature,
-            np.empty((0, 0)) if metric.matrix is None else metric.matrix,
-            float(dynamics.keep),
+            Vectors(table, *_levels(table)),
+            Rules(matrix, float(dynamics.keep), layers, factors),
             float_powers(dynamics.keep, 0, layers + 1),
-            np.array(kernel_factors(table.shape[1], metric)),
+            _dots(table, decoding.decoder.astype(np.float64)) / decoding.temperature,
+            decoding.bias.astype(np.float64) / decoding.temperature,
             presence,
         )
+
+    @property
+    def table(self) -> np.ndarray:
+        """The vectors of words, (tokens, d) float64."""
+        return self.vectors.table
 
     def voices(self, counts: np.ndarray) -> np.ndarray:
         """How much each word counts, given how often it is said."""

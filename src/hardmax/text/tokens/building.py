@@ -7,7 +7,7 @@ import numpy as np
 from hardmax.checking import instance, whole_number
 from hardmax.errors import InputError
 from hardmax.text.model.checks import class_numbers
-from hardmax.text.tokens.characters import CLASSES, LOWERED, MARKS
+from hardmax.text.tokens.characters import CHARACTERS, MARKS
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.kernels.counting import count_documents, number_phrases, number_words, surprise
 from hardmax.text.tokens.texts import TextBytes, read_texts
@@ -44,7 +44,7 @@ def build_vocabulary(
     )
     fewest = whole_number(fewest, "`fewest`", at_least=1)
     stream, ends, spellings, starts = number_words(
-        found.data, found.offsets, longest_text(found), CLASSES, LOWERED, tokeniser.across_sentences
+        found.data, found.offsets, longest_text(found), CHARACTERS, tokeniser.across_sentences
     )
     spell = _Speller(spellings, starts)
     chosen = spell.best(count_documents(stream, ends, len(starts) - 1), words, fewest)

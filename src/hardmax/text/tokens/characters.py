@@ -10,6 +10,7 @@ import re
 import numpy as np
 
 from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
+from hardmax.text.tokens.kernels.scanning import Characters
 
 REPLACEMENT = "\ufffd"
 MARKS = "!?"
@@ -79,6 +80,8 @@ def _make_lowered() -> np.ndarray:
 
 CLASSES = _make_classes()  # of every character below 0x10000; all beyond are letters
 LOWERED = _make_lowered()  # of every character below 0x2000; all beyond stay as they are
+
+CHARACTERS = Characters(CLASSES, LOWERED)
 
 _TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | {0x2019: "'"}
 

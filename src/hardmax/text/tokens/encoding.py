@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import instance
-from hardmax.text.tokens.characters import CLASSES, LOWERED
-from hardmax.text.tokens.kernels.encoding import close_ranks, encode_texts
+from hardmax.text.tokens.characters import CHARACTERS
+from hardmax.text.tokens.kernels.encoding import Found, Texts, close_ranks, encode_texts
 from hardmax.text.tokens.lexicon import Lexicon, lexicon_of
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
@@ -69,26 +69,12 @@ def encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra:
     ids, counts = np.empty(bases[-1], dtype=np.int32), np.empty(bases[-1], dtype=np.int32)
     found = np.empty(len(texts), dtype=np.int64)
     encode_texts(
-        texts.data,
-        texts.offsets,
-        int(lengths.max(initial=0)),
-        CLASSES,
-        LOWERED,
-        lexicon.table,
-        lexicon.word_keys,
-        lexicon.spellings,
-        lexicon.starts,
-        lexicon.token_of_node,
+        Texts(texts.data, texts.offsets, int(lengths.max(initial=0))),
+        CHARACTERS,
+        lexicon.words,
         lexicon.phrases,
-        lexicon.phrase_keys,
-        lexicon.tokens,
-        tokeniser.longest_phrase,
-        tokeniser.marks,
-        tokeniser.across_sentences,
-        bases,
-        ids,
-        counts,
-        found,
+        tokeniser.cutting,
+        Found(bases, ids, counts, found),
     )
     total = int(found.sum()) + (len(texts) if extra >= 0 else 0)
     offsets = np.zeros(len(texts) + 1, dtype=np.int64)

@@ -5,30 +5,26 @@ from functools import lru_cache
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CLASSES, LOWERED
+from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.kernels.counting import fill_pairs
-from hardmax.text.tokens.kernels.dictionary import fill_table
-from hardmax.text.tokens.kernels.scanning import find_pieces
+from hardmax.text.tokens.kernels.dictionary import Words, fill_table
+from hardmax.text.tokens.kernels.encoding import Phrases
+from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.kernels.merging import table_size
 
 
 @dataclass(frozen=True, eq=False)
 class Lexicon:
-    """Nodes are the words of the vocabulary and of its phrases, and after them the beginnings of phrases and phrases.
+    """Nodes are the words of a vocabulary and of its phrases, and after them the beginnings of phrases, and phrases."""
 
-    `token_of_node` is the token that a node stands for, or -1. The phrase node p leads from the node `keys[p] >> 32`
-    through the word `keys[p] & 0xffffffff`; it comes after all words, at `words + p`.
-    """
+    words: Words
+    phrases: Phrases
 
-    table: np.ndarray  # words by hash
-    word_keys: np.ndarray
-    spellings: np.ndarray
-    starts: np.ndarray
-    token_of_node: np.ndarray
-    phrases: np.ndarray  # phrase nodes by hash
-    phrase_keys: np.ndarray
-    tokens: int
+    @property
+    def tokens(self) -> int:
+        """How many there are."""
+        return self.phrases.tokens
 
     @classmethod
     def of(cls, vocabulary: Vocabulary) -> "Lexicon":
@@ -45,11 +41,11 @@ class Lexicon:
                 node = len(words) + nodes.setdefault(node << 32 | word, len(nodes))
             token_of_node[node] = token
         keys = np.fromiter(nodes, dtype=np.int64, count=len(nodes))
-        phrases = np.empty(table_size(len(keys)), dtype=np.int32)
-        fill_pairs(phrases, keys, len(keys))
+        slots = np.empty(table_size(len(keys)), dtype=np.int32)
+        fill_pairs(slots, keys, len(keys))
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
-        return cls(*_dictionary(list(words)), tokens, phrases, keys, len(vocabulary))
+        return cls(_dictionary(list(words)), Phrases(slots, keys, tokens, len(vocabulary)))
 
 
 @lru_cache(maxsize=4)
@@ -58,13 +54,13 @@ def lexicon_of(vocabulary: Vocabulary) -> Lexicon:
     return Lexicon.of(vocabulary)
 
 
-def _dictionary(words: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _dictionary(words: list[str]) -> Words:
     """The words cut by the kernel itself, so that their hashes are those it will find in texts."""
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
-    letters, ends = np.empty(len(data), dtype=np.uint32), np.empty(len(data), dtype=np.int64)
-    hashes = np.empty(len(data), dtype=np.uint64)
-    pieces = find_pieces(data, 0, len(data), CLASSES, LOWERED, letters, ends, hashes)
-    starts = np.concatenate([[0], ends[:pieces]])
-    table = np.empty(table_size(pieces), dtype=np.int32)
-    fill_table(table, hashes[:pieces], pieces)
-    return table, hashes[:pieces].copy(), letters[: starts[-1]].copy(), starts
+    room = len(data)
+    found = Pieces(np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.uint64))
+    pieces = find_pieces(data, 0, room, CHARACTERS, found)
+    starts = np.concatenate([[0], found.ends[:pieces]])
+    slots = np.empty(table_size(pieces), dtype=np.int32)
+    fill_table(slots, found.keys[:pieces], pieces)
+    return Words(slots, found.keys[:pieces].copy(), found.letters[: starts[-1]].copy(), starts)

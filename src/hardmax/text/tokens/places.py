@@ -4,11 +4,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CLASSES, LOWERED
+from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.encoding import encode_part
 from hardmax.text.tokens.kernels.dictionary import find_words
 from hardmax.text.tokens.kernels.placing import place_tokens
-from hardmax.text.tokens.kernels.scanning import find_pieces
+from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
 from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.one_text import Read
 from hardmax.text.tokens.texts import encode_text, read_texts
@@ -31,32 +31,16 @@ def find_places(
     """
     data = np.frombuffer(encode_text(text), dtype=np.uint8)
     room = len(data)
-    letters, cuts = np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.int64)
-    hashes, numbers, begins = np.empty(room, np.uint64), np.empty(room, np.int32), np.zeros(room, np.int64)
-    pieces = find_pieces(data, 0, room, CLASSES, LOWERED, letters, cuts, hashes, begins)
-    find_words(
-        letters, cuts, hashes, pieces, lexicon.table, lexicon.word_keys, lexicon.spellings, lexicon.starts, numbers
-    )
+    pieces = Pieces(np.empty(room, np.uint32), np.empty(room, np.int64), np.empty(room, np.uint64))
+    numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
+    count = find_pieces(data, 0, room, CHARACTERS, pieces, begins)
+    find_words(pieces, count, lexicon.words, numbers)
     if len(text) < len(data):
         # Bytes become characters: each has one byte that does not continue another.
-        begins[:pieces] = np.cumsum(data & 0xC0 != 0x80)[begins[:pieces]] - 1
+        begins[:count] = np.cumsum(data & 0xC0 != 0x80)[begins[:count]] - 1
     bounds = np.concatenate([[0], np.cumsum(np.where(ids < lexicon.tokens, counts, 0))])
     slots = np.full(lexicon.tokens + 1, -1, dtype=np.int64)
     slots[ids] = bounds[:-1]
     places = np.empty((bounds[-1], 2), dtype=np.int64)
-    place_tokens(
-        letters,
-        cuts,
-        begins,
-        pieces,
-        numbers,
-        lexicon.token_of_node,
-        lexicon.phrases,
-        lexicon.phrase_keys,
-        tokeniser.longest_phrase,
-        tokeniser.marks,
-        tokeniser.across_sentences,
-        slots,
-        places,
-    )
+    place_tokens(pieces, count, begins, numbers, lexicon.phrases, tokeniser.cutting, slots, places)
     return [places[first:last] for first, last in pairwise(bounds.tolist())]

@@ -12,6 +12,7 @@ import numpy as np
 
 from hardmax.checking import a_text, truth_value, whole_number
 from hardmax.text.tokens.characters import APOSTROPHES, CLASSES, ENDS, MARKS, fold, ranges
+from hardmax.text.tokens.kernels.encoding import Cutting
 from hardmax.text.tokens.kernels.kinds import LETTER, LONGEST_TAG
 
 LONGEST_PHRASE = 3
@@ -60,6 +61,11 @@ class Tokeniser:
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, in the order in which they end; phrases after their last word, the shorter first."""
         return list(self._tokens(a_text(text, "`text`")))
+
+    @property
+    def cutting(self) -> Cutting:
+        """The same as kernels read it."""
+        return Cutting(self.longest_phrase, self.marks, self.across_sentences)
 
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as config.json keeps them."""

@@ -5,12 +5,30 @@ nor be the runner-up of a smaller lead than any before, is passed over. Wherever
 blocks are looked at.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit, spread
 from hardmax.engines.cpu.kernels.outward import ROWS, WIDTH, best_with_block, score_block
 
 GROUP = 16  # blocks
+
+
+class Enclosing(NamedTuple):
+    """The centres and radii of balls."""
+
+    centres: np.ndarray  # (d, balls)
+    radii: np.ndarray
+
+
+class InBalls(NamedTuple):
+    """So many points in blocks; a narrow ball is around each block, a wide one around each GROUP of them."""
+
+    blocks: np.ndarray  # (blocks, d, WIDTH)
+    points: int
+    narrow: Enclosing
+    wide: Enclosing
 
 
 @njit
@@ -59,8 +77,9 @@ def _part(points, axis, order, low, high, middle):
 
 
 @njit
-def enclose(places, size, centres, radii):
+def enclose(places, size, balls):
     """The centre of every `size` places, column by column, and how far from it the furthest of them is."""
+    centres, radii = balls.centres, balls.radii
     count, dimension = places.shape
     for ball in range(len(radii)):
         start, end = ball * size, min((ball + 1) * size, count)
@@ -76,8 +95,9 @@ def enclose(places, size, centres, radii):
 
 
 @njit(inline="always")
-def _find_bounds(y, length, centres, radii, first, last, bounds):
+def _find_bounds(y, length, balls, first, last, bounds):
     """What the points of the balls `first` to `last` can score at most along y."""
+    centres, radii = balls.centres, balls.radii
     for ball in range(first, last):
         bounds[ball - first] = length * radii[ball] + y[0] * centres[0, ball]
     for axis in range(1, len(y)):
@@ -86,19 +106,18 @@ def _find_bounds(y, length, centres, radii, first, last, bounds):
             bounds[ball - first] += along * centres[axis, ball]
 
 
-@spread(lambda directions, *_: -(-len(directions) // ROWS))
-def find_best_in_balls(
-    first_task, last_task, directions, lengths, slack, blocks, points, centres, radii, wide_centres, wide_radii,
-    winners, best, second,
-):  # fmt: skip
+@spread(lambda directions, *_: -(-len(directions.vectors) // ROWS))
+def find_best_in_balls(first_task, last_task, directions, balls, found):
     """For each direction the best place in the blocks, its score and the next lower one; as `outward.find_best`."""
-    groups = len(wide_radii)
+    vectors, lengths, slack = directions.vectors, directions.lengths, directions.slack
+    blocks, points, narrow, wide = balls.blocks, balls.points, balls.narrow, balls.wide
+    groups = len(wide.radii)
     scores, bounds, inner = np.empty(WIDTH), np.empty(groups), np.empty(GROUP)
     for task in range(first_task, last_task):
         smallest = np.inf
-        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
-            y, length = directions[i], lengths[i]
-            _find_bounds(y, length, wide_centres, wide_radii, 0, groups, bounds)
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(vectors))):
+            y, length = vectors[i], lengths[i]
+            _find_bounds(y, length, wide, 0, groups, bounds)
             most = np.argmax(bounds)
             top, next_best, place = -np.inf, -np.inf, -1
             for turn in range(groups + 1):
@@ -109,28 +128,30 @@ def find_best_in_balls(
                 if reach < top - slack[i] and (reach <= next_best or top - reach > smallest):
                     continue
                 first, last = g * GROUP, min((g + 1) * GROUP, len(blocks))
-                _find_bounds(y, length, centres, radii, first, last, inner)
+                _find_bounds(y, length, narrow, first, last, inner)
                 for b in range(first, last):
                     reach = inner[b - first]
                     if reach < top - slack[i] and (reach <= next_best or top - reach > smallest):
                         continue
                     top, next_best, place = best_with_block(y, blocks, b, points, scores, top, next_best, place)
-            winners[i], best[i], second[i] = place, top, next_best
+            found.winners[i], found.best[i], found.second[i] = place, top, next_best
             if slack[i] < top - next_best < smallest:
                 smallest = top - next_best
 
 
-@spread(lambda directions, *_: len(directions))
-def count_close_in_balls(first, last, directions, lengths, floor, blocks, points, centres, radii, counts, outside):
+@spread(lambda directions, *_: len(directions.vectors))
+def count_close_in_balls(first, last, directions, floor, balls, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
+    vectors, lengths = directions.vectors, directions.lengths
+    blocks, points, narrow = balls.blocks, balls.points, balls.narrow
     scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
     for i in range(first, last):
         close, below = 0, -np.inf
-        _find_bounds(directions[i], lengths[i], centres, radii, 0, len(blocks), bounds)
+        _find_bounds(vectors[i], lengths[i], narrow, 0, len(blocks), bounds)
         for b in range(len(blocks)):
             if bounds[b] < floor[i] and bounds[b] <= below:
                 continue
-            score_block(directions[i], blocks[b], scores)
+            score_block(vectors[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     close += 1
@@ -139,17 +160,19 @@ def count_close_in_balls(first, last, directions, lengths, floor, blocks, points
         counts[i], outside[i] = close, below
 
 
-@spread(lambda directions, *_: len(directions))
-def list_close_in_balls(first, last, directions, lengths, floor, blocks, points, centres, radii, starts, places):
+@spread(lambda directions, *_: len(directions.vectors))
+def list_close_in_balls(first, last, directions, floor, balls, starts, places):
     """Write the places counted by `count_close_in_balls`, those of direction i from `starts[i]` on."""
+    vectors, lengths = directions.vectors, directions.lengths
+    blocks, points, narrow = balls.blocks, balls.points, balls.narrow
     scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
     for i in range(first, last):
         at = starts[i]
-        _find_bounds(directions[i], lengths[i], centres, radii, 0, len(blocks), bounds)
+        _find_bounds(vectors[i], lengths[i], narrow, 0, len(blocks), bounds)
         for b in range(len(blocks)):
             if bounds[b] < floor[i]:
                 continue
-            score_block(directions[i], blocks[b], scores)
+            score_block(vectors[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     places[at] = b * WIDTH + lane

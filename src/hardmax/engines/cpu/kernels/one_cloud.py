@@ -5,6 +5,8 @@ of all after it. As <y, x> is at most |y||x|, the furthest one along a direction
 have moved they are in no order any more, but most have then chosen for ever and are not asked again.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit
@@ -14,9 +16,49 @@ UNDECIDED = -2
 _ROUNDING = 1 + 1e-9  # more than a product of norms and a dot product can differ by
 
 
+class Rules(NamedTuple):
+    """How a cloud is walked, and how far. The metric is empty for the identity; factors: `bounds.kernel_factors`."""
+
+    metric: np.ndarray
+    keep: float
+    layers: int
+    factors: np.ndarray
+
+
+class Room(NamedTuple):
+    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, its last row, where
+    there are no more, those of all later layers; `since` gets the layer since which each point leads, or -1."""
+
+    points: np.ndarray
+    moved: np.ndarray
+    reach: np.ndarray
+    look: np.ndarray
+    scores: np.ndarray
+    chosen: np.ndarray
+    since: np.ndarray
+    final: np.ndarray
+
+
+@njit
+def make_room(longest, dimension, layers):
+    """Room for clouds of up to `longest` points, and for the choices of so many layers."""
+    wide = longest + WIDTH
+    return Room(
+        np.zeros((dimension, wide)),
+        np.empty((dimension, wide)),
+        np.empty(wide),
+        np.empty(dimension),
+        np.empty(wide),
+        np.empty((layers, longest), np.int32),
+        np.empty(longest, np.int64),
+        np.empty(longest, np.bool_),
+    )
+
+
 @njit(inline="always")
-def _find_winner(points, count, reach, look, along, slack, scores):
-    """The one point whose score along `look` is the largest by more than the slack; -1 if there is no such point."""
+def _find_winner(room, count, along, slack):
+    """The one point whose score along the look is the largest by more than the slack; -1 if there is no such point."""
+    points, reach, look, scores = room.points, room.reach, room.look, room.scores
     best, scored = -np.inf, 0
     while scored < count and along * reach[scored] >= best - slack:
         first = look[0]
@@ -45,10 +87,11 @@ def _find_winner(points, count, reach, look, along, slack, scores):
 
 
 @njit
-def _choose_all(points, count, reach, metric, final, error, factors, look, scores, chosen):
+def _choose_all(room, count, rules, error, chosen):
     """Whom every point attends to that has not chosen for ever; False where floats do not prove it."""
+    points, final, look, metric = room.points, room.final, room.look, rules.metric
     d = len(points)
-    rounding, spread, tiny = factors[0], factors[1], factors[2]
+    rounding, spread, tiny = rules.factors[0], rules.factors[1], rules.factors[2]
     largest = 0.0
     for i in range(count):
         square = 0.0
@@ -71,7 +114,7 @@ def _choose_all(points, count, reach, metric, final, error, factors, look, score
             along += look[row] * look[row]
         size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * _ROUNDING
         slack = rounding * size * largest + spread * (size * error + largest * error + error * error) + tiny
-        winner = _find_winner(points, count, reach, look, along, slack, scores)
+        winner = _find_winner(room, count, along, slack)
         if winner < 0:
             return False, largest
         chosen[i] = winner
@@ -91,13 +134,10 @@ def move(points, moved, count, chosen, share):
 
 
 @njit
-def walk(points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, since, final):
-    """Walk until all follow leaders, at most to layer `layers`: (last layer or UNDECIDED, whether it is for ever, the
-    error of the points there, what the next step would add to it).
-
-    Row k of `chosen` gets the choices of layer k; its last row, where there are no more, those of all later layers.
-    `since` gets the layer since which each point leads, or -1. The factors are those of `bounds.kernel_factors`.
-    """
+def walk(room, count, rules):
+    """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED, whether it is for ever,
+    the error of the points there, what the next step would add to it)."""
+    points, chosen, since, final, factors = room.points, room.chosen, room.since, room.final, rules.factors
     layer, error = 0, 0.0
     since[:count] = -1
     final[:count] = False
@@ -105,7 +145,7 @@ def walk(points, moved, count, reach, metric, keep, layers, factors, look, score
         row = min(layer, len(chosen) - 1)
         for i in range(count if row > 0 else 0):
             chosen[row, i] = chosen[min(layer - 1, len(chosen) - 1), i]
-        proved, largest = _choose_all(points, count, reach, metric, final, error, factors, look, scores, chosen[row])
+        proved, largest = _choose_all(room, count, rules, error, chosen[row])
         if not proved or (layer == 0 and not factors[4] <= largest <= factors[5]):
             return UNDECIDED, False, error, 0.0
         for i in range(count):
@@ -115,9 +155,9 @@ def walk(points, moved, count, reach, metric, keep, layers, factors, look, score
         for i in range(count):
             final[i] = since[chosen[row, i]] >= 0
             pending |= not final[i]
-        if not pending or layer == layers:
+        if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
-        move(points, moved, count, chosen[row], keep)
-        reach[:count] = np.inf
+        move(points, room.moved, count, chosen[row], rules.keep)
+        room.reach[:count] = np.inf
         error += factors[3] * largest
         layer += 1

@@ -6,12 +6,48 @@ found, no point further in can matter. A Gaussian cloud of a million points in t
 Points come in blocks of WIDTH, coordinate by coordinate, so that a block's scores are one vector loop.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit, spread
 
 WIDTH = 32
 ROWS = 256  # a task for a thread
+
+
+class Directions(NamedTuple):
+    """Directions, their lengths, and how close to the best score of each counts as close."""
+
+    vectors: np.ndarray  # (rows, d)
+    lengths: np.ndarray
+    slack: np.ndarray
+
+    def rows(self, rows: np.ndarray) -> "Directions":
+        """Some of them."""
+        return Directions(self.vectors[rows], self.lengths[rows], self.slack[rows])
+
+
+class Shells(NamedTuple):
+    """So many points in blocks, from the outside in; `reach[b]` is how far from the centre points from block b on can
+    be, `reach[-1]` for points that are in no block (-inf: there are none)."""
+
+    blocks: np.ndarray  # (blocks, d, WIDTH)
+    points: int
+    reach: np.ndarray  # (blocks + 1,)
+
+
+class Found(NamedTuple):
+    """For each direction who is furthest, its score and the next lower one."""
+
+    winners: np.ndarray
+    best: np.ndarray
+    second: np.ndarray
+
+    @classmethod
+    def empty(cls, rows: int) -> "Found":
+        """Room for so many directions."""
+        return cls(np.empty(rows, dtype=np.int64), np.empty(rows), np.empty(rows))
 
 
 @njit(inline="always")
@@ -57,19 +93,21 @@ def best_with_block(y, blocks, b, points, scores, top, next_best, place):
     return top, next_best, place
 
 
-@spread(lambda directions, *_: -(-len(directions) // ROWS))
-def find_best(first, last, directions, blocks, points, reach, base, lengths, slack, winners, best, second, resolved):
+@spread(lambda directions, *_: -(-len(directions.vectors) // ROWS))
+def find_best(first, last, directions, base, shells, found, resolved):
     """For each direction the best place in the blocks, its score and the next lower one.
 
-    `reach[b]` is how far out points from block b on can be; `reach[-1]` is for points that are in no block. `resolved`
-    says whether all others are out of the contest. A row whose lead is sure to be larger than its slack, and than that
-    of an earlier row of the task, is left early: its `second` is then only a lower bound.
+    `base` are the scores of the centre; `resolved` says whether all others are out of the contest. A row whose lead is
+    sure to be larger than its slack, and than that of an earlier row of the task, is left early: its `second` is then
+    only a lower bound.
     """
+    vectors, lengths, slack = directions.vectors, directions.lengths, directions.slack
+    blocks, points, reach = shells.blocks, shells.points, shells.reach
     scores = np.empty(WIDTH)
     for task in range(first, last):
         smallest = np.inf
-        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
-            y = directions[i]
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(vectors))):
+            y = vectors[i]
             top, next_best, place, decided = -np.inf, -np.inf, -1, False
             for b in range(len(blocks)):
                 top, next_best, place = best_with_block(y, blocks, b, points, scores, top, next_best, place)
@@ -78,20 +116,22 @@ def find_best(first, last, directions, blocks, points, reach, base, lengths, sla
                     decided = True
                     break
             decided |= reach[-1] == -np.inf  # everybody was in a block
-            winners[i], best[i], second[i], resolved[i] = place, top, next_best, decided
+            found.winners[i], found.best[i], found.second[i], resolved[i] = place, top, next_best, decided
             # A tie leads by nothing: it must not make the rows after it leave early.
             if decided and slack[i] < top - next_best < smallest:
                 smallest = top - next_best
 
 
-@spread(lambda directions, *_: len(directions))
-def count_close(first, last, directions, blocks, points, reach, base, lengths, floor, counts, outside):
+@spread(lambda directions, *_: len(directions.vectors))
+def count_close(first, last, directions, base, floor, shells, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
+    vectors, lengths = directions.vectors, directions.lengths
+    blocks, points, reach = shells.blocks, shells.points, shells.reach
     scores = np.empty(WIDTH)
     for i in range(first, last):
         close, below = 0, -np.inf
         for b in range(len(blocks)):
-            score_block(directions[i], blocks[b], scores)
+            score_block(vectors[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     close += 1
@@ -102,14 +142,16 @@ def count_close(first, last, directions, blocks, points, reach, base, lengths, f
         counts[i], outside[i] = close, below
 
 
-@spread(lambda directions, *_: len(directions))
-def list_close(first, last, directions, blocks, points, reach, base, lengths, floor, starts, places):
+@spread(lambda directions, *_: len(directions.vectors))
+def list_close(first, last, directions, base, floor, shells, starts, places):
     """Write the places counted by `count_close`, those of direction i from `starts[i]` on."""
+    vectors, lengths = directions.vectors, directions.lengths
+    blocks, points, reach = shells.blocks, shells.points, shells.reach
     scores = np.empty(WIDTH)
     for i in range(first, last):
         at = starts[i]
         for b in range(len(blocks)):
-            score_block(directions[i], blocks[b], scores)
+            score_block(vectors[i], blocks[b], scores)
             for lane in range(min(WIDTH, points - b * WIDTH)):
                 if scores[lane] >= floor[i]:
                     places[at] = b * WIDTH + lane

@@ -1,5 +1,7 @@
 """The plane: convex polygons with exact turns, and who on them lies furthest along a direction, by angle."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit, spread
@@ -12,6 +14,42 @@ _SURE = (3 + 16 * _UNIT) * _UNIT  # Shewchuk, Discrete & Computational Geometry 
 _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 _TINY, _ROOT_OF_TINY = 2.0**-1000, 2.0**-500  # more than underflow can take from a product; from a square's root
+
+
+class Wedges(NamedTuple):
+    """A convex polygon, cut into triangles from its middle to its edges.
+
+    Edge k ends at the corner `first + k`, counted round; what has a x + b y > c is inside it.
+    """
+
+    corners: np.ndarray  # (corners, 2), counter-clockwise
+    first: int  # the corner of the smallest angle
+    middle: tuple[float, float]
+    disk: float  # the square of how far around the middle everything is inside
+    angles: np.ndarray  # of the corners, seen from the middle, from the first on
+    before: np.ndarray  # the same in bins
+    edges: np.ndarray  # (corners, 3): a, b, c
+
+
+class Scenes(NamedTuple):
+    """Between two of the angles the scene is the same: who is the furthest, and the places of that point, of its
+    neighbours on the outer polygon, and of the furthest on the inner one (where there is none, of a neighbour again).
+    """
+
+    angles: np.ndarray
+    before: np.ndarray  # the same in bins
+    places: np.ndarray  # (angles + 1, 8)
+    furthest: np.ndarray
+    inside: bool  # whether there is an inner polygon
+
+
+class Winners(NamedTuple):
+    """Of each direction the furthest point, and where those are who come close: NOWHERE, BESIDE it alone, or INSIDE; of
+    each task the smallest lead over those who do not come close."""
+
+    points: np.ndarray
+    rivals: np.ndarray  # int8
+    leads: np.ndarray
 
 
 @njit
@@ -149,20 +187,22 @@ def mark_inside(points: np.ndarray, corners: np.ndarray, outside: np.ndarray) ->
     angles, edges = np.roll(angles, -first), _edges(corners, first, float(np.abs(corners).max()))
     disk = _inner_disk(edges, x, y)
     if disk >= 0.0:
-        _mark_in_wedges(points, corners, x, y, angles, sort_into_bins(angles), first, edges, disk, outside)
+        _mark_in_wedges(points, Wedges(corners, first, (x, y), disk, angles, sort_into_bins(angles), edges), outside)
 
 
 @spread(lambda points, *_: -(-len(points) // ROWS))
-def _mark_in_wedges(first_task, last_task, points, corners, x, y, angles, before, first, edges, disk, outside):
+def _mark_in_wedges(first, last, points, wedges, outside):
+    corners, first_corner, (x, y), disk = wedges.corners, wedges.first, wedges.middle, wedges.disk
+    angles, before, edges = wedges.angles, wedges.before, wedges.edges
     count = len(corners)
-    for j in range(first_task * ROWS, min(last_task * ROWS, len(points))):
+    for j in range(first * ROWS, min(last * ROWS, len(points))):
         px, py = points[j, 0], points[j, 1]
         dx, dy = px - x, py - y
         if dx * dx + dy * dy < disk:
             outside[j] = False
         else:
             k = _count_up_to(diamond_angle(dx, dy), angles, before) % count
-            edge, a, b = edges[k], corners[(k + first - 1) % count], corners[(k + first) % count]
+            edge, a, b = edges[k], corners[(k + first_corner - 1) % count], corners[(k + first_corner) % count]
             outside[j] = not (
                 edge[0] * px + edge[1] * py > edge[2]
                 and _left_of(x, y, a[0], a[1], px, py)
@@ -182,16 +222,13 @@ def leaving_angles(corners):
 
 
 @spread(lambda directions, *_: -(-len(directions) // ROWS))
-def find_winners(
-    first_task, last_task, directions, slack, unsure, angles, before, scenes, furthest, inside, winners, rivals, leads
-):
+def find_winners(first_task, last_task, directions, slack, unsure, scenes, winners):
     """For each direction the furthest point, and where those are who come within its slack, or may.
 
-    Between two of the `angles` the scene is the same: the places of the furthest point, of its neighbours on the outer
-    polygon, and of the furthest on the inner one (if there is one: `inside`; else of one of the neighbours again).
-    `unsure` times the length of a direction, or more, is added to its slack. `rivals` says NOWHERE, BESIDE the furthest
-    point alone, or INSIDE. `leads` gets the smallest lead of a task over those who do not come close.
+    `unsure` times the length of a direction, or more, is added to its slack.
     """
+    angles, before, places, furthest = scenes.angles, scenes.before, scenes.places, scenes.furthest
+    chosen, rivals = winners.points, winners.rivals
     numbers = np.empty(ROWS, np.int64)
     for task in range(first_task, last_task):
         first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
@@ -202,19 +239,19 @@ def find_winners(
         for i in range(first, last):
             x, y = directions[i, 0], directions[i, 1]
             number = numbers[i - first]
-            scene = scenes[number]
+            scene = places[number]
             best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
             earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
             second = earlier if earlier > later else later
             second = second if second > within else within
             near = slack[i] + unsure * (abs(x) + abs(y))
-            winners[i] = furthest[number]
+            chosen[i] = furthest[number]
             if best - second > near:
                 rivals[i] = NOWHERE
                 smallest = best - second if best - second < smallest else smallest
             else:
-                rivals[i] = INSIDE if inside and best - within <= near else BESIDE
-        leads[task] = smallest
+                rivals[i] = INSIDE if scenes.inside and best - within <= near else BESIDE
+        winners.leads[task] = smallest
 
 
 @njit

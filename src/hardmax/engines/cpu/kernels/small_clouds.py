@@ -3,15 +3,38 @@
 Repeated tokens are merged first. A cloud in which floats do not prove some choice is given up, and left to integers.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit, spread
-from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, WIDTH, move, walk
+from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, make_room, move, walk
 from hardmax.tokens.kernels.merging import find_equal_rows
 
 CLOUDS = 32  # a task for a thread
 LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
+
+
+class Clouds(NamedTuple):
+    """Cloud b is `tokens[offsets[b]:offsets[b + 1]]`; `bits` are the same numbers as integers, no -0.0 among them. None
+    has more tokens than `longest`, and so many `slots` are enough for a table of them."""
+
+    tokens: np.ndarray
+    bits: np.ndarray
+    offsets: np.ndarray
+    longest: int
+    slots: int
+
+
+class Outcome(NamedTuple):
+    """Of each token where it is and since when it leads (-1: it does not); of each cloud the layer at which it settled,
+    WALKED or UNDECIDED, and how far its tokens can be from the truth."""
+
+    tokens: np.ndarray
+    leader_since: np.ndarray
+    settled: np.ndarray
+    errors: np.ndarray
 
 
 @njit
@@ -46,51 +69,27 @@ def _level(length, longest):
     return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
 
 
-@spread(lambda tokens, bits, offsets, *_: -(-(len(offsets) - 1) // CLOUDS))
-def walk_clouds(
-    first_task,
-    last_task,
-    tokens,
-    bits,
-    offsets,
-    metric,
-    keep,
-    powers,
-    layers,
-    factors,
-    longest,
-    slots,
-    out,
-    settled,
-    leader_since,
-    errors,
-):
-    """Walk all clouds to layer `layers`; `out` gets the tokens there, `settled` the layer, WALKED or UNDECIDED."""
-    clouds = len(offsets) - 1
+@spread(lambda clouds, *_: -(-(len(clouds.offsets) - 1) // CLOUDS))
+def walk_clouds(first, last, clouds, rules, powers, outcome):
+    """Walk all clouds as the rules say. One that settles goes on by the power for the layers that are then left."""
+    tokens, offsets, longest = clouds.tokens, clouds.offsets, clouds.longest
     d = tokens.shape[1]
-    room = longest + WIDTH
-    for task in range(first_task, last_task):
-        table, places = np.empty(slots, np.int64), np.empty(LEVELS + 1, np.int64)
-        of_token, first, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
-        points, moved, reach, lengths = np.zeros((d, room)), np.empty((d, room)), np.empty(room), np.empty(longest)
-        chosen, since = np.empty((1, longest), np.int64), np.empty(longest, np.int64)
-        final = np.empty(longest, np.bool_)
-        look, scores = np.empty(d), np.empty(room)
-        for b in range(task * CLOUDS, min((task + 1) * CLOUDS, clouds)):
-            start, end = offsets[b], offsets[b + 1]
-            count = find_equal_rows(tokens[start:end], bits[start:end], table, of_token, first)
-            _enter(tokens[start:end], first, count, lengths, places, order, points, reach)
-            layer, for_ever, error, more = walk(
-                points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, since, final
-            )
-            share = powers[layers - layer] if for_ever else 1.0
-            if share != 1.0:
-                move(points, moved, count, chosen[0], share)
-                error += more
-            settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
-            errors[b] = error
-            for t in range(end - start):
-                column = order[of_token[t]]
-                leader_since[start + t] = since[column]
-                for axis in range(d):
-                    out[start + t, axis] = points[axis, column]
+    table, places, lengths = np.empty(clouds.slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
+    of_token, firsts, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    room = make_room(longest, d, 1)
+    for b in range(first * CLOUDS, min(last * CLOUDS, len(offsets) - 1)):
+        start, end = offsets[b], offsets[b + 1]
+        count = find_equal_rows(tokens[start:end], clouds.bits[start:end], table, of_token, firsts)
+        _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
+        layer, for_ever, error, more = walk(room, count, rules)
+        share = powers[rules.layers - layer] if for_ever else 1.0
+        if share != 1.0:
+            move(room.points, room.moved, count, room.chosen[0], share)
+            error += more
+        outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
+        outcome.errors[b] = error
+        for t in range(end - start):
+            column = order[of_token[t]]
+            outcome.leader_since[start + t] = room.since[column]
+            for axis in range(d):
+                outcome.tokens[start + t, axis] = room.points[axis, column]

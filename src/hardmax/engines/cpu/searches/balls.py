@@ -9,12 +9,15 @@ from hardmax.attended_sets import Choices
 from hardmax.engines.cpu.kernels.balls import (
     GROUP,
     WIDTH,
+    Enclosing,
+    InBalls,
     count_close_in_balls,
     enclose,
     find_best_in_balls,
     list_close_in_balls,
     sort_by_place,
 )
+from hardmax.engines.cpu.kernels.outward import Directions, Found
 from hardmax.engines.floats.bounds import norms_above
 from hardmax.engines.floats.contest import Contest
 
@@ -24,12 +27,10 @@ _ROUNDING = 2.0**-40
 
 @dataclass(frozen=True, eq=False)
 class Balls:
-    """Points by place, in blocks; a ball around each block, and around each group of blocks."""
+    """Points by place: who they are, and where; a ball around each block of them, and around each group of blocks."""
 
     order: np.ndarray
-    blocks: np.ndarray  # (blocks, d, WIDTH)
-    narrow: tuple[np.ndarray, np.ndarray]  # centres (d, blocks), radii
-    wide: tuple[np.ndarray, np.ndarray]  # of the groups
+    places: InBalls
 
     @classmethod
     def around(cls, points: np.ndarray) -> "Balls":
@@ -37,35 +38,32 @@ class Balls:
         sort_by_place(points, order)
         places = points[order]
         narrow, wide = (_enclosed(places, size) for size in (WIDTH, WIDTH * GROUP))
-        return cls(order, in_blocks(places), narrow, wide)
+        return cls(order, InBalls(in_blocks(places), len(order), narrow, wide))
 
-    def hold(self, directions: np.ndarray, slack: np.ndarray) -> Contest:
+    def hold(self, vectors: np.ndarray, slack: np.ndarray) -> Contest:
         """The contest of these directions among all points."""
-        rows, lengths = len(directions), norms_above(directions)
-        winners, best, second = np.empty(rows, dtype=np.int64), np.empty(rows), np.empty(rows)
-        common = (self.blocks, len(self.order), *self.narrow)
-        find_best_in_balls(directions, lengths, slack, *common, *self.wide, winners, best, second)
-        contested = np.flatnonzero(best - second <= slack)
-        clear = np.ones(rows, dtype=bool)
+        directions, found = Directions(vectors, norms_above(vectors), slack), Found.empty(len(vectors))
+        find_best_in_balls(directions, self.places, found)
+        leads = found.best - found.second
+        contested = np.flatnonzero(leads <= slack)
+        clear = np.ones(len(vectors), dtype=bool)
         clear[contested] = False
-        gap = float((best - second)[clear].min(initial=np.inf))
-        contest = Contest.clear(self.order[winners], gap, "balls")
+        gap = float(leads[clear].min(initial=np.inf))
+        contest = Contest.clear(self.order[found.winners], gap, "balls")
         if len(contested):
-            asked = (directions[contested], lengths[contested], (best - slack)[contested])
-            contenders, outside = self._close(*asked)
-            gap = min(gap, float((best[contested] - outside).min()))
-            contest = replace(contest, contested=contested, contenders=contenders, gap=gap)
+            contenders, gap_outside = self._close(directions.rows(contested), found.best[contested])
+            contest = replace(contest, contested=contested, contenders=contenders, gap=min(gap, gap_outside))
         return contest
 
-    def _close(self, directions: np.ndarray, lengths: np.ndarray, floor: np.ndarray) -> tuple[Choices, np.ndarray]:
-        """Who comes up to the floor along each direction, and the best score below it."""
-        counts, outside = np.empty(len(floor), dtype=np.int64), np.empty(len(floor))
-        common = (directions, lengths, floor, self.blocks, len(self.order), *self.narrow)
-        count_close_in_balls(*common, counts, outside)
+    def _close(self, directions: Directions, best: np.ndarray) -> tuple[Choices, float]:
+        """Who comes close to the best along each direction, and the smallest lead over those who do not."""
+        counts, outside = np.empty(len(best), dtype=np.int64), np.empty(len(best))
+        asked = (directions, best - directions.slack, self.places)
+        count_close_in_balls(*asked, counts, outside)
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.empty(starts[-1], dtype=np.int64)
-        list_close_in_balls(*common, starts, places)
-        return sorted_within(self.order[places], starts), outside
+        list_close_in_balls(*asked, starts, places)
+        return sorted_within(self.order[places], starts), float((best - outside).min())
 
 
 def sorted_within(points: np.ndarray, offsets: np.ndarray) -> Choices:
@@ -82,8 +80,8 @@ def in_blocks(places: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(padded.reshape(blocks, WIDTH, -1).transpose(0, 2, 1))
 
 
-def _enclosed(places: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
+def _enclosed(places: np.ndarray, size: int) -> Enclosing:
     balls = -(-len(places) // size)
-    centres, radii = np.empty((places.shape[1], balls)), np.empty(balls)
-    enclose(places, size, centres, radii)
-    return centres, radii * (1 + _ROUNDING) + _ROUNDING * float(np.abs(places).max())
+    tight = Enclosing(np.empty((places.shape[1], balls)), np.empty(balls))
+    enclose(places, size, tight)
+    return tight._replace(radii=tight.radii * (1 + _ROUNDING) + _ROUNDING * float(np.abs(places).max()))

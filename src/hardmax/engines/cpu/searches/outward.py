@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.cpu.kernels.outward import WIDTH, count_close, find_best, list_close
+from hardmax.engines.cpu.kernels.outward import WIDTH, Directions, Found, Shells, count_close, find_best, list_close
 from hardmax.engines.cpu.searches.balls import Balls, in_blocks, sorted_within
 from hardmax.engines.floats.bounds import norms_above
 from hardmax.engines.floats.contest import Contest
@@ -30,43 +30,29 @@ def outward(
     directions = np.ascontiguousarray(directions)
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)
-    looks = _Looks(directions, directions @ centre, norms_above(directions), slack)
-    top = _Shells.outermost(points, radii, min(len(points), _FIRST_SORTED))
-    if len(points) > _FIRST_SORTED and top.settles_few(looks):
+    along, base = Directions(directions, norms_above(directions), slack), directions @ centre
+    top = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED))
+    if len(points) > _FIRST_SORTED and top.settles_few(along, base):
         return Balls.around(points).hold(directions, slack)
-    contest, left = top.hold(looks)
+    contest, left = top.hold(along, base)
     if not len(left):
         return contest
     if points.shape[1] <= _BALLS_ARE_SOONER:
         return contest.with_rows(left, Balls.around(points).hold(directions[left], slack[left]))
-    rest, none = _Shells.outermost(points, radii, len(points)).hold(looks.rows(left))
+    rest, none = _Outermost.of(points, radii, len(points)).hold(along.rows(left), base[left])
     assert not len(none)
     return contest.with_rows(left, rest)
 
 
 @dataclass(frozen=True, eq=False)
-class _Looks:
-    """Directions, their scores with the centre, their lengths, and how close counts as close."""
+class _Outermost:
+    """Points from the outside in: who they are, and where."""
 
-    directions: np.ndarray
-    base: np.ndarray
-    lengths: np.ndarray
-    slack: np.ndarray
-
-    def rows(self, rows: np.ndarray) -> "_Looks":
-        return _Looks(self.directions[rows], self.base[rows], self.lengths[rows], self.slack[rows])
-
-
-@dataclass(frozen=True, eq=False)
-class _Shells:
-    """Points from the outside in, in blocks."""
-
-    blocks: np.ndarray  # (blocks, d, WIDTH)
-    order: np.ndarray  # the points, outermost first
-    reach: np.ndarray  # how far from the centre points from each block on can be; the last for those in no block
+    order: np.ndarray
+    shells: Shells
 
     @classmethod
-    def outermost(cls, points: np.ndarray, radii: np.ndarray, count: int) -> "_Shells":
+    def of(cls, points: np.ndarray, radii: np.ndarray, count: int) -> "_Outermost":
         order = np.arange(len(points)) if count == len(points) else np.argpartition(radii, -count)[-count:]
         beyond = -np.inf
         if count < len(points):
@@ -76,37 +62,36 @@ class _Shells:
         order = order[np.argsort(-radii[order], kind="stable")]
         size = float(np.abs(points).max())
         reach = np.append(radii[order[::WIDTH]], beyond) * (1 + _ROUNDING) + _ROUNDING * size
-        return cls(in_blocks(points[order]), order, reach)
+        return cls(order, Shells(in_blocks(points[order]), count, reach))
 
-    def settles_few(self, looks: _Looks) -> bool:
+    def settles_few(self, directions: Directions, base: np.ndarray) -> bool:
         """Whether these points settle fewer than half of a sample of the directions."""
-        tried = np.arange(0, len(looks.directions), max(1, len(looks.directions) // _TRIED))
-        return 2 * len(self.hold(looks.rows(tried))[1]) > len(tried)
+        tried = np.arange(0, len(base), max(1, len(base) // _TRIED))
+        return 2 * len(self.hold(directions.rows(tried), base[tried])[1]) > len(tried)
 
-    def hold(self, looks: _Looks) -> tuple[Contest, np.ndarray]:
-        """The contest among these points, and the directions for which points that are not among them might matter."""
-        rows = len(looks.directions)
-        winners, resolved = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=bool)
-        best, second = np.empty(rows), np.empty(rows)
-        common = (self.blocks, len(self.order), self.reach)
-        find_best(looks.directions, *common, looks.base, looks.lengths, looks.slack, winners, best, second, resolved)
-        contested = np.flatnonzero(resolved & (best - second <= looks.slack))
+    def hold(self, directions: Directions, base: np.ndarray) -> tuple[Contest, np.ndarray]:
+        """The contest among these points, and the directions for which points that are not among them might matter.
+        `base` are the scores of the centre."""
+        found, resolved = Found.empty(len(base)), np.empty(len(base), dtype=bool)
+        find_best(directions, base, self.shells, found, resolved)
+        leads = found.best - found.second
+        contested = np.flatnonzero(resolved & (leads <= directions.slack))
         clear = resolved.copy()
         clear[contested] = False
-        gap = float((best - second)[clear].min(initial=np.inf))
-        contest = Contest.clear(self.order[winners], gap, "outward")
+        gap = float(leads[clear].min(initial=np.inf))
+        contest = Contest.clear(self.order[found.winners], gap, "outward")
         if len(contested):
-            floor = (best - looks.slack)[contested]
-            contenders, gap_outside = self._close(looks.rows(contested), floor, best[contested])
+            best = found.best[contested]
+            contenders, gap_outside = self._close(directions.rows(contested), base[contested], best)
             contest = replace(contest, contested=contested, contenders=contenders, gap=min(gap, gap_outside))
         return contest, np.flatnonzero(~resolved)
 
-    def _close(self, looks: _Looks, floor: np.ndarray, best: np.ndarray) -> tuple[Choices, float]:
-        rows = len(floor)
-        counts, outside = np.empty(rows, dtype=np.int64), np.empty(rows)
-        common = (looks.directions, self.blocks, len(self.order), self.reach, looks.base, looks.lengths, floor)
-        count_close(*common, counts, outside)
+    def _close(self, directions: Directions, base: np.ndarray, best: np.ndarray) -> tuple[Choices, float]:
+        """Who comes close to the best along each direction, and the smallest lead over those who do not."""
+        counts, outside = np.empty(len(best), dtype=np.int64), np.empty(len(best))
+        asked = (directions, base, best - directions.slack, self.shells)
+        count_close(*asked, counts, outside)
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.empty(starts[-1], dtype=np.int64)
-        list_close(*common, starts, places)
+        list_close(*asked, starts, places)
         return sorted_within(self.order[places], starts), float((best - outside).min())

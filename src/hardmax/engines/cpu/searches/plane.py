@@ -22,6 +22,8 @@ from hardmax.engines.cpu.kernels.plane import (
     BESIDE,
     INSIDE,
     ROWS,
+    Scenes,
+    Winners,
     corners_above,
     find_winners,
     leaving_angles,
@@ -48,23 +50,21 @@ def plane(directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses
     rows = len(directions)
     if len(outer.corners) == 1:  # one point
         return Contest.clear(np.zeros(rows, dtype=np.int64), np.inf, "plane")
-    winners, rivals, leads = np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS))
+    found = Winners(np.empty(rows, dtype=np.int64), np.empty(rows, dtype=np.int8), np.empty(-(-rows // ROWS)))
     unsure = 128 * UNIT * float(norms_above(points[outer.corners]).max())
-    find_winners(directions, slack, unsure, *_scenes(outer, inner, points), winners, rivals, leads)
-    contest = Contest.clear(winners, float(leads.min()), "plane")
-    if not rivals.any():
+    find_winners(directions, slack, unsure, _scenes(outer, inner, points), found)
+    contest = Contest.clear(found.points, float(found.leads.min()), "plane")
+    if not found.rivals.any():
         return contest
-    beside, inside = np.flatnonzero(rivals == BESIDE), np.flatnonzero(rivals == INSIDE)
+    beside, inside = np.flatnonzero(found.rivals == BESIDE), np.flatnonzero(found.rivals == INSIDE)
     if len(beside):
-        some = (directions[beside], outer.numbers_of(winners[beside]), slack[beside])
+        some = (directions[beside], outer.numbers_of(found.points[beside]), slack[beside])
         contest = contest.with_rows(beside, _among_neighbours(outer, inner, points, unsure, *some))
     return contest.with_rows(inside, _near_the_edge(inner, points, unsure, directions[inside], slack[inside]))
 
 
-def _scenes(
-    outer: "_Polygon", inner: "_Polygon", points: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool]:
-    """What `find_winners` wants to know of the polygons: both at once, so that an angle is looked up once."""
+def _scenes(outer: "_Polygon", inner: "_Polygon", points: np.ndarray) -> Scenes:
+    """What is seen of both polygons at once, so that an angle is looked up once."""
     angles = [polygon.leaving_angles(points) for polygon in (outer, inner)]
     both = np.concatenate(angles)
     order = np.argsort(both, kind="stable")
@@ -72,9 +72,9 @@ def _scenes(
     number, within = (np.concatenate([[0], np.cumsum(which)]) for which in (of_outer, ~of_outer))
     furthest, earlier, later = (outer.corners.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.corners.take(within, mode="wrap") if len(inner.corners) else earlier
-    scenes = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
+    places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
     both = both[order]
-    return both, sort_into_bins(both), scenes, furthest, len(inner.corners) > 0
+    return Scenes(both, sort_into_bins(both), places, furthest, len(inner.corners) > 0)
 
 
 def _among_neighbours(

@@ -18,7 +18,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.engines.cpu.kernels.rounded import TILE, find_floors, round_directions, round_points, search
+from hardmax.engines.cpu.kernels.outward import Found
+from hardmax.engines.cpu.kernels.rounded import (
+    TILE,
+    RoundedDirections,
+    RoundedPoints,
+    find_floors,
+    round_directions,
+    round_points,
+    search,
+)
 from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP
 from hardmax.engines.floats.bounds import UNIT, norms_above
 from hardmax.engines.floats.contest import Contest, score_all
@@ -42,11 +51,11 @@ def rounded(
     sure = np.full(len(directions), -np.inf)
     if guesses is not None:
         sure = np.einsum("ij,ij->i", directions, points[guesses] - tiles.centre)
-    looks = _Looks.of(directions, np.arange(len(directions)), tiles, sure)
+    asked = _Directions.of(directions, np.arange(len(directions)), tiles, sure)
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
-    sample = _sample(looks.lengths)
+    sample = _sample(asked.rounded.lengths)
     known = score_all(directions[sample], points, slack[sample]).gap
-    found = _search(looks.sorted_by_need(tiles), tiles, np.maximum(slack, known))
+    found = _search(asked.sorted_by_need(tiles), tiles, np.maximum(slack, known))
     leads = found.best - found.second
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
@@ -62,15 +71,10 @@ def _sample(lengths: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _Tiles:
-    """Points as bytes, outermost first."""
+    """Points as bytes, outermost first; no tile reaches further than one before it."""
 
-    points: np.ndarray
+    rounded: RoundedPoints
     centre: np.ndarray
-    order: np.ndarray
-    packed: np.ndarray  # (tiles, groups, steps, GROUP, STEP) int8
-    scales: np.ndarray
-    reaches: np.ndarray  # never growing from tile to tile
-    errors: np.ndarray
     size: float  # at least |p - c| + |c| for every point p
 
     @classmethod
@@ -83,77 +87,50 @@ class _Tiles:
         order = np.concatenate([order, np.repeat(order[-1:], count * TILE - len(order))])
         steps = -(-points.shape[1] // STEP)
         packed = np.zeros((count, TILE // GROUP, steps, GROUP, STEP), dtype=np.int8)
-        scales, reaches, errors = np.empty(count), np.empty(count), np.empty(count)
-        round_points(points, centre, order, packed, scales, reaches, errors)
-        reaches = np.maximum.accumulate(reaches[::-1])[::-1] * _ABOVE + _TINY
+        measured = RoundedPoints(points, order, packed, np.empty(count), np.empty(count), np.empty(count))
+        round_points(measured, centre)
+        reaches = np.maximum.accumulate(measured.reaches[::-1])[::-1] * _ABOVE + _TINY
+        errors = measured.errors * _ABOVE + reaches * 2.0**-45 + _TINY
         size = float(reaches[0] + norms_above(centre[None])[0])
-        return cls(points, centre, order, packed, scales, reaches, errors * _ABOVE + reaches * 2.0**-45 + _TINY, size)
+        return cls(measured._replace(reaches=reaches, errors=errors), centre, size)
+
+    def outermost(self, count: int) -> RoundedPoints:
+        """The first so many tiles."""
+        points, order, *of_tiles = self.rounded
+        return RoundedPoints(points, order, *(values[:count] for values in of_tiles))
 
 
 @dataclass(frozen=True, eq=False)
-class _Looks:
+class _Directions:
     """Directions as bytes, in an order that puts together those that have to look equally far in."""
 
-    directions: np.ndarray
-    rows: np.ndarray
-    packed: np.ndarray  # (blocks, steps, ROWS, STEP) int8
-    scales: np.ndarray
-    lengths: np.ndarray
-    errors: np.ndarray
+    rounded: RoundedDirections
     floors: np.ndarray  # what each is sure to reach, with the centre taken out; up to `rounding`
     rounding: np.ndarray
 
     @classmethod
-    def of(cls, directions: np.ndarray, rows: np.ndarray, tiles: _Tiles, sure: np.ndarray) -> "_Looks":
-        count, steps = len(rows), tiles.packed.shape[2]
+    def of(cls, vectors: np.ndarray, order: np.ndarray, tiles: _Tiles, sure: np.ndarray) -> "_Directions":
+        count, steps = len(order), tiles.rounded.packed.shape[2]
         packed = np.zeros((-(-count // ROWS), steps, ROWS, STEP), dtype=np.int8)
-        scales, lengths, errors = np.empty(count), np.empty(count), np.empty(count)
-        round_directions(directions, rows, packed, scales, lengths, errors)
-        lengths = lengths * _ABOVE + _TINY
-        errors = errors * _ABOVE + lengths * 2.0**-45 + _TINY
-        rounding = (2 * directions.shape[1] + 8) * UNIT * lengths * tiles.size
-        return cls(directions, rows, packed, scales, lengths, errors, sure - rounding, rounding)
+        measured = RoundedDirections(vectors, order, packed, np.empty(count), np.empty(count), np.empty(count))
+        round_directions(measured)
+        lengths = measured.lengths * _ABOVE + _TINY
+        errors = measured.errors * _ABOVE + lengths * 2.0**-45 + _TINY
+        rounding = (2 * vectors.shape[1] + 8) * UNIT * lengths * tiles.size
+        return cls(measured._replace(lengths=lengths, errors=errors), sure - rounding, rounding)
 
-    def sorted_by_need(self, tiles: _Tiles) -> "_Looks":
+    def sorted_by_need(self, tiles: _Tiles) -> "_Directions":
         """The same, those first that need to look least far; the outermost tiles tell."""
-        floors, first = self.floors, slice(_FIRST_TILES)
-        bounds = (tiles.scales[first], tiles.reaches[first], tiles.errors[first])
-        find_floors(self.packed, self.scales, self.lengths, self.errors, tiles.packed[first], *bounds, floors)
-        need = np.divide(floors, self.lengths, out=np.zeros_like(floors), where=self.lengths > 0)
+        floors, lengths = self.floors, self.rounded.lengths
+        find_floors(self.rounded, tiles.outermost(_FIRST_TILES), floors)
+        need = np.divide(floors, lengths, out=np.zeros_like(floors), where=lengths > 0)
         order = np.argsort(-need, kind="stable")
-        return _Looks.of(self.directions, self.rows[order], tiles, floors[order])
+        return _Directions.of(self.rounded.vectors, self.rounded.order[order], tiles, floors[order])
 
 
-@dataclass(frozen=True, eq=False)
-class _Found:
-    """For each row the best score, the next and the winner, among those looked at."""
-
-    best: np.ndarray
-    second: np.ndarray
-    winners: np.ndarray
-
-
-def _search(looks: _Looks, tiles: _Tiles, within: np.ndarray) -> _Found:
+def _search(directions: _Directions, tiles: _Tiles, within: np.ndarray) -> Found:
     """Look at all who can come so close to the best of their row."""
-    rows = looks.rows
-    found = _Found(np.empty(len(rows)), np.empty(len(rows)), np.empty(len(rows), dtype=np.int64))
-    search(
-        looks.directions,
-        tiles.points,
-        rows,
-        tiles.order,
-        looks.packed,
-        looks.scales,
-        looks.lengths,
-        looks.errors,
-        tiles.packed,
-        tiles.scales,
-        tiles.reaches,
-        tiles.errors,
-        looks.floors,
-        within[rows] + 2 * looks.rounding,
-        found.best,
-        found.second,
-        found.winners,
-    )
+    found = Found.empty(len(within))
+    margins = within[directions.rounded.order] + 2 * directions.rounding
+    search(directions.rounded, tiles.rounded, directions.floors, margins, found)
     return found

@@ -63,26 +63,9 @@ def _walk(
         arrive(ahead, points, count, d)
         square = largest_square(points, count, d)
         going, kept = ask(
-            tokens,
-            points,
-            looks,
-            roughs,
-            lists,
-            leader_since,
-            metric,
-            factors,
-            asked,
-            count,
-            kept,
-            square,
-            error,
-            scale,
-            layer,
-            has_metric,
-            room,
-            slots,
-            d,
-        )
+            tokens, points, looks, roughs, lists, leader_since, metric, factors, asked, count, kept, square, error,
+            scale, layer, has_metric, room, slots, d,
+        )  # fmt: skip
         state = tl.where(going, state, UNDECIDED)
         if going:
             asked = leave(lists, leader_since, asked, room)

@@ -4,32 +4,59 @@ Where floats do not prove a choice, the text is left to integers.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from hardmax.compiling import njit, spread
-from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, WIDTH, walk
+from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, make_room, walk
 
 TEXTS = 64  # a task for a thread
 ROWS_AT_MOST = 64  # layers that a text may take until it settles; one that takes more is left to the engines
 
 
+class Said(NamedTuple):
+    """Text t has the words `ids[offsets[t]:offsets[t + 1]]`, each counted so often; none has more than `longest`."""
+
+    ids: np.ndarray
+    counts: np.ndarray
+    offsets: np.ndarray
+    longest: int
+
+
+class Vectors(NamedTuple):
+    """The vectors of words; the longest are on level 0, and no word on a level, or a later one, is longer than its
+    reach."""
+
+    table: np.ndarray
+    level_of: np.ndarray
+    reach_of_level: np.ndarray
+
+
+class Weights(NamedTuple):
+    """Of each word its mass in the mean of the last layer, and since which layer it leads, or -1."""
+
+    masses: np.ndarray
+    since: np.ndarray
+
+
 @njit
-def _sort(ids, start, count, level_of, reach_of_level, table, places, order, points, reach):
+def _sort(words, vectors, places, order, room):
     """Bring the words of a text into the order of their lengths, and their vectors into columns."""
+    level_of = vectors.level_of
     places[:] = 0
-    for t in range(count):
-        places[level_of[ids[start + t]] + 1] += 1
+    for token in words:
+        places[level_of[token] + 1] += 1
     for level in range(1, len(places)):
         places[level] += places[level - 1]
-    for t in range(count):
-        token = ids[start + t]
+    for t in range(len(words)):
+        token = words[t]
         level = level_of[token]
         p = places[level]
         places[level] += 1
-        order[p], reach[p] = t, reach_of_level[level]
-        for axis in range(len(points)):
-            points[axis, p] = table[token, axis]
+        order[p], room.reach[p] = t, vectors.reach_of_level[level]
+        for axis in range(len(room.points)):
+            room.points[axis, p] = vectors.table[token, axis]
 
 
 @njit
@@ -46,51 +73,49 @@ def _hand_back(mass, share, chosen, count, before):
 
 
 @njit
-def _weigh(counts, start, count, order, rows, settled, powers, layers, keep, chosen, mass, before):
-    """The mass of each point in the mean of the last layer, handed back layer by layer to the first."""
+def _weigh(counts, order, mass):
+    """The mass of each point in the mean of the last layer."""
     total = 0.0
-    for t in range(count):
-        total += counts[start + t]
-    for p in range(count):
-        mass[p] = counts[start + order[p]] / total
-    if settled:
-        _hand_back(mass, powers[layers - rows + 1], chosen[rows - 1], count, before)
+    for count in counts:
+        total += count
+    for p in range(len(counts)):
+        mass[p] = counts[order[p]] / total
+
+
+@njit
+def _hand_back_all(room, count, rows, share, keep, mass):
+    """All layers backwards, from those after the last that was walked, in which points keep a share."""
+    before = room.scores
+    if share < 1.0:
+        _hand_back(mass, share, room.chosen[rows - 1], count, before)
     for row in range(rows - 2, -1, -1):
-        _hand_back(mass, keep, chosen[row], count, before)
+        _hand_back(mass, keep, room.chosen[row], count, before)
 
 
-@spread(lambda ids, counts, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
-def walk_texts(
-    first, last, ids, counts, offsets, table, level_of, reach_of_level, metric, keep, powers, layers, factors, longest,
-    masses, since,
-):  # fmt: skip
-    """The mass of each word of each text in the final mean; `since` says since which layer it leads, or -1.
+@spread(lambda said, *_: -(-(len(said.offsets) - 1) // TEXTS))
+def walk_texts(first, last, said, vectors, rules, powers, weights):
+    """The mass of each word of each text in the final mean, and since when it leads.
 
     A text that floats do not decide gets UNDECIDED in the place of its first word's `since`.
     """
-    d = table.shape[1]
-    room = longest + WIDTH
-    places = np.empty(len(reach_of_level) + 1, np.int64)
-    order, led, final = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.bool_)
-    points, moved, reach = np.zeros((d, room)), np.empty((d, room)), np.empty(room)
-    chosen = np.empty((min(layers + 1, ROWS_AT_MOST), longest), np.int32)
-    look, scores = np.empty(d), np.empty(room)
-    mass, before = np.empty(longest), np.empty(longest)
-    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
-        start, count = offsets[text], offsets[text + 1] - offsets[text]
-        if count == 0:
+    order, mass = np.empty(said.longest, np.int64), np.empty(said.longest)
+    places = np.empty(len(vectors.reach_of_level) + 1, np.int64)
+    room = make_room(said.longest, vectors.table.shape[1], min(rules.layers + 1, ROWS_AT_MOST))
+    for text in range(first * TEXTS, min(last * TEXTS, len(said.offsets) - 1)):
+        start, end = said.offsets[text], said.offsets[text + 1]
+        if start == end:
             continue
-        _sort(ids, start, count, level_of, reach_of_level, table, places, order, points, reach)
-        reached, settled, _, _ = walk(
-            points, moved, count, reach, metric, keep, layers, factors, look, scores, chosen, led, final
-        )
+        _sort(said.ids[start:end], vectors, places, order, room)
+        reached, settled, _, _ = walk(room, end - start, rules)
         rows = reached + 1
-        if reached == UNDECIDED or rows > len(chosen):
-            since[start] = UNDECIDED
+        if reached == UNDECIDED or rows > len(room.chosen):
+            weights.since[start] = UNDECIDED
             continue
-        _weigh(counts, start, count, order, rows, settled, powers, layers, keep, chosen, mass, before)
-        for p in range(count):
-            masses[start + order[p]], since[start + order[p]] = mass[p], led[p]
+        _weigh(said.counts[start:end], order, mass)
+        share = powers[rules.layers - reached] if settled else 1.0
+        _hand_back_all(room, end - start, rows, share, rules.keep, mass)
+        for p in range(end - start):
+            weights.masses[start + order[p]], weights.since[start + order[p]] = mass[p], room.since[p]
 
 
 @njit

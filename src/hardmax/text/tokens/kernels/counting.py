@@ -3,8 +3,8 @@
 import numpy as np
 
 from hardmax.compiling import njit
-from hardmax.text.tokens.kernels.dictionary import fill_table, find_slot, find_words
-from hardmax.text.tokens.kernels.scanning import find_pieces
+from hardmax.text.tokens.kernels.dictionary import Words, fill_table, find_slot, find_words
+from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
 
 BREAK, EXCLAMATION, QUESTION = -1, -2, -3  # in a stream of words: no phrase goes across a break; marks are none of it
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -18,21 +18,22 @@ def _grown(array, length):
 
 
 @njit
-def number_words(data, offsets, longest, classes, lowered, across_sentences):
+def number_words(data, offsets, longest, characters, across_sentences):
     """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and how each is spelt.
 
     Text t is `stream[ends[t]:ends[t + 1]]`, with BREAK where a sentence ends. Word w is
     `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.
     """
-    letters, cuts, cut_keys = np.empty(longest, np.uint32), np.empty(longest, np.int64), np.empty(longest, np.uint64)
+    letters, cuts = np.empty(longest, np.uint32), np.empty(longest, np.int64)
+    found = Pieces(letters, cuts, np.empty(longest, np.uint64))
     numbers = np.empty(longest, np.int32)
     stream, used = np.empty(1024, np.int32), 0
     ends = np.zeros(len(offsets), np.int64)
     table, keys, words = np.full(1024, -1, np.int32), np.empty(512, np.uint64), 0
     spellings, starts = np.empty(8192, np.uint32), np.zeros(513, np.int64)
     for text in range(len(offsets) - 1):
-        pieces = find_pieces(data, offsets[text], offsets[text + 1], classes, lowered, letters, cuts, cut_keys)
-        find_words(letters, cuts, cut_keys, pieces, table, keys, spellings, starts, numbers)
+        pieces = find_pieces(data, offsets[text], offsets[text + 1], characters, found)
+        find_words(found, pieces, Words(table, keys, spellings, starts), numbers)
         while used + 2 * pieces > len(stream):
             stream = _grown(stream, 2 * len(stream))
         end = 0
@@ -51,7 +52,7 @@ def number_words(data, offsets, longest, classes, lowered, across_sentences):
             if mark or numbers[piece] >= 0:
                 continue
             # New, or new in this text.
-            slot = find_slot(letters, start, end, cut_keys[piece], table, keys, spellings, starts)
+            slot = find_slot(letters, start, end, found.keys[piece], Words(table, keys, spellings, starts))
             stream[used - 1] = table[slot]
             if table[slot] < 0:
                 stream[used - 1] = words
@@ -59,7 +60,7 @@ def number_words(data, offsets, longest, classes, lowered, across_sentences):
                     spellings = _grown(spellings, 2 * len(spellings))
                 spellings[starts[words] : starts[words] + end - start] = letters[start:end]
                 starts[words + 1] = starts[words] + end - start
-                keys[words], table[slot] = cut_keys[piece], words
+                keys[words], table[slot] = found.keys[piece], words
                 words += 1
                 if words == len(keys):
                     keys, starts = _grown(keys, 2 * words), _grown(starts, 2 * words + 1)

@@ -1,9 +1,30 @@
 """From the bytes of a text to its words: what `hardmax.text.tokens.tokeniser` says, in one pass."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from hardmax.compiling import njit
 from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SEPARATOR, TAG_START
+
+
+class Characters(NamedTuple):
+    """What characters are, and what they are in lower case; those beyond the ends are letters, and stay as they are."""
+
+    classes: np.ndarray
+    lowered: np.ndarray
+
+
+class Pieces(NamedTuple):
+    """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it.
+
+    A piece without letters is the end of a sentence, and so is a piece that is a mark.
+    """
+
+    letters: np.ndarray  # uint32
+    ends: np.ndarray  # int64
+    keys: np.ndarray  # uint64
+
 
 _BROKEN = np.int64(0xFFFD)
 _START, _PRIME = np.uint64(1469598103934665603), np.uint64(1099511628211)
@@ -81,13 +102,14 @@ def _read_unusual(data, at, end, in_word, classes):
 
 
 @njit
-def find_pieces(data, at, end, classes, lowered, letters, ends, keys, begins=None):
-    """Cut the text `data[at:end]` into pieces; give back how many.
+def find_pieces(data, at, end, characters, found, begins=None):
+    """Cut the text `data[at:end]` into pieces, `found`; give back how many.
 
-    Piece p is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it; its first byte is `begins[p]`, if
-    anyone asks (if not, the compiler leaves that out). A piece without letters is the end of a sentence, and so is a
-    piece that is a mark. One call a text: calls would cost more than the reading.
+    The first byte of piece p is `begins[p]`, if anyone asks (if not, the compiler leaves that out). One call a text:
+    calls would cost more than the reading.
     """
+    classes, lowered = characters
+    letters, ends, keys = found
     pieces, length, start, key = 0, 0, 0, _START
     while at < end:
         code, size = np.int64(data[at]), 1
