@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test lint types layers unit mutate soak bench clean
+.PHONY: demo test lint types layers unit coverage mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -22,6 +22,10 @@ layers: .venv/ready
 unit: .venv/ready
 	$(BIN)/pytest --numprocesses auto
 
+# Which lines and branches no test enters; loops in numba and triton are not seen. Takes as long as the tests.
+coverage: .venv/ready
+	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
+
 # Breaks the code in some hundred ways, one at a time, and asks the tests whether they notice.
 mutate: .venv/ready
 	$(BIN)/python mutations/run.py
@@ -36,6 +40,11 @@ soak: .venv/ready
 
 bench: .venv/ready
 	$(BIN)/python benchmarks/arithmetics.py
+
+# Builds, installs the wheel in an empty environment, tries it there, and prints the changelog. Uploads nothing.
+release: test
+	$(BIN)/pip install --quiet --editable '.[release]'
+	$(BIN)/python tools/release.py
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv

@@ -641,7 +641,7 @@ def test_a_file_that_is_too_large_is_not_read(tmp_path):
 def test_the_checker_has_a_function_for_each_statement_in_250_lines():
     source = CHECKER.read_text()
     assert len(source.splitlines()) <= 250
-    for number, statement in enumerate(["check_shape", "check_attended", "leads", "last_for_ever", "is_limit"], 1):
+    for number, statement in enumerate(["check_shape", "check_attended", "is_leader", "last_for_ever", "is_limit"], 1):
         assert re.search(rf'def {statement}\(.*\n +"""Statement {number}: ', source)
 
 

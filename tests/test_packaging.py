@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import importlib.metadata
 import importlib.resources
 import re
 import sys
@@ -13,7 +14,9 @@ import hardmax
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
-EXTRAS = {name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in ("bench", "dev")}
+EXTRAS = {
+    name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in ("bench", "release", "dev")
+}
 # Where what is installed is not called as it is imported.
 MODULES = {"python-flint": "flint", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
 PART_OF = {"mpl_toolkits": "matplotlib"}
@@ -40,6 +43,18 @@ def imported() -> set[str]:
 def test_an_extra_brings_nothing_that_nobody_imports():
     needed = [*PROJECT["dependencies"], *(wanted for extra in EXTRAS.values() for wanted in extra)]
     assert {module_of(wanted) for wanted in needed} == imported()
+
+
+def test_what_hand_written_code_for_llvm_was_tried_with_is_what_is_asked_for():
+    # `engines/cpu/kernels/tiles.py` is in LLVM's own language: a later minor version may read it otherwise.
+    asked = {module_of(wanted): wanted for wanted in PROJECT["dependencies"]}
+    for name in ("numba", "llvmlite"):
+        bounds = re.fullmatch(rf"{name}>=(\d+)\.(\d+),<(\d+)\.(\d+)", asked[name])
+        assert bounds is not None, f"{asked[name]} has no upper bound"
+        lowest, beyond = tuple(map(int, bounds.groups()[:2])), tuple(map(int, bounds.groups()[2:]))
+        here = tuple(map(int, importlib.metadata.version(name).split(".")[:2]))
+        assert lowest <= here < beyond
+        assert beyond[1] - lowest[1] <= 2
 
 
 def test_the_types_are_told_of():

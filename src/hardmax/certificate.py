@@ -5,8 +5,8 @@ Points z_i with multiplicities m_i go from layer to layer by hardmax self-attent
     z_i  ↦  (z_i + alpha w_i) / (1 + alpha),    w_i = the mean of the points in C_i, counted with multiplicity,
                                                 C_i = argmax_j <A z_i, z_j>, the attended set of point i.
 
-A certificate says where every point ends, in five statements. Each has a function here, with its proof beside it:
-`check_shape`, `check_attended`, `leads`, `last_for_ever`, `is_limit`. Schema and exit codes: docs/certificate.md."""
+A certificate says where every point ends, in five statements. Each has a function with its proof: `check_shape`,
+`check_attended`, `is_leader`, `last_for_ever`, `is_limit`. Schema and exit codes: docs/certificate.md."""
 
 import hashlib
 import json
@@ -156,7 +156,7 @@ class Check:
                 self.z = [[q * x + p * y for x, y in zip(*each, strict=True)] for each in zip(self.z, w, strict=True)]
             sets = coming.pop()["sets"] if coming and coming[-1]["from"] == layer else sets
             self.check_attended(sets)
-            leaders |= {i: layer for i in range(len(sets)) if i not in leaders and self.leads(i, sets[i])}
+            leaders |= {i: layer for i in range(len(sets)) if i not in leaders and self.is_leader(i, sets[i])}
             self.z, w = self.means(sets, self.z)
             found = "last" if self.last_for_ever(sets, w) else "need not last"
             _require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
@@ -178,7 +178,7 @@ class Check:
             if said != attended:
                 raise Stop(f"{self.part}: point {i} attends to {attended!s:.99}, not to {said!s:.99}")
 
-    def leads(self, i: int, attended: list[int]) -> bool:
+    def is_leader(self, i: int, attended: list[int]) -> bool:
         """Statement 3: a point leads from the first layer on at which all that it attends to sit where it sits.
         It never moves again: the others mix their old place, which scores less along A z_i, with places none of which
         scores more. So they score less again, and the attended set stays as it is."""

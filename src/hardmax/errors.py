@@ -35,6 +35,7 @@ _BROUGHT = {
     "figures": ("matplotlib",),
     "gpu": ("torch", "triton"),
     "hub": ("huggingface_hub",),
+    "sklearn": ("sklearn",),
     "tables": ("pyarrow", "pandas"),
     "train": ("torch", "sklearn"),
 }

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from hardmax.errors import MissingExtra
 
 if find_spec("sklearn") is None:
-    raise MissingExtra("An estimator", "train")
+    raise MissingExtra("An estimator", "sklearn")
 
 from hardmax.estimators.classifier import HardmaxClassifier
 from hardmax.estimators.clustering import HardmaxClustering

@@ -4,6 +4,9 @@ In JSON arrays are lists. In npz an array at the top of the document is an entry
 programs find it; all others of a dtype lie one after the other in one entry, since a batch may have many thousands of
 them. The document says `{"array": entry}` or `{"array": entry, "start": …, "shape": …}` in their place.
 
+This is no safetensors, as models are: a run has integers of any length and lists of lists, and what is in it should be
+there for whoever has numpy alone.
+
 A file carries a digest, SHA-256, of all else that is in it: in JSON of the document written without spaces and with its
 keys in order, in npz of all other entries, in order of their names. Whatever was edited, cut or mixed up is refused. A
 digest protects from accidents, not from people: whoever changes a run on purpose can make a new one. To trust a
