@@ -174,7 +174,7 @@ class Limit:
         """Plain data that proves the limit, for `verify` or a checker of one's own (see docs/certificate.md)."""
         from hardmax.limits.certifying import certify
 
-        return certify(self)
+        return certify(self.run, self.clusters)
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
