@@ -50,6 +50,14 @@ class Dynamics:
         metric = "" if self.metric is None else ", metric=" + str([[str(x) for x in row] for row in self.metric])
         return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
 
+    def to_dict(self) -> dict[str, Any]:
+        """alpha and the metric as plain data, as exact as they are."""
+        metric = self.metric
+        return {
+            "alpha": str(self.alpha),
+            "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
+        }
+
     @cached_property
     def keep(self) -> Fraction:
         """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""

@@ -1,5 +1,7 @@
 """Words for numbers."""
 
+import math
+
 
 def counted(number: int, noun: str) -> str:
     """A number with its noun.
@@ -18,3 +20,8 @@ def chance(probability: float) -> str:
     """
     shown = f"{100 * probability:.1f} %"
     return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(shown, shown)
+
+
+def finite(number: float) -> float | None:
+    """For JSON, which has no nan and no infinity: both are null."""
+    return number if math.isfinite(number) else None

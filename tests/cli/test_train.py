@@ -110,8 +110,8 @@ def test_options_overrule_the_recipe(hardmax: Command, here: Path):
 
 
 def test_a_recipe_may_go_by_its_name():
-    from hardmax.cli.train_recipe import read_recipe
     from hardmax.train import IMDB_16D
+    from hardmax.train.reading import read_recipe
 
     assert read_recipe("imdb-16d") == read_recipe("imdb_16d") == IMDB_16D
 

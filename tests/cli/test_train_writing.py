@@ -13,11 +13,10 @@ from text.small_models import small_model
 
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
-from hardmax.cli.files import train as train_files
-from hardmax.cli.files.train import Target
 from hardmax.errors import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.train.log import Epoch, read_log
+from hardmax.train.writing import CURVE, Target
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
 
@@ -36,7 +35,7 @@ def write(model: TextModel, place: Path) -> None:
     with target.claimed():
         target.start()
         (target.checkpoint / "checkpoint.safetensors").write_bytes(b"half of the work")
-        target.write(model)
+        target.write(model, {CURVE: b"a curve"})
 
 
 def whole_one_of(place: Path, *models: TextModel) -> TextModel:
@@ -50,7 +49,6 @@ def whole_one_of(place: Path, *models: TextModel) -> TextModel:
 def test_wherever_a_training_is_killed_the_old_or_the_new_model_is_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(train_files, "_curve", lambda _: {"training.png": b"a curve"})
     monkeypatch.setattr(os, "fsync", lambda _: None)
     place = tmp_path / "model"
     write(OLD, place)

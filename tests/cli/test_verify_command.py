@@ -9,8 +9,8 @@ from command import Command, Outcome
 from hostile_certificates import HOSTILE, REPEATED, Hostile
 
 from hardmax import Dynamics, clouds, limit
-from hardmax.cli.files.limit import certificate_bytes
 from hardmax.limits.certifying import digest
+from hardmax.limits.storage import certificate_bytes
 
 CERTIFICATE: dict[str, Any] = limit(clouds.nonleader_clusters(), Dynamics("1/2")).certificate
 

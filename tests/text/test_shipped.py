@@ -5,7 +5,7 @@ import pytest
 from text.reviews import read_split
 
 import hardmax as hm
-from hardmax.text.shipped import MODELS, available
+from hardmax.text.files.finding import MODELS, available
 
 NAMES = ["imdb-16d", "imdb-2d", "imdb-2d-best"]
 

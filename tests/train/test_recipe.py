@@ -8,7 +8,7 @@ import pytest
 
 from hardmax import train
 from hardmax.errors import InputError, MissingExtra
-from hardmax.text.shipped import available
+from hardmax.text.files.finding import available
 from hardmax.train import PRESETS, Recipe
 from hardmax.train.presets import PRESET_NAMES, find_preset
 

@@ -3,7 +3,6 @@
 Whatever is printed may quote a text from elsewhere: here it is made harmless, whoever it came from.
 """
 
-import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -36,11 +35,6 @@ def print_text(text: object) -> None:
 def print_json(document: Any) -> None:
     """One line of strict JSON: no nan, no infinity."""
     print(harmless_json(document, encoding=sys.stdout.encoding or "utf-8"))
-
-
-def finite(number: float) -> float | None:
-    """JSON has no nan and no infinity: both are null."""
-    return number if math.isfinite(number) else None
 
 
 def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:

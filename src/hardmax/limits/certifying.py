@@ -3,28 +3,26 @@
 import hashlib
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict
 from hardmax.checking import real_number
 from hardmax.errors import InputError
+from hardmax.limits.clusters import Clusters
 from hardmax.limits.kinds import FaceProjection, Kind, Vertex
-
-if TYPE_CHECKING:
-    from hardmax.limits.result import Limit
+from hardmax.runs.trajectory import Trajectory
 
 FORMAT, VERSION = "hardmax-limit-certificate", 1
 
 
-def certify(lim: "Limit") -> dict[str, Any]:
-    """The certificate of a proved limit."""
-    run = lim.run
-    if not lim.certified:
-        why = "float arithmetic proves nothing" if lim.settled_at is not None else run.stopped
+def certify(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
+    """The certificate of a limit that the run proves, given its clusters."""
+    if not run.certified or run.settled_at is None:
+        why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
         raise InputError(f"`certificate`: there is no proof to write down ({why}).")
     try:
-        document = _document(lim)
+        document = _document(run, clusters)
     except ValueError as error:
         # Python writes no integers of more than some thousand digits: tiny steps walked for long make such.
         raise InputError(f"`certificate`: its numbers are too long to be written down ({error}).") from None
@@ -46,8 +44,7 @@ def digest(document: dict[str, Any]) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()
 
 
-def _document(lim: "Limit") -> dict[str, Any]:
-    run = lim.run
+def _document(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
     metric, points = run.dynamics.metric, run.points.integers
     return {
         "format": FORMAT,
@@ -57,36 +54,35 @@ def _document(lim: "Limit") -> dict[str, Any]:
         "denominator": str(points.denominator),
         "points": [[str(value) for value in row] for row in points.numerators],
         "multiplicities": run.points.multiplicities.tolist(),
-        "attended": _attended(lim),
-        "settled_at": lim.settled_at,
+        "attended": _attended(run),
+        "settled_at": run.settled_at,
         "leaders": [[point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0],
-        "limits": _limits(lim),
+        "limits": _limits(run, clusters),
     }
 
 
-def _attended(lim: "Limit") -> list[dict[str, Any]]:
+def _attended(run: Trajectory) -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for stretch in lim.run.walker.walk(lim.run.points, lim.run.dynamics):
+    for stretch in run.walker.walk(run.points, run.dynamics):
         sets = stretch.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": stretch.layer, "sets": sets})
     return entries
 
 
-def _limits(lim: "Limit") -> list[dict[str, Any]]:
-    run, clusters = lim.run, lim.clusters
+def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
     first_token = [int(members[0]) for members in run.points.members]
-    described = [_described(lim, kind, int(label)) for label, kind in enumerate(clusters.kinds)]
+    described = [_described(run, clusters, kind, int(label)) for label, kind in enumerate(clusters.kinds)]
     return [described[clusters.labels[token]] for token in first_token]
 
 
-def _described(lim: "Limit", kind: Kind, label: int) -> dict[str, Any]:
-    of_token = lim.run.points.of_token
+def _described(run: Trajectory, clusters: Clusters, kind: Kind, label: int) -> dict[str, Any]:
+    of_token = run.points.of_token
     if isinstance(kind, Vertex):
         return {"vertex": int(of_token[kind.leader])}
-    token = lim.clusters.labels.tolist().index(label)
-    (limit,) = lim.run.exactly(lim.run.stretches[-1]).targets([int(of_token[token])])
+    token = clusters.labels.tolist().index(label)
+    (limit,) = run.exactly(run.stretches[-1]).targets([int(of_token[token])])
     point = [str(value) for value in limit]
     if isinstance(kind, FaceProjection):
         vertices = [int(of_token[leader]) for leader in kind.vertices]

@@ -3,8 +3,9 @@
 With a symmetric positive definite metric there are none: a token attends to tokens at least as long as itself.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import takewhile
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +26,10 @@ class Cycle:
     """Whether the tokens themselves came back to the same places."""
     chase: tuple[int, ...]
     """Tokens each of which attends to the next, and the last to the first; empty if there are none."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return asdict(self) | {"chase": list(self.chase)}
 
 
 def find_cycle(run: Trajectory) -> Cycle | None:

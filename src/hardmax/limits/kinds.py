@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True)
@@ -13,6 +13,10 @@ class Vertex:
 
     def __str__(self) -> str:
         return f"vertex {self.leader}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"kind": "vertex", "leader": self.leader}
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,10 @@ class FaceProjection:
     def __str__(self) -> str:
         return f"face {', '.join(map(str, self.vertices))}"
 
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data; weights are exact."""
+        return {"kind": "face", "vertices": list(self.vertices), "weights": [str(weight) for weight in self.weights]}
+
 
 @dataclass(frozen=True)
 class Elsewhere:
@@ -35,6 +43,10 @@ class Elsewhere:
 
     def __str__(self) -> str:
         return "elsewhere"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data."""
+        return {"kind": "elsewhere"}
 
 
 Kind: TypeAlias = Vertex | FaceProjection | Elsewhere

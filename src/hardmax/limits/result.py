@@ -19,7 +19,9 @@ from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, root
 from hardmax.tokens.rationals import read_number
-from hardmax.wording import counted
+from hardmax.wording import counted, finite
+
+NEAR = "1e-6"  # how near the limit people usually ask to be
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -174,7 +176,35 @@ class Limit:
         """Plain data that proves the limit, for `verify` or a checker of one's own (see docs/certificate.md)."""
         from hardmax.limits.certifying import certify
 
-        return certify(self)
+        return certify(self.run, self.clusters)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The limit as plain data, ready for JSON."""
+        run, clusters = self.run, self.clusters
+        return run.dynamics.to_dict() | {
+            "n": run.n,
+            "d": run.d,
+            "layers": run.layers,
+            "stopped": self.stopped,
+            "settled_at": self.settled_at,
+            f"layers_to_{NEAR}": None if self.settled_at is None else self.layers_to(NEAR),
+            "arithmetic": self.arithmetic,
+            "certified": self.certified,
+            "bound": finite(self.bound),
+            "theorem_applies": self.theorem_applies,
+            "theorem_reason": self.theorem_reason,
+            "cycle": None if self.cycle is None else self.cycle.to_dict(),
+            "leaders": self.leaders.tolist(),
+            "leader_layers": self.leader_layers.tolist(),
+            "clusters": [
+                {"point": point, "size": size} | kind.to_dict()
+                for point, size, kind in zip(
+                    clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True
+                )
+            ],
+            "labels": clusters.labels.tolist(),
+            "points": self.points.tolist(),
+        }
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"

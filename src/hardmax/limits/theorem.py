@@ -7,9 +7,10 @@ again at every layer that is looked at.
 import math
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from hardmax.runs.stops import Settled
 from hardmax.runs.trajectory import Trajectory
 from hardmax.runs.walking import run_points
 from hardmax.tokens.rationals import IntegerCloud
+from hardmax.wording import finite
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
@@ -47,6 +49,10 @@ class Statement:
     """How clearly it holds: an inequality by its smallest lead (a share of |A| R^2, or of the norm itself), an equality
     by how far it is off, which in integers is 0. None where it does not apply or fails."""
     detail: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data, ready for JSON."""
+        return asdict(self) | {"margin": None if self.margin is None else finite(self.margin)}
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The glass-box text classifier: words become tokens, the layers gather them round a few leaders, and those decide.
 
-No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.estimators` (and here by name).
+No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.estimators`.
 
 >>> from hardmax.text import Tokeniser, plant
 >>> [token.surface for token in Tokeniser(longest_phrase=1).tokens("Don't miss it!")]
@@ -16,7 +16,6 @@ _HOMES = {
     "Corpus": "hardmax.text.data.corpora",
     "Encoded": "hardmax.text.tokens.encoding",
     "Explanation": "hardmax.text.explain.explanation",
-    "HardmaxClassifier": "hardmax.estimators",  # above this room, so by name only; needs the extra `train`
     "TextModel": "hardmax.text.text_model",
     "Tokeniser": "hardmax.text.tokens.tokeniser",
     "Vocabulary": "hardmax.text.tokens.vocabulary",

@@ -5,6 +5,7 @@
 """
 
 # pyright: reportMissingImports=false
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from hardmax.errors import need
@@ -13,15 +14,16 @@ from hardmax.train.recipe import Recipe
 
 if TYPE_CHECKING:
     from hardmax.train.fitting import fit
+    from hardmax.train.from_corpus import fit_corpus
 
-__all__ = ["IMDB_16D", "IMDB_2D", "IMDB_2D_BEST", "PRESETS", "Recipe", "fit"]
+__all__ = ["IMDB_16D", "IMDB_2D", "IMDB_2D_BEST", "PRESETS", "Recipe", "fit", "fit_corpus"]
+
+_HOMES = {"fit": "hardmax.train.fitting", "fit_corpus": "hardmax.train.from_corpus"}
 
 
 def __getattr__(name: str) -> Any:
-    """`fit`, once it is asked for: recipes can be read without torch."""
-    if name != "fit":
+    """What trains, once it is asked for: recipes can be read without torch."""
+    if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     need("Training", "train", "torch")
-    from hardmax.train.fitting import fit
-
-    return fit
+    return getattr(importlib.import_module(_HOMES[name]), name)

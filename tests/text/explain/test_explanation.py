@@ -9,7 +9,7 @@ import pytest
 from text.small_models import random_texts, small_model
 
 from hardmax.errors import InputError
-from hardmax.text.explain.explanation import EXTRA
+from hardmax.text.explain.account import EXTRA
 
 GRID = np.random.default_rng(1).integers(-1, 2, size=(13, 2))
 MODELS = {

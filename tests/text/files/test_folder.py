@@ -9,8 +9,9 @@ import pytest
 from safetensors.numpy import load, save
 from text.small_models import random_texts, small_model
 
+import hardmax as hm
 from hardmax.errors import InputError, MissingExtra
-from hardmax.text import shipped
+from hardmax.text.files import finding
 from hardmax.text.text_model import TextModel
 
 FILES = {"config.json", "model.safetensors", "vocabulary.txt", "metrics.json", "README.md", "hashes.json"}
@@ -192,11 +193,11 @@ def test_classes_and_metrics_must_be_plain_data(tmp_path):
 
 
 def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(folder, monkeypatch):
-    monkeypatch.setattr(shipped, "MODELS", folder.parent)
-    assert shipped.available() == ["model"]
-    assert shipped.load("model").alpha == shipped.load(folder).alpha == "1/10"
+    monkeypatch.setattr(finding, "MODELS", folder.parent)
+    assert finding.available() == ["model"]
+    assert hm.load("model").alpha == hm.load(folder).alpha == "1/10"
     with pytest.raises(InputError, match="shipped are model") as caught:
-        shipped.load("imdb-9d")
+        hm.load("imdb-9d")
     assert "\n" not in str(caught.value)
 
 

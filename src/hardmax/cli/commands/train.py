@@ -1,12 +1,17 @@
 """`hardmax train`: from texts with labels to a model in a folder."""
 
-from typing import Annotated
+import shlex
+import sys
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, read_number
 from hardmax.cli.output import narrate, print_json
+
+if TYPE_CHECKING:
+    from hardmax.train.writing import Target
 
 
 def train_command(
@@ -32,10 +37,11 @@ def train_command(
 
     Writes a folder that `hardmax evaluate` and `hardmax explain` read, with a model card, the log and its curve.
     """
-    from hardmax.cli.files.train import Target
+    from hardmax.cli.files.train import curve_of
     from hardmax.cli.reports import train as train_report
     from hardmax.cli.reports.train_progress import training_table
-    from hardmax.cli.train_recipe import read_recipe
+    from hardmax.train.reading import read_recipe
+    from hardmax.train.writing import Target
 
     chosen = read_recipe(
         recipe,
@@ -43,7 +49,7 @@ def train_command(
         layers=layers,
         alpha=None if alpha is None else read_number(alpha, "--alpha"),
         epochs=epochs,
-        validation=None if validation is None else read_number(validation, "--validation"),
+        validation_fraction=None if validation is None else read_number(validation, "--validation"),
         seed=seed,
     )
     target = Target(output, force=force, resume=resume)
@@ -53,20 +59,28 @@ def train_command(
         begin = train_report.begin(corpus, chosen)
 
         # Only now, since torch takes seconds to come.
-        from hardmax.cli.training import train_on
-        from hardmax.train import fit
+        from hardmax.train import fit_corpus
 
         narrate(begin)
         target.start()
         try:
             with training_table(chosen) as progress:
-                model = train_on(corpus, chosen, fit, target.checkpoint, progress)
+                model = fit_corpus(corpus, chosen, folder=target.checkpoint, progress=progress)
         except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal to end
-            narrate(target.way_on())
+            narrate(_way_on(target))
             raise
-        for path in target.write(model):
+        for path in target.write(model, curve_of(model)):
             narrate(f"wrote {path}")
     if as_json:
         print_json(train_report.document(model, output))
     else:
         train_report.show(model)
+
+
+def _way_on(target: "Target") -> str:
+    """What to do after an interruption."""
+    if not target.is_begun:
+        return "interrupted before the end of the first epoch: nothing is kept."
+    again = [word for word in sys.argv[1:] if word not in ("--force", "--resume")]
+    forced = ["--force"] if target.force else []
+    return f"interrupted; go on with: {shlex.join(['hardmax', *again, *forced, '--resume'])}"

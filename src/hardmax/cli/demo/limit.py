@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardmax.cli.files.limit import certificate_bytes
 from hardmax.cli.reports.limit import show
 from hardmax.cli.reports.phrases import say
 
@@ -23,6 +22,7 @@ def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
     from hardmax.certificate import verify
     from hardmax.figures.limit_figure import limit_figure
     from hardmax.figures.style import save_figure
+    from hardmax.limits.storage import certificate_bytes
     from hardmax.tokens.files import write_whole
 
     print()

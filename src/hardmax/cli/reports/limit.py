@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hardmax.cli.output import finite, is_terminal, print_facts, print_table
+from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
     SHOWN_ROWS,
     columns,
     coordinate,
     leaders_of,
-    parameters,
     settled,
     size_of,
     some,
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from hardmax.limits.result import Limit
     from hardmax.limits.theorem import TheoremReport
 
-NEAR = "1e-6"
 SHOWN_VERTICES, SHOWN_CHASE = 6, 8
 WIDE = 80
 
@@ -35,9 +33,12 @@ def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport
     from hardmax.limits.finding import limits_of
     from hardmax.limits.result import Limit
 
-    found = [_limit_document(lim) for lim in limits_of(result)]
+    found = [lim.to_dict() for lim in limits_of(result)]
     if reports is not None:
-        found = [one | {"check": _check_document(report)} for one, report in zip(found, reports, strict=True)]
+        found = [
+            one | {"check": [statement.to_dict() for statement in report]}
+            for one, report in zip(found, reports, strict=True)
+        ]
     about = {"hardmax": __version__}
     return about | (found[0] if isinstance(result, Limit) else {"clouds": found})
 
@@ -67,68 +68,9 @@ def show_checks(reports: "Sequence[TheoremReport]") -> None:
     print_table(header, rows, right=header)
 
 
-# ---------------------------------------------------------------- for programs
-
-
-def _limit_document(lim: "Limit") -> dict[str, Any]:
-    run, clusters, cycle = lim.run, lim.clusters, lim.cycle
-    return parameters(run.dynamics) | {
-        "n": run.n,
-        "d": run.d,
-        "layers": run.layers,
-        "stopped": lim.stopped,
-        "settled_at": lim.settled_at,
-        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
-        "arithmetic": lim.arithmetic,
-        "certified": lim.certified,
-        "bound": finite(lim.bound),
-        "theorem_applies": lim.theorem_applies,
-        "theorem_reason": lim.theorem_reason,
-        "cycle": None if cycle is None else _cycle_document(cycle),
-        "leaders": lim.leaders.tolist(),
-        "leader_layers": lim.leader_layers.tolist(),
-        "clusters": [
-            {"point": point, "size": size} | _kind_document(kind)
-            for point, size, kind in zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
-        ],
-        "labels": clusters.labels.tolist(),
-        "points": lim.points.tolist(),
-    }
-
-
-def _kind_document(kind: "Kind") -> dict[str, Any]:
-    from hardmax.limits.kinds import FaceProjection, Vertex
-
-    match kind:
-        case Vertex(leader):
-            return {"kind": "vertex", "leader": leader}
-        case FaceProjection(vertices, weights):
-            return {"kind": "face", "vertices": list(vertices), "weights": [str(weight) for weight in weights]}
-        case _:
-            return {"kind": "elsewhere"}
-
-
-def _cycle_document(cycle: "Cycle") -> dict[str, Any]:
-    return {"period": cycle.period, "since": cycle.since, "exact": cycle.exact, "chase": list(cycle.chase)}
-
-
-def _check_document(report: "TheoremReport") -> list[dict[str, Any]]:
-    return [
-        {
-            "source": statement.source,
-            "claim": statement.claim,
-            "verdict": statement.verdict,
-            "margin": None if statement.margin is None else finite(statement.margin),
-            "detail": statement.detail,
-        }
-        for statement in report
-    ]
-
-
-# ---------------------------------------------------------------- for people
-
-
 def _facts(lim: "Limit") -> list[tuple[str, str]]:
+    from hardmax.limits.result import NEAR
+
     known = [
         ("tokens", size_of(lim.run)),
         ("alpha", str(lim.run.dynamics.alpha)),
@@ -216,6 +158,8 @@ def _share(share: float) -> str:
 
 
 def _show_clouds(limits: "Sequence[Limit]") -> None:
+    from hardmax.limits.result import NEAR
+
     header = ["cloud", "tokens", "leaders", "clusters", "settled", "arithmetic", f"to {NEAR}", "theorem"]
     rows = [
         [

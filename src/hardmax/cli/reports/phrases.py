@@ -3,12 +3,11 @@
 import shutil
 import textwrap
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardmax.cli.output import is_terminal
 
 if TYPE_CHECKING:
-    from hardmax.dynamics import Dynamics
     from hardmax.runs.trajectory import Trajectory
 
 SHOWN_ROWS, SHOWN_LEADERS, SHOWN_TOKENS = 20, 12, 4
@@ -18,15 +17,6 @@ DECIDED_BY = {
     "exact": "exact: integers",
     "float": "float: nothing is proved",
 }
-
-
-def parameters(dynamics: "Dynamics") -> dict[str, Any]:
-    """alpha and the metric, as exact as they are."""
-    metric = dynamics.metric
-    return {
-        "alpha": str(dynamics.alpha),
-        "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
-    }
 
 
 def size_of(run: "Trajectory") -> str:

@@ -2,18 +2,18 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax.cli.output import finite, is_terminal, print_facts, print_table
+from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
     SHOWN_ROWS,
     coordinate,
     coordinates_shown,
     leaders_of,
-    parameters,
     settled,
     size_of,
     token_list,
 )
+from hardmax.wording import finite
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectories import Trajectories
@@ -43,7 +43,7 @@ def show(result: "Trajectory | Trajectories") -> None:
 
 
 def _run_document(run: "Trajectory") -> dict[str, Any]:
-    return parameters(run.dynamics) | {
+    return run.dynamics.to_dict() | {
         "n": run.n,
         "d": run.d,
         "layers": run.layers,

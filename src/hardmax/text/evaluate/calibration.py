@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from hardmax.checking import instance, short
 from hardmax.errors import InputError
-from hardmax.text.model.checks import class_numbers
+from hardmax.text.labels import class_numbers
 from hardmax.text.text_model import TextModel
 from hardmax.tokens.rationals import objects_in
 from hardmax.tokens.tables import float_array

@@ -6,7 +6,7 @@ import numpy as np
 
 from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
-from hardmax.text.model.checks import MOST_CLASSES, class_numbers
+from hardmax.text.labels import MOST_CLASSES, class_numbers
 from hardmax.tokens.tables import float_array
 
 BINS = 15

@@ -3,12 +3,11 @@ leaders, with a word about what is left out, so that nobody has to scroll throug
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from hardmax.text.explain.explanation import Explanation, Share
+from hardmax.text.explain.account import Account, Share
 
 WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than this shown of one that is longer
 AROUND = 200  # characters on either side of a leader
@@ -27,11 +26,11 @@ class Piece:
     side: Side = ""
 
 
-def pieces(explanation: "Explanation") -> list[Piece]:
+def pieces(account: Account) -> list[Piece]:
     """The text from its beginning to its end. Where leaders overlap, the one with more mass is marked."""
-    text = explanation.text
-    windows = _windows(text, explanation.leaders)
-    marks = _marks(explanation.leaders, windows, len(text))
+    text = account.text
+    windows = _windows(text, account.leaders)
+    marks = _marks(account.leaders, windows, len(text))
     found, at = [], 0
     for first, last in windows:
         found += _left_out(at, first)
@@ -40,7 +39,7 @@ def pieces(explanation: "Explanation") -> list[Piece]:
     return [piece for piece in [*found, *_left_out(at, len(text))] if piece.text]
 
 
-def _windows(text: str, leaders: "tuple[Share, ...]") -> list[Span]:
+def _windows(text: str, leaders: tuple[Share, ...]) -> list[Span]:
     """What is shown, in order, without overlaps."""
     if len(text) <= WHOLE:
         return [(0, len(text))]
@@ -69,7 +68,7 @@ def _window(text: str, place: int) -> Span:
     return first, last
 
 
-def _marks(leaders: "tuple[Share, ...]", windows: list[Span], length: int) -> list[tuple[int, int, Side]]:
+def _marks(leaders: tuple[Share, ...], windows: list[Span], length: int) -> list[tuple[int, int, Side]]:
     """The leaders that stand in the windows, in order, without overlaps."""
     taken, marks = bytearray(length), []
     for share in leaders:

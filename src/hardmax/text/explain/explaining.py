@@ -1,11 +1,12 @@
 """From one text to its explanation."""
 
 from hardmax.compiling import letting_numba_sleep
-from hardmax.text.explain.explanation import EXTRA, Explanation, Share
-from hardmax.text.text_model import TextModel
+from hardmax.text.explain.account import EXTRA, Share
+from hardmax.text.explain.explanation import Explanation
+from hardmax.text.model.model import Model
 
 
-def explain(model: TextModel, text: str) -> Explanation:
+def explain(model: Model, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
     read = model.read(text)
     with letting_numba_sleep():

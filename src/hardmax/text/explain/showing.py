@@ -1,13 +1,9 @@
 """An explanation as plain text for a terminal, and as HTML, in which nothing of the text is left unescaped."""
 
-from typing import TYPE_CHECKING
-
 from hardmax.foreign import harmless_html, harmless_line
+from hardmax.text.explain.account import Account, Share
 from hardmax.text.explain.excerpt import Piece, pieces
 from hardmax.wording import chance, counted
-
-if TYPE_CHECKING:
-    from hardmax.text.explain.explanation import Explanation, Share
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 # Okabe–Ito; a solid or dashed line says the same as the colour.
@@ -22,53 +18,51 @@ _STYLE = """
 """
 
 
-def plain(explanation: "Explanation") -> str:
+def plain(account: Account) -> str:
     """Label and probability, the leaders with their shares, and how the logit adds up."""
-    rows = [(harmless_line(word), mass, f"{part:+.3f}") for word, mass, part in _rows(explanation)]
+    rows = [(harmless_line(word), mass, f"{part:+.3f}") for word, mass, part in _rows(account)]
     width = max(len(word) for word, _, _ in rows)
-    head = f"{harmless_line(explanation.label)}  {chance(explanation.probability)}"
+    head = f"{harmless_line(account.label)}  {chance(account.probability)}"
     lines = [f"  {word:{width}}  {mass:>7}  {part:>9}" for word, mass, part in rows]
-    title = f"  {'leaders':{width}}  {'mass':>7}  towards {harmless_line(explanation.towards)}"
-    return "\n".join([head, *_unknown(explanation), title, *lines])
+    title = f"  {'leaders':{width}}  {'mass':>7}  towards {harmless_line(account.towards)}"
+    return "\n".join([head, *_unknown(account), title, *lines])
 
 
-def fragment(explanation: "Explanation") -> str:
+def fragment(account: Account) -> str:
     """The text with its leaders marked (of a long one, what is around them), and the account as a table."""
-    head = (
-        f"<p><strong>{harmless_html(explanation.label)}</strong> {harmless_html(chance(explanation.probability))}</p>"
-    )
-    notes = "".join(f"<p>{harmless_html(line)}</p>" for line in _unknown(explanation))
+    head = f"<p><strong>{harmless_html(account.label)}</strong> {harmless_html(chance(account.probability))}</p>"
+    notes = "".join(f"<p>{harmless_html(line)}</p>" for line in _unknown(account))
     rows = "".join(
         f"<tr><td>{harmless_html(word)}</td><td>{mass}</td><td>{part:+.3f}</td></tr>"
-        for word, mass, part in _rows(explanation)
+        for word, mass, part in _rows(account)
     )
-    title = f"<tr><th>leaders</th><th>mass</th><th>towards {harmless_html(explanation.towards)}</th></tr>"
-    text = f'<p class="hardmax-text">{"".join(map(_marked, pieces(explanation)))}</p>'
+    title = f"<tr><th>leaders</th><th>mass</th><th>towards {harmless_html(account.towards)}</th></tr>"
+    text = f'<p class="hardmax-text">{"".join(map(_marked, pieces(account)))}</p>'
     return f'<div class="hardmax"><style>{_STYLE}</style>{head}{notes}{text}<table>{title}{rows}</table></div>'
 
 
-def page(explanation: "Explanation") -> str:
+def page(account: Account) -> str:
     """A page of its own, which loads nothing."""
     return (
         '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark">'
-        f"<title>{harmless_html(explanation.label)}</title></head><body>{fragment(explanation)}</body></html>\n"
+        f"<title>{harmless_html(account.label)}</title></head><body>{fragment(account)}</body></html>\n"
     )
 
 
-def _rows(explanation: "Explanation") -> list[tuple[str, str, float]]:
+def _rows(account: Account) -> list[tuple[str, str, float]]:
     """(what, mass, contribution): the leaders, all other words together, the bias, the logit."""
-    leaders = explanation.leaders
-    others = [share for share in explanation.ledger if not share.leads]
+    leaders = account.leaders
+    others = [share for share in account.ledger if not share.leads]
     rows = [(_named(share), _percent(share.mass), share.contribution) for share in leaders]
     if others:
         mass, part = sum(share.mass for share in others), sum(share.contribution for share in others)
         rows.append((f"{counted(len(others), 'other word')}", _percent(mass), part))
-    return [*rows, ("bias", "", explanation.bias), ("logit", "", explanation.logit)]
+    return [*rows, ("bias", "", account.bias), ("logit", "", account.logit)]
 
 
-def _named(share: "Share") -> str:
+def _named(share: Share) -> str:
     return f"{share.word} ×{share.count}" if share.count > 1 else share.word
 
 
@@ -76,8 +70,8 @@ def _percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def _unknown(explanation: "Explanation") -> list[str]:
-    return [] if explanation.known else ["The model knows no word of this text: the answer says nothing about it."]
+def _unknown(account: Account) -> list[str]:
+    return [] if account.known else ["The model knows no word of this text: the answer says nothing about it."]
 
 
 def _marked(piece: Piece) -> str:

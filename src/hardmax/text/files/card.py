@@ -1,12 +1,10 @@
 """The model card: what the model is, what was measured, and how to use it."""
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardmax.foreign import harmless_html, harmless_line
-
-if TYPE_CHECKING:
-    from hardmax.text.text_model import TextModel
+from hardmax.text.model.model import Model
 
 _CARD = """---
 library_name: hardmax
@@ -45,7 +43,7 @@ phrases, not sentences; irony and long negations escape it.
 """
 
 
-def write_card(model: "TextModel") -> str:
+def write_card(model: Model) -> str:
     """The text of README.md."""
     phrases = sum(" " in surface for surface in model.vocabulary.surfaces)
     return _CARD.format(

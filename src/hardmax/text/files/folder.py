@@ -11,7 +11,7 @@ import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
@@ -20,11 +20,13 @@ from safetensors.numpy import load, save
 from hardmax.errors import InputError
 from hardmax.text.files.card import write_card
 from hardmax.text.files.replacing import find_folder, replace_folder, tidy
-from hardmax.text.text_model import TextModel
+from hardmax.text.model.model import Model
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.files import write_whole
 from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
+
+Kind = TypeVar("Kind", bound=Model)
 
 FORMAT, VERSION = "hardmax text model", 1
 READ = ("config.json", "model.safetensors", "vocabulary.txt", "metrics.json")
@@ -35,7 +37,7 @@ _WISH = "expected a folder that `save` wrote"
 _DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
 
 
-def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
+def write_model(model: Model, folder: Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
     """Write the folder whole or not at all: at every moment a reader finds the model that was there, or the new one.
 
     Files `beside` those of the model go with it. A model that is there is replaced; other files in its folder stay, and
@@ -57,14 +59,14 @@ def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = Ma
         raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
 
 
-def read_model(folder: Path) -> TextModel:
-    """The model in a folder, with every check: files, hashes, shapes, dtypes, finite numbers."""
+def read_model(folder: Path, kind: type[Kind]) -> Kind:
+    """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
     target, tries = Path(os.path.realpath(folder)), 0
     while True:
         place, tries = find_folder(target), tries + 1
         before = _identity(place)
         try:
-            return _read(folder if place == target else place)
+            return _read(folder if place == target else place, kind)
         except InputError:
             # A model that is replaced while it is read is half the one and half the other.
             if tries == _TRIES or _identity(find_folder(target)) == before:
@@ -79,7 +81,7 @@ def _identity(folder: Path) -> tuple[int, int, int] | None:
     return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
-def _read(folder: Path) -> TextModel:
+def _read(folder: Path, kind: type[Kind]) -> Kind:
     if not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_WISH}.")
     files = {name: read_bytes(folder / name, _WISH) for name in ("hashes.json", *READ)}
@@ -92,14 +94,14 @@ def _read(folder: Path) -> TextModel:
         came = f"{config.get('format')!r}, version {config.get('version')!r}"
         raise InputError(f"`{folder / 'config.json'}` says {came}: expected {FORMAT!r}, version {VERSION}.")
     try:
-        return _assemble(config, files, folder)
+        return kind(**_fields(config, files, folder))
     except InputError as error:
         raise InputError(f"`{folder}` holds no sound model: {error}") from None
     except (KeyError, TypeError) as error:
         raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_WISH}.") from None
 
 
-def _contents(model: TextModel) -> dict[str, bytes]:
+def _contents(model: Model) -> dict[str, bytes]:
     tensors = {name: getattr(model, name) for name in _DTYPES if getattr(model, name) is not None}
     config = {
         "format": FORMAT,
@@ -125,23 +127,23 @@ def _contents(model: TextModel) -> dict[str, bytes]:
     return files | {"hashes.json": _json(hashes)}
 
 
-def _assemble(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> TextModel:
+def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> dict[str, Any]:
     tensors = _read_tensors(files["model.safetensors"], config["tensors"])
     vocabulary = Vocabulary.from_bytes(files["vocabulary.txt"])
     wish = (config["tokens"], config["dimension"])
     if tensors["embeddings"].shape != wish:
         raise InputError(f"`embeddings` has shape {tensors['embeddings'].shape}: expected {wish}, as config.json says.")
-    return TextModel(
-        vocabulary=vocabulary,
-        classes=tuple(config["classes"]),
-        layers=config["layers"],
-        alpha=config["alpha"],
-        temperature=config["temperature"],
-        counts=config["counts"],
-        tokeniser=Tokeniser(**config["tokeniser"]),
-        metrics=_read_object(files, "metrics.json", folder),
+    return {
+        "vocabulary": vocabulary,
+        "classes": tuple(config["classes"]),
+        "layers": config["layers"],
+        "alpha": config["alpha"],
+        "temperature": config["temperature"],
+        "counts": config["counts"],
+        "tokeniser": Tokeniser(**config["tokeniser"]),
+        "metrics": _read_object(files, "metrics.json", folder),
         **tensors,
-    )
+    }
 
 
 def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:

@@ -5,30 +5,25 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardmax.errors import InputError, need
-from hardmax.text.files.folder import read_model, write_model
-from hardmax.text.shipped import available, load
-
-if TYPE_CHECKING:
-    from hardmax.text.text_model import TextModel
+from hardmax.text.files.finding import find_model, is_here
+from hardmax.text.files.folder import write_model
+from hardmax.text.model.model import Model
 
 
-def from_pretrained(name_or_path: str | Path, download: bool) -> TextModel:
-    """A folder or a shipped model; else, if `download` says so, the model `owner/name` of the Hub."""
+def find_or_fetch(name_or_path: Path, download: bool) -> Path:
+    """The folder of a model that is here; else, if `download` says so, of the model `owner/name` of the Hub."""
     name = str(name_or_path)
-    if name in available() or Path(name).is_dir():
-        return load(name_or_path)
-    if name.count("/") != 1 or not all(name.split("/")):
-        return load(name_or_path)  # which says what there is
+    if is_here(name_or_path) or name.count("/") != 1 or not all(name.split("/")):
+        return find_model(name_or_path)  # which says what there is, if it is not here
     if not download:
         raise InputError(f"`{name}` is no folder: pass download=True to fetch it from the Hub.")
-    folder = _hub().snapshot_download(name)
-    return read_model(Path(folder))
+    return Path(_hub().snapshot_download(name))
 
 
-def push(model: TextModel, repository: str, private: bool) -> str:
+def push(model: Model, repository: str, private: bool) -> str:
     """Upload the folder of the model; gives back where it is."""
     hub = _hub()
     with tempfile.TemporaryDirectory() as place:

@@ -6,7 +6,7 @@ import numpy as np
 
 from hardmax.checking import instance, whole_number
 from hardmax.errors import InputError
-from hardmax.text.model.checks import class_numbers
+from hardmax.text.labels import class_numbers
 from hardmax.text.tokens.characters import CHARACTERS, MARKS
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.kernels.counting import count_documents, number_phrases, number_words, surprise

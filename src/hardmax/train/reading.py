@@ -1,4 +1,4 @@
-"""The recipe that the options ask for."""
+"""A recipe by name or from a file, with some of its entries given anew."""
 
 from dataclasses import replace
 
@@ -8,13 +8,13 @@ from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
 
 
-def read_recipe(name_or_file: str | None, **options: int | float | None) -> Recipe:
-    """A recipe by name or from a file, with the options that were given in place of its entries.
+def read_recipe(name_or_file: str | None, **entries: int | float | None) -> Recipe:
+    """A recipe by name or from a file, with the entries that are given, and are not None, in place of its own.
 
     >>> read_recipe(None, dimension=3, layers=None).dimension
     3
     """
-    given = {name: value for name, value in options.items() if value is not None}
+    given = {name: value for name, value in entries.items() if value is not None}
     return replace(_named(name_or_file), **given)
 
 
@@ -26,5 +26,5 @@ def _named(name_or_file: str | None) -> Recipe:
         return preset
     if not name_or_file.endswith(".json"):
         names = ", ".join(PRESET_NAMES)
-        raise InputError(f"`--recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
-    return Recipe.from_dict(read_json(name_or_file, "`--recipe` expected a recipe, as `Recipe.to_json` gives it"))
+        raise InputError(f"`recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
+    return Recipe.from_dict(read_json(name_or_file, "`recipe` expected a recipe, as `Recipe.to_json` gives it"))

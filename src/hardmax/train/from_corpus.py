@@ -3,29 +3,30 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from hardmax.text.data.corpora import Corpus
 from hardmax.text.evaluate.evaluation import evaluate_model
 from hardmax.text.text_model import TextModel
+from hardmax.train import fitting
+from hardmax.train.examples import hold_out
+from hardmax.train.log import Epoch
 from hardmax.train.recipe import Recipe
 
-if TYPE_CHECKING:
-    from hardmax.train.log import Epoch
 
-
-def train_on(
+def fit_corpus(
     corpus: Corpus,
     recipe: Recipe,
-    fit: Callable[..., TextModel],
-    checkpoint: Path,
-    progress: "Callable[[Epoch], None] | None",
+    *,
+    folder: str | Path | None = None,
+    progress: Callable[[Epoch], None] | None = None,
 ) -> TextModel:
-    """The model that the recipe makes of the corpus, with what was measured in its `metrics`."""
+    """The model that the recipe makes of the corpus, with its classes, and with what was measured in its `metrics`;
+    `folder` and `progress` are as in `fit`."""
     classes, numbers = corpus.numbered()
-    model = fit(corpus.texts, numbers, recipe, folder=checkpoint, progress=progress)
+    model = fitting.fit(corpus.texts, numbers, recipe, folder=folder, progress=progress)
     model = replace(model, classes=classes)
     measured = _measure(model, corpus, numbers, recipe)
     return replace(model, metrics={"texts": len(corpus)} | measured | model.metrics)
@@ -33,8 +34,6 @@ def train_on(
 
 def _measure(model: TextModel, corpus: Corpus, numbers: np.ndarray, recipe: Recipe) -> dict[str, Any]:
     """On the texts that were held out; nothing if there are none."""
-    from hardmax.train.fitting import hold_out
-
     rows = np.flatnonzero(hold_out(numbers, recipe.validation_fraction, recipe.seed))
     if not len(rows):
         return {}

@@ -1,0 +1,28 @@
+"""Labels as numbers of classes."""
+
+from typing import Any
+
+import numpy as np
+
+from hardmax.checking import short
+from hardmax.errors import InputError
+from hardmax.tokens.batches import whole_numbers
+from hardmax.tokens.rationals import objects_in
+from hardmax.tokens.tables import as_array
+
+MOST_CLASSES = 10_000
+
+
+def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.ndarray:
+    """The numbers of classes that labels are: whole numbers from 0 up, or truth values. A negative one would count
+    from the end.
+
+    >>> class_numbers([True, False], "`labels`").tolist()
+    [1, 0]
+    """
+    array = objects_in(labels, name) if isinstance(labels, list | tuple) else as_array(labels, name)
+    are_truths = array.dtype == bool or all(isinstance(entry, bool | np.bool_) for entry in array.ravel().tolist())
+    numbers = array.astype(np.int64) if are_truths else whole_numbers(labels, name)
+    if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):
+        raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {short(labels)}.")
+    return numbers

@@ -1,0 +1,131 @@
+"""What a model of texts is and computes: words, their vectors, the layers, and a line that decides."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardmax.checking import a_text, instance, one_of, real_number, short, whole_number
+from hardmax.compiling import is_asleep, letting_numba_sleep
+from hardmax.dynamics import Dynamics
+from hardmax.errors import InputError
+from hardmax.text.model.analysis import Analysis, analyse, join, weigh
+from hardmax.text.model.checks import COUNTS, DEEPEST, check_finite, check_shape, read_classes
+from hardmax.text.model.prepared import Decoding, Prepared
+from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.lexicon import lexicon_of
+from hardmax.text.tokens.one_text import SHORT, Read, read_one
+from hardmax.text.tokens.places import read_long
+from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.tokens.tables import float_array
+
+
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Model:
+    """The parameters of a classifier, checked, and its predictions. People have a `TextModel`, which also explains
+    itself and is written to folders; what does that works with a `Model`."""
+
+    vocabulary: Vocabulary
+    embeddings: np.ndarray  # (tokens, d) float32
+    decoder: np.ndarray  # (rows, d) float32
+    bias: np.ndarray  # (rows,) float32
+    classes: tuple[str | int | float | bool, ...]
+    layers: int
+    alpha: Any = "1"
+    metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
+    extra: np.ndarray | None = None  # (d,) float32
+    temperature: float = 1.0
+    counts: str = "all"  # a word counts as often as it is said; "presence": once
+    tokeniser: Tokeniser = field(default_factory=Tokeniser)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    """What was measured, for the model card: any plain data."""
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
+            value = getattr(self, name)
+            if value is not None or name not in ("extra", "metric"):
+                object.__setattr__(self, name, float_array(value, f"`{name}`", dtype))
+        object.__setattr__(self, "classes", read_classes(self.classes))
+        self._check()
+        object.__setattr__(self, "alpha", str(self.dynamics.alpha))
+
+    @property
+    def dimension(self) -> int:
+        return self.embeddings.shape[1]
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The parameters of a layer."""
+        return Dynamics(self.alpha, self.metric)
+
+    def analyse(self, texts: Any) -> Analysis:
+        """All that is found in the texts: known words, masses, leaders, logits, probabilities."""
+        return join(list(self._parts(texts)), len(self.bias))
+
+    def decision_function(self, texts: Any) -> np.ndarray:
+        """The logits: (texts,) for two classes, positive for the second; else (texts, classes)."""
+        logits = np.concatenate([np.empty((0, len(self.bias))), *(part.logits for part in self._parts(texts))])
+        return logits[:, 0] if len(self.bias) == 1 else logits
+
+    def predict_proba(self, texts: Any) -> np.ndarray:
+        """The probabilities of the classes, (texts, classes). Those of a text depend on that text alone, to the bit."""
+        parts = [part.probabilities for part in self._parts(texts)]
+        return np.concatenate([np.empty((0, len(self.classes))), *parts])
+
+    def predict(self, texts: Any) -> np.ndarray:
+        """The most probable class of each text."""
+        return np.array(self.classes)[self.predict_proba(texts).argmax(axis=1)]
+
+    def read(self, text: str) -> Read:
+        """The known tokens of one text, and where they stand."""
+        if len(a_text(text, "`text`")) <= SHORT:
+            return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
+        return read_long(text, lexicon_of(self.vocabulary), self.tokeniser, self.extra is not None)
+
+    def weigh(self, found: Encoded) -> Analysis:
+        """All that follows from the known tokens of texts."""
+        found = instance(found, Encoded, "`found`", "what `encode` or `read` found")
+        return weigh(found, self.prepared, self.dynamics, self.layers)
+
+    def _parts(self, texts: Any) -> Iterator[Analysis]:
+        texts = read_texts(texts)
+        if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
+            with letting_numba_sleep():
+                return iter([self.weigh(self.read(text).encoded) for text in few])
+        lexicon = lexicon_of(self.vocabulary)
+        return analyse(texts, lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The model in the arrays that kernels read."""
+        table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
+        decoding = Decoding(self.decoder, self.bias, self.temperature)
+        return Prepared.of(table, decoding, self.dynamics, self.layers, self.counts == "presence")
+
+    def _check(self) -> None:
+        """Shapes, finiteness and sizes; raises InputError with one line."""
+        instance(self.vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
+        instance(self.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+        instance(self.metrics, dict, "`metrics`", "a dict of plain data")
+        tokens, classes = len(self.vocabulary), len(self.classes)
+        if self.embeddings.ndim != 2 or len(self.embeddings) != tokens or self.embeddings.shape[1] < 1:
+            shape = f"({tokens}, d), a row for each token of the vocabulary"
+            raise InputError(f"`embeddings` has shape {short(self.embeddings.shape)}: expected {shape}.")
+        d, rows = self.embeddings.shape[1], 1 if classes == 2 else classes
+        check_shape("decoder", self.decoder, (rows, d))
+        check_shape("bias", self.bias, (rows,))
+        check_shape("extra", self.extra, (d,))
+        check_shape("metric", self.metric, (d, d))
+        for name in ("embeddings", "decoder", "bias", "extra", "metric"):
+            check_finite(name, getattr(self, name))
+        if self.vocabulary.counts.shape[1] != classes:
+            counted = self.vocabulary.counts.shape[1]
+            raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
+        object.__setattr__(self, "temperature", real_number(self.temperature, "`temperature`", above=0))
+        one_of(self.counts, COUNTS, "`counts`")
+        object.__setattr__(self, "layers", whole_number(self.layers, "`layers`", at_least=0, at_most=DEEPEST))
+        self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made
