@@ -36,8 +36,8 @@ def runs_to_pandas(runs: Sequence[Run]) -> "pandas.DataFrame":
     need("`to_pandas`", "tables", "pandas")
     import pandas
 
-    tables = {number: pandas.DataFrame(_columns(run)) for number, run in enumerate(runs)}
-    return pandas.concat(tables, names=["cloud"]).reset_index("cloud").reset_index(drop=True)
+    tables = [pandas.DataFrame({"cloud": number} | _columns(run)) for number, run in enumerate(runs)]
+    return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"cloud": []})
 
 
 def _columns(run: Run) -> dict[str, Any]:

@@ -1,17 +1,15 @@
-"""What tokens may come as, for type checkers: one cloud, many clouds, or something that only the data tell."""
+"""What tokens may come as, for type checkers: lists tell whether they hold one cloud or many.
+
+Arrays, tensors and tables do not: the type of an array seldom says how many axes it has, so what comes of one is `Any`.
+"""
 
 from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TypeAlias
 
 from hardmax.tokens.batches import Ragged
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
-Table: TypeAlias = np.ndarray[tuple[int, int], np.dtype[Any]]
-Stack: TypeAlias = np.ndarray[tuple[int, int, int], np.dtype[Any]]
-
-OneCloud: TypeAlias = Sequence[Sequence[Number]] | Table
-ManyClouds: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]] | Sequence[Table] | Stack
+OneCloud: TypeAlias = Sequence[Sequence[Number]]
+ManyClouds: TypeAlias = Ragged | Sequence[Sequence[Sequence[Number]]]
