@@ -92,6 +92,7 @@ def test_fact_5_once_all_follow_leaders_nothing_changes_for_any_metric(problem: 
 def test_fact_6_ties_that_settle_keep_their_sets_for_ever(problem: Problem):
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
+    assert lim.settled_at is not None
     later = [sets for _, sets in oracle.walk(cloud, alpha, metric, lim.settled_at + 8)][lim.settled_at :]
     assert all(sets == later[0] for sets in later)
 

@@ -153,6 +153,7 @@ def test_a_run_that_has_not_settled_says_what_the_processor_says():
     assert said[:2] == said[2:]
     mine, its = (hm.limit(each, turning, at_most=9, engine=e) for each, e in ((there(tokens), GPU), (tokens, None)))
     assert (mine.settled_at, mine.cycle, mine.arithmetic) == (None, its.cycle, "certified")
+    assert mine.cycle is not None
     assert mine.cycle.chase == (0, 1, 2, 3)
     assert mine.bound == pytest.approx(its.bound, rel=1e-12)
 

@@ -160,6 +160,6 @@ def leaders_of(history: Sequence[tuple[ExactCloud, list[set[int]]]]) -> dict[int
     """Token -> the first layer at which it attends to its own place alone."""
     first: dict[int, int] = {}
     for layer, (cloud, sets) in enumerate(history):
-        for i in cloud.is_leader(sets):
+        for i in cloud.alone(sets):
             first.setdefault(i, layer)
     return dict(sorted(first.items()))

@@ -64,7 +64,7 @@ def test_walks_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
     (tokens,), _ = read_batch(cloud)
     dynamics, stop = hm.Dynamics(alpha, metric), hm.AfterLayers(3)
-    run = run_points(merge(tokens), Plan(dynamics, ENGINES, stop, hm.Every(1)))
+    run = hm.Trajectory.of(run_points(merge(tokens), Plan(dynamics, ENGINES, stop, hm.Every(1))))
     assert_same_as_oracle([run], cloud, metric, alpha, 3)
 
 

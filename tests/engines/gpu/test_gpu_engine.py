@@ -30,7 +30,7 @@ SLOW = hm.Dynamics("1/10")
 def run(tokens, dynamics, layers) -> hm.Trajectory:
     (cloud,), _ = read_batch(tokens)
     engines = (ENGINE, ExactWalker(by_all_scores))
-    return run_points(merge(cloud), Plan(dynamics, engines, hm.AfterLayers(layers), hm.Every(1)))
+    return hm.Trajectory.of(run_points(merge(cloud), Plan(dynamics, engines, hm.AfterLayers(layers), hm.Every(1))))
 
 
 @pytest.mark.parametrize("metric", [None, [[2, 1], [1, 2]]])

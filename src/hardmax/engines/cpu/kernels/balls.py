@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax.compiling import njit, spread
-from hardmax.engines.cpu.kernels.outward import ROWS, WIDTH, best_with_block, score_block
+from hardmax.engines.cpu.kernels.outward import CLOSE_ROWS, ROWS, WIDTH, best_with_block, score_block
 
 GROUP = 16  # blocks
 
@@ -139,13 +139,13 @@ def find_best_in_balls(first_task, last_task, directions, balls, found):
                 smallest = top - next_best
 
 
-@spread(lambda directions, *_: len(directions.vectors))
+@spread(lambda directions, *_: -(-len(directions.vectors) // CLOSE_ROWS))
 def count_close_in_balls(first, last, directions, floor, balls, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
     vectors, lengths = directions.vectors, directions.lengths
     blocks, points, narrow = balls.blocks, balls.points, balls.narrow
     scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
-    for i in range(first, last):
+    for i in range(first * CLOSE_ROWS, min(last * CLOSE_ROWS, len(vectors))):
         close, below = 0, -np.inf
         _find_bounds(vectors[i], lengths[i], narrow, 0, len(blocks), bounds)
         for b in range(len(blocks)):
@@ -160,13 +160,13 @@ def count_close_in_balls(first, last, directions, floor, balls, counts, outside)
         counts[i], outside[i] = close, below
 
 
-@spread(lambda directions, *_: len(directions.vectors))
+@spread(lambda directions, *_: -(-len(directions.vectors) // CLOSE_ROWS))
 def list_close_in_balls(first, last, directions, floor, balls, starts, places):
     """Write the places counted by `count_close_in_balls`, those of direction i from `starts[i]` on."""
     vectors, lengths = directions.vectors, directions.lengths
     blocks, points, narrow = balls.blocks, balls.points, balls.narrow
     scores, bounds = np.empty(WIDTH), np.empty(len(blocks))
-    for i in range(first, last):
+    for i in range(first * CLOSE_ROWS, min(last * CLOSE_ROWS, len(vectors))):
         at = starts[i]
         _find_bounds(vectors[i], lengths[i], narrow, 0, len(blocks), bounds)
         for b in range(len(blocks)):

@@ -14,6 +14,7 @@ from hardmax.compiling import njit, spread
 
 WIDTH = 32
 ROWS = 256  # a task for a thread
+CLOSE_ROWS = 16  # the same, of rows that many points come close in
 
 
 class Directions(NamedTuple):
@@ -122,13 +123,13 @@ def find_best(first, last, directions, base, shells, found, resolved):
                 smallest = top - next_best
 
 
-@spread(lambda directions, *_: len(directions.vectors))
+@spread(lambda directions, *_: -(-len(directions.vectors) // CLOSE_ROWS))
 def count_close(first, last, directions, base, floor, shells, counts, outside):
     """For each direction how many points score at least `floor`, and the best score below it."""
     vectors, lengths = directions.vectors, directions.lengths
     blocks, points, reach = shells.blocks, shells.points, shells.reach
     scores = np.empty(WIDTH)
-    for i in range(first, last):
+    for i in range(first * CLOSE_ROWS, min(last * CLOSE_ROWS, len(vectors))):
         close, below = 0, -np.inf
         for b in range(len(blocks)):
             score_block(vectors[i], blocks[b], scores)
@@ -142,13 +143,13 @@ def count_close(first, last, directions, base, floor, shells, counts, outside):
         counts[i], outside[i] = close, below
 
 
-@spread(lambda directions, *_: len(directions.vectors))
+@spread(lambda directions, *_: -(-len(directions.vectors) // CLOSE_ROWS))
 def list_close(first, last, directions, base, floor, shells, starts, places):
     """Write the places counted by `count_close`, those of direction i from `starts[i]` on."""
     vectors, lengths = directions.vectors, directions.lengths
     blocks, points, reach = shells.blocks, shells.points, shells.reach
     scores = np.empty(WIDTH)
-    for i in range(first, last):
+    for i in range(first * CLOSE_ROWS, min(last * CLOSE_ROWS, len(vectors))):
         at = starts[i]
         for b in range(len(blocks)):
             score_block(vectors[i], blocks[b], scores)

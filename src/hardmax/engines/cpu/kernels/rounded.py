@@ -68,13 +68,13 @@ def round_points(first, last, tiles, centre):
         tiles.scales[tile], tiles.reaches[tile], tiles.errors[tile] = unit, np.sqrt(reach), np.sqrt(error)
 
 
-@spread(lambda directions: len(directions.order))
+@spread(lambda directions: -(-len(directions.order) // TASK))
 def round_directions(first, last, directions):
     """Round the directions to bytes."""
     vectors, order, packed = directions.vectors, directions.order, directions.packed
     scales, lengths, errors = directions.scales, directions.lengths, directions.errors
     d = vectors.shape[1]
-    for place in range(first, last):
+    for place in range(first * TASK, min(last * TASK, len(order))):
         i = order[place]
         largest = 0.0
         for axis in range(d):
