@@ -34,14 +34,14 @@ def leader_cells(leaders: Any, rectangle: Rectangle, metric: Any = None) -> list
         )
     window = corners_of(rectangle)
     # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
-    looks = table if metric is None else table @ read_matrix(metric, 2)
-    order = outline(looks)
+    directions = table if metric is None else table @ read_matrix(metric, 2)
+    order = outline(directions)
     cells = [np.zeros((0, 2)) for _ in table]
     for k, leader in enumerate(order):
         cell = window
         # Its neighbours on the polygon bound the normal cone of a vertex; nobody else reaches it.
         for neighbour in {order[k - 1], order[(k + 1) % len(order)]} - {leader}:
-            cell = clip(cell, looks[leader] - looks[neighbour], 0.0)
+            cell = clip(cell, directions[leader] - directions[neighbour], 0.0)
         cells[leader] = cell
     return cells
 
@@ -56,8 +56,8 @@ def cell_of(points: Any, leaders: Any, metric: Any = None) -> Any:
     """
     table = read_points(leaders, "`leaders`")
     targets, single = read_targets(points, table.shape[1])
-    looks = table if metric is None else table @ read_matrix(metric, table.shape[1])
-    size = max(1, CHUNK // len(looks))
-    parts = [np.argmax(targets[k : k + size] @ looks.T, axis=1) for k in range(0, len(targets), size)]
+    directions = table if metric is None else table @ read_matrix(metric, table.shape[1])
+    size = max(1, CHUNK // len(directions))
+    parts = [np.argmax(targets[k : k + size] @ directions.T, axis=1) for k in range(0, len(targets), size)]
     labels = np.concatenate(parts)
     return int(labels[0]) if single else labels

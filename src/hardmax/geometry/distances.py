@@ -158,9 +158,9 @@ def _reached(found: Nearest, corners: np.ndarray, targets: np.ndarray) -> np.nda
     return np.linalg.norm(ways, axis=1)
 
 
-def _lowest(looks: np.ndarray, corners: np.ndarray, targets: np.ndarray) -> np.ndarray:
-    """The least <y, v - p> / |y| over the corners v, for each look y and its target p; 0 for a look of no length."""
+def _lowest(directions: np.ndarray, corners: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The least <y, v - p> / |y| over the corners v, for each direction y and its target p; 0 for one of no length."""
     size = max(1, CHUNK // len(corners))
-    parts = [(looks[k : k + size] @ corners.T).min(axis=1) for k in range(0, len(looks), size)]
-    lengths = np.linalg.norm(looks, axis=1)
-    return (np.concatenate(parts) - np.einsum("bd,bd->b", looks, targets)) / np.where(lengths > 0, lengths, 1.0)
+    parts = [(directions[k : k + size] @ corners.T).min(axis=1) for k in range(0, len(directions), size)]
+    lengths = np.linalg.norm(directions, axis=1)
+    return (np.concatenate(parts) - np.einsum("bd,bd->b", directions, targets)) / np.where(lengths > 0, lengths, 1.0)

@@ -28,19 +28,19 @@ def extreme_points(points: Any, directions: Any = None) -> np.ndarray:
     """
     table = read_points(points, "`points`")
     d = table.shape[1]
-    looks = None if directions is None else read_points(directions, "`directions`", d)
+    directions = None if directions is None else read_points(directions, "`directions`", d)
     places = first_of_equals(table)
     scaled, _ = unit_scaled(table[places])
     frame = affine_frame(scaled)
     if frame.rank == 0:
         return places[:1]
     coordinates = frame.coordinates(scaled)
-    if looks is None:
-        looks = coordinates - coordinates.mean(axis=0)
-        looks = looks[:: 1 + len(looks) // MOST_DIRECTIONS]
+    if directions is None:
+        directions = coordinates - coordinates.mean(axis=0)
+        directions = directions[:: 1 + len(directions) // MOST_DIRECTIONS]
     else:
-        looks = unit_scaled(looks)[0] @ frame.axes.T
-    return places[_extreme(coordinates, looks, resolution(scaled))]
+        directions = unit_scaled(directions)[0] @ frame.axes.T
+    return places[_extreme(coordinates, directions, resolution(scaled))]
 
 
 def is_extreme(points: Any, index: int) -> bool:
@@ -60,11 +60,11 @@ def is_extreme(points: Any, index: int) -> bool:
     return bool(found.distances[0] > resolution(scaled))
 
 
-def _extreme(points: np.ndarray, looks: np.ndarray, tolerance: float) -> np.ndarray:
+def _extreme(points: np.ndarray, directions: np.ndarray, tolerance: float) -> np.ndarray:
     """Indices of the extreme ones among distinct points (n, r)."""
     distances = np.linalg.norm(points - points.mean(axis=0), axis=1)
     known = np.zeros(len(points), dtype=bool)
-    known[_furthest(points, distances, looks, tolerance)] = True
+    known[_furthest(points, distances, directions, tolerance)] = True
     # The furthest from the centre is extreme whatever the directions were: the hull to project on is not empty.
     known[np.argmax(distances)] = True
     open_rows = np.flatnonzero(~known)
@@ -79,14 +79,14 @@ def _extreme(points: np.ndarray, looks: np.ndarray, tolerance: float) -> np.ndar
     return np.flatnonzero(known)
 
 
-def _furthest(points: np.ndarray, distances: np.ndarray, looks: np.ndarray, tolerance: float) -> np.ndarray:
-    """Indices of the points that are furthest along one of the `looks` (k, r)."""
+def _furthest(points: np.ndarray, distances: np.ndarray, directions: np.ndarray, tolerance: float) -> np.ndarray:
+    """Indices of the points that are furthest along one of the `directions` (k, r)."""
     winners = []
     size = max(1, CHUNK // len(points))
-    slack = tolerance * np.linalg.norm(looks, axis=1, keepdims=True)
-    for start in range(0, len(looks), size):
+    slack = tolerance * np.linalg.norm(directions, axis=1, keepdims=True)
+    for start in range(0, len(directions), size):
         rows = slice(start, start + size)
-        scores = looks[rows] @ points.T
+        scores = directions[rows] @ points.T
         tied = scores >= scores.max(axis=1, keepdims=True) - slack[rows]
         # Among the tied, the furthest from any fixed place is extreme: balls are strictly convex.
         winners.append(np.argmax(np.where(tied, distances, -1.0), axis=1))

@@ -56,8 +56,8 @@ class Polytope:
         if self.dimension <= FEW_FACETS:
             return np.array(self._hull_of_points.vertices)
         # Leaders are furthest along their own direction A z, so these directions settle them at once.
-        looks = unit_scaled(self.points)[0] @ self._root @ self._root.T
-        return extreme_points(self.points, directions=looks[:: 1 + len(looks) // MOST_LEADERS])
+        directions = unit_scaled(self.points)[0] @ self._root @ self._root.T
+        return extreme_points(self.points, directions=directions[:: 1 + len(directions) // MOST_LEADERS])
 
     @cached_property
     def vertices(self) -> np.ndarray:

@@ -81,26 +81,28 @@ def project_exact(vertices: Any, metric: Any = None, target: Any = None) -> Exac
 
 def _wolfe(corners: list[list[int]], matrix: list[list[int]] | None) -> dict[int, Fraction]:
     """The weights of the point of least A-norm, by vertex."""
-    looks = [_apply(matrix, corner) for corner in corners]  # A v_j
-    lengths = [_dot(look, corner) for look, corner in zip(looks, corners, strict=True)]
+    directions = [_apply(matrix, corner) for corner in corners]  # A v_j
+    lengths = [_dot(direction, corner) for direction, corner in zip(directions, corners, strict=True)]
     shares = {min(range(len(corners)), key=lengths.__getitem__): Fraction(1)}
     while True:
         # The way A x up to a positive factor, and the score <A x, x> on the same scale: all of the corral has it.
         common = math.lcm(*(share.denominator for share in shares.values()))
-        way = [sum(int(share * common) * looks[j][c] for j, share in shares.items()) for c in range(len(corners[0]))]
+        way = [
+            sum(int(share * common) * directions[j][c] for j, share in shares.items()) for c in range(len(corners[0]))
+        ]
         scores = [_dot(way, corner) for corner in corners]
         newcomer = min(range(len(corners)), key=scores.__getitem__)
         if scores[newcomer] >= scores[next(iter(shares))]:
             return shares
         shares[newcomer] = Fraction(0)
-        shares = _settled(shares, corners, looks)
+        shares = _settled(shares, corners, directions)
 
 
-def _settled(shares: dict[int, Fraction], corners: list[list[int]], looks: list[list[int]]) -> dict[int, Fraction]:
+def _settled(shares: dict[int, Fraction], corners: list[list[int]], directions: list[list[int]]) -> dict[int, Fraction]:
     """The corral after a newcomer: to the nearest point of its flat, leaving behind vertices whose weight runs out."""
     while True:
         members = list(shares)
-        gram = [[_dot(looks[i], corners[j]) for j in members] for i in members]
+        gram = [[_dot(directions[i], corners[j]) for j in members] for i in members]
         goals = dict(zip(members, _flat_weights(gram), strict=True))
         falling = [j for j in members if goals[j] <= 0]
         share = min((shares[j] / (shares[j] - goals[j]) for j in falling), default=Fraction(1))

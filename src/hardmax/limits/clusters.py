@@ -121,8 +121,8 @@ def _on_face(limit: Vector, leading: list[tuple[Vector, int]], run: Trajectory, 
     """The face that a limit is the projection of 0 on, if it is that of one."""
     places = np.array([place for place, _ in leading], dtype=object)
     # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
-    looks = IntegerCloud.of_fractions(fractions_table([limit]))
-    (furthest,) = by_all_scores(looks, IntegerCloud.of_fractions(places), run.dynamics).lists
+    limits = IntegerCloud.of_fractions(fractions_table([limit]))
+    (furthest,) = by_all_scores(limits, IntegerCloud.of_fractions(places), run.dynamics).lists
     nearest, weights = project_exact(places[furthest], run.dynamics.metric)
     if nearest != limit:
         return Elsewhere()

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import instance
-from hardmax.engines.exact.choosing import Chosen, by_all_scores, turned
+from hardmax.engines.exact.choosing import Chosen, by_all_scores, directions_of
 from hardmax.engines.exact.integers import products
 from hardmax.engines.exact.stretch import ExactStretch
 from hardmax.engines.exact.walking import ExactWalker
@@ -169,10 +169,10 @@ class Evidence:
 
     def norms(self, cloud: IntegerCloud) -> list[int]:
         """|z|_A^2 of each point, up to a positive factor and the denominator's square."""
-        looks = turned(cloud.numerators, self.dynamics)
+        directions = directions_of(cloud.numerators, self.dynamics)
         return [
-            sum(int(a) * b for a, b in zip(look, z, strict=True))
-            for look, z in zip(looks, cloud.numerators, strict=True)
+            sum(int(a) * b for a, b in zip(direction, z, strict=True))
+            for direction, z in zip(directions, cloud.numerators, strict=True)
         ]
 
     def stretch(self, layer: int) -> ExactStretch:
@@ -242,10 +242,10 @@ def _limits_on_boundary(evidence: Evidence) -> Seen:
     stretch = evidence.stretch(evidence.run.layers)
     limits = stretch.targets.rows(evidence.run.points.of_token[examples].tolist()).numerators
     leading = stretch.positions.rows(evidence.leaders).numerators
-    looks = turned(limits, evidence.dynamics)
+    directions = directions_of(limits, evidence.dynamics)
     supported = all(
-        any(look) and max(scores) == sum(int(a) * b for a, b in zip(look, w, strict=True))
-        for look, scores, w in zip(looks, products(looks, leading), limits, strict=True)
+        any(direction) and max(scores) == sum(int(a) * b for a, b in zip(direction, w, strict=True))
+        for direction, scores, w in zip(directions, products(directions, leading), limits, strict=True)
     )
     return supported, 0.0, "K lies on one side of the hyperplane through each, with normal A w"
 
@@ -276,9 +276,9 @@ def _boundary_wins(evidence: Evidence) -> Seen:
 def _hull_shrinks(evidence: Evidence) -> Seen:
     looked, least = 0, math.inf
     for before, after in pairwise(evidence.clouds):
-        looks = turned(before.numerators, evidence.dynamics)
-        reach = [int(max(row)) * after.denominator for row in products(looks, before.numerators)]
-        later = [int(max(row)) * before.denominator for row in products(looks, after.numerators)]
+        directions = directions_of(before.numerators, evidence.dynamics)
+        reach = [int(max(row)) * after.denominator for row in products(directions, before.numerators)]
+        later = [int(max(row)) * before.denominator for row in products(directions, after.numerators)]
         if any(new > old for old, new in zip(reach, later, strict=True)):
             return False, None, "a token is further out than any was before"
         longest = max(map(abs, reach)) or 1

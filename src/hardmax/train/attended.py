@@ -80,21 +80,21 @@ def find_attended(
     if tokens.is_cuda:
         return _find_on_device(tokens, clouds, metric)
     points = np.ascontiguousarray(tokens.numpy().T, dtype=np.float64)
-    looks = points if metric is None else metric @ points
+    directions = points if metric is None else metric @ points
     slack = _ROUNDINGS * torch.finfo(tokens.dtype).eps
     if before is None:
         pending, chosen = np.ones(len(tokens), dtype=np.bool_), np.empty(len(tokens), dtype=np.int64)
     else:
         pending, chosen = ~before.final(leads).numpy(), before.only.numpy().copy()
-    choose(looks, points, clouds.offsets, pending, slack, chosen)
+    choose(directions, points, clouds.offsets, pending, slack, chosen)
     sizes = np.ones(len(tokens), dtype=np.int64)
     if (chosen == TIED).any():
-        count_attended(looks, points, clouds.offsets, chosen, slack, sizes)
+        count_attended(directions, points, clouds.offsets, chosen, slack, sizes)
     starts = np.concatenate([[0], np.cumsum(sizes)])
     members = chosen
     if starts[-1] > len(tokens):
         members = np.empty(starts[-1], dtype=np.int64)
-        list_attended(looks, points, clouds.offsets, chosen, slack, starts, members)
+        list_attended(directions, points, clouds.offsets, chosen, slack, starts, members)
     return _share(clouds, torch.from_numpy(starts), torch.from_numpy(members))
 
 
@@ -110,9 +110,9 @@ def _find_on_device(tokens: torch.Tensor, clouds: Clouds, metric: np.ndarray | N
         tokens.device
     )
     rows = torch.where(mask[:, :, None], tokens.double()[places], 0.0)
-    looks = rows if metric is None else rows @ torch.as_tensor(metric.T).to(rows)
-    scores = (looks @ rows.transpose(1, 2)).masked_fill(~mask[:, None, :], -torch.inf)
-    slack = _ROUNDINGS * torch.finfo(tokens.dtype).eps * looks.norm(dim=2) * rows.norm(dim=2).amax(1, keepdim=True)
+    directions = rows if metric is None else rows @ torch.as_tensor(metric.T).to(rows)
+    scores = (directions @ rows.transpose(1, 2)).masked_fill(~mask[:, None, :], -torch.inf)
+    slack = _ROUNDINGS * torch.finfo(tokens.dtype).eps * directions.norm(dim=2) * rows.norm(dim=2).amax(1, keepdim=True)
     hits = (scores >= scores.amax(2, keepdim=True) - slack[:, :, None]) & mask[:, :, None]
     cloud, giver, member = hits.nonzero(as_tuple=True)  # by cloud, then by giver: in the order of the tokens
     counts = torch.bincount(places[cloud, giver], minlength=len(tokens))

@@ -11,16 +11,16 @@ from hardmax.compiling import njit, spread
 TIED = -1
 
 
-@spread(lambda looks, points, offsets, *_: len(offsets) - 1)
-def choose(first, last, looks, points, offsets, pending, slack, chosen):
-    """Whom every pending token attends to: `chosen[i]`, or TIED. `looks` and `points` are (d, tokens) float64."""
+@spread(lambda directions, points, offsets, *_: len(offsets) - 1)
+def choose(first, last, directions, points, offsets, pending, slack, chosen):
+    """Whom every pending token attends to: `chosen[i]`, or TIED. `directions` and `points` are (d, tokens) float64."""
     for b in range(first, last):
         start, end = offsets[b], offsets[b + 1]
         scores = np.empty(end - start)
         largest = _largest(points, start, end)
         for i in range(start, end):
             if pending[i]:
-                best, size = _score(looks, points, i, start, end, scores)
+                best, size = _score(directions, points, i, start, end, scores)
                 floor = best - slack * size * largest
                 close, found = 0, -1
                 for j in range(end - start):
@@ -30,7 +30,7 @@ def choose(first, last, looks, points, offsets, pending, slack, chosen):
 
 
 @njit
-def list_attended(looks, points, offsets, chosen, slack, starts, members):
+def list_attended(directions, points, offsets, chosen, slack, starts, members):
     """Write the attended sets one after the other, `starts` saying where each begins; those chosen alone are known."""
     for b in range(len(offsets) - 1):
         start, end = offsets[b], offsets[b + 1]
@@ -40,7 +40,7 @@ def list_attended(looks, points, offsets, chosen, slack, starts, members):
             if chosen[i] != TIED:
                 members[starts[i]] = chosen[i]
                 continue
-            best, size = _score(looks, points, i, start, end, scores)
+            best, size = _score(directions, points, i, start, end, scores)
             place = starts[i]
             for j in range(end - start):
                 if scores[j] >= best - slack * size * largest:
@@ -49,7 +49,7 @@ def list_attended(looks, points, offsets, chosen, slack, starts, members):
 
 
 @njit
-def count_attended(looks, points, offsets, chosen, slack, sizes):
+def count_attended(directions, points, offsets, chosen, slack, sizes):
     """How many tokens each token attends to."""
     for b in range(len(offsets) - 1):
         start, end = offsets[b], offsets[b + 1]
@@ -58,21 +58,21 @@ def count_attended(looks, points, offsets, chosen, slack, sizes):
         for i in range(start, end):
             sizes[i] = 1
             if chosen[i] == TIED:
-                best, size = _score(looks, points, i, start, end, scores)
+                best, size = _score(directions, points, i, start, end, scores)
                 sizes[i] = 0
                 for j in range(end - start):
                     sizes[i] += scores[j] >= best - slack * size * largest
 
 
 @njit
-def _score(looks, points, i, start, end, scores):
+def _score(directions, points, i, start, end, scores):
     """Fill `scores` with <look_i, z_j>; give back the largest and |look_i|."""
-    first = looks[0, i]
+    first = directions[0, i]
     size = first * first
     for j in range(end - start):
         scores[j] = first * points[0, start + j]
     for axis in range(1, len(points)):
-        along = looks[axis, i]
+        along = directions[axis, i]
         size += along * along
         for j in range(end - start):
             scores[j] += along * points[axis, start + j]

@@ -88,8 +88,8 @@ class Softmax:
         keep = 1 / (1 + alpha)
         for _ in range(layers):
             rows = tokens[places]
-            looks = rows if self.metric is None else rows @ torch.as_tensor(self.metric.T).to(tokens)
-            scores = looks @ rows.transpose(1, 2) / self.temperature + logs[:, None, :]
+            directions = rows if self.metric is None else rows @ torch.as_tensor(self.metric.T).to(tokens)
+            scores = directions @ rows.transpose(1, 2) / self.temperature + logs[:, None, :]
             means = (torch.softmax(scores, dim=2) @ rows)[mask]
             tokens = means + keep * (tokens - means)
         return Walked(tokens, torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device))

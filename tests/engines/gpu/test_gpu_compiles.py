@@ -82,7 +82,7 @@ def compiled(tmp_path_factory) -> list[dict[str, Any]]:
 
 
 def test_every_kernel_that_an_engine_launches_becomes_machine_code_without_a_warning(compiled):
-    sources = "".join(file.read_text() for file in Path(hardmax.engines.__path__[0]).glob("gpu*.py"))
+    sources = "".join(file.read_text() for file in Path(hardmax.engines.__path__[0]).glob("gpu/*.py"))
     launched = set(re.findall(r"\b(?:kernels|gpu_\w+)\.(\w+)\[", sources))
     assert len(launched) > 5
     assert {made["kernel"] for made in compiled} == launched

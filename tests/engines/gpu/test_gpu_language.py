@@ -14,9 +14,9 @@ import hardmax.engines
 import hardmax.errors
 
 engines = Path(hardmax.engines.__path__[0])
-names = [file.stem for file in engines.glob("gpu*.py")]
-names += [f"kernels.{file.stem}" for file in engines.glob("kernels/gpu_*.py")]
-assert "gpu_batch" in names and "kernels.gpu_clouds" in names, names
+names = [f"gpu.{file.stem}" for file in engines.glob("gpu/*.py") if file.stem != "__init__"]
+names += [f"gpu.kernels.{file.stem}" for file in engines.glob("gpu/kernels/*.py") if file.stem != "__init__"]
+assert "gpu.batch" in names and "gpu.kernels.clouds" in names, names
 for name in names:
     import_module(f"hardmax.engines.{name}")
 try:

@@ -25,22 +25,22 @@ class Chosen:
 class Chooser(Protocol):
     """Finds, for each direction z, the points furthest along A z."""
 
-    def __call__(self, directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen: ...
+    def __call__(self, tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen: ...
 
 
-def turned(directions: Rows, dynamics: Dynamics) -> Rows:
+def directions_of(tokens: Rows, dynamics: Dynamics) -> Rows:
     """A z for each z, up to a positive factor."""
-    return directions if dynamics.metric_integers is None else products(directions, dynamics.metric_integers)
+    return tokens if dynamics.metric_integers is None else products(tokens, dynamics.metric_integers)
 
 
-def by_all_scores(directions: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
+def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics) -> Chosen:
     """Integers only: every score is computed and compared exactly."""
     lists: list[list[int]] = []
     smallest: int | None = None
-    looks = turned(directions.numerators, dynamics)
+    directions = directions_of(tokens.numerators, dynamics)
     block = max(1, _BLOCK // len(points.numerators))
-    for start in range(0, len(looks), block):
-        for scores in products(looks[start : start + block], points.numerators):
+    for start in range(0, len(directions), block):
+        for scores in products(directions[start : start + block], points.numerators):
             best = max(scores)
             lists.append([j for j, score in enumerate(scores) if score == best])
             smallest = _smaller(smallest, best, scores)

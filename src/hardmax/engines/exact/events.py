@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from hardmax.dynamics import Dynamics
-from hardmax.engines.exact.choosing import Chooser, turned
+from hardmax.engines.exact.choosing import Chooser, directions_of
 from hardmax.engines.exact.integers import products
 from hardmax.engines.exact.powers import Enclosed, enclosed_power
 from hardmax.tokens.rationals import IntegerCloud
@@ -65,8 +65,8 @@ def _cancel(several: list[int], counts: list[int], u: Rows, moving: list[bool]) 
 
 def _first_change(i: int, w: Rows, u: Rows, tied: list[int], dynamics: Dynamics) -> int | None:
     """The first layer at which the attended set of point i is another, if everybody goes straight."""
-    looks = turned([w[i], u[i]], dynamics)
-    (ww, uw), (wu, uu) = products(looks, w), products(looks, u)
+    directions = directions_of([w[i], u[i]], dynamics)
+    (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
     scores = [(int(a0), int(a1) + int(a1_too), int(a2)) for a0, a1, a1_too, a2 in zip(ww, uw, wu, uu, strict=True)]
     c0, c1, c2 = scores[tied[0]]
     if any(scores[c] != (c0, c1, c2) for c in tied):

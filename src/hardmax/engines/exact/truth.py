@@ -136,9 +136,9 @@ class Truth:
     def _sum(self, points: np.ndarray) -> Vector:
         return tuple(map(exact_sum, self._points.coordinates[points].T))
 
-    def furthest(self, look: Vector, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
-        """Those of some points that lie furthest along the metric times `look`, and their lead over the next."""
-        direction = self.turned(look)
+    def furthest(self, vector: Vector, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
+        """Those of some points that lie furthest along the metric times `vector`, and their lead over the next."""
+        direction = self.direction_of(vector)
         if not any(direction):
             return points, None
         along, table = Whole.of(direction), self._table_of(points, record)
@@ -166,7 +166,7 @@ class Truth:
             self._wholes[key] = Whole.of(self._position(key))
         return self._wholes[key]
 
-    def turned(self, vector: Vector) -> Vector:
+    def direction_of(self, vector: Vector) -> Vector:
         """The metric times a vector, up to a positive factor."""
         return vector if self._metric is None else tuple(dot(row, vector) for row in self._metric)
 

@@ -46,9 +46,9 @@ def _quantum(numbers: np.ndarray) -> float:
     return float(np.ldexp(lowest, exponents - 53).min())
 
 
-def furthest_tokens(looks: np.ndarray, tokens: np.ndarray, contenders: Choices) -> tuple[Choices, float]:
-    """Of the contenders along each look those that are furthest, exactly, and their smallest lead over the others."""
-    furthest, leads = np.empty(len(contenders.indices), dtype=bool), np.empty(len(looks))
-    mark_furthest(looks, tokens, contenders.indices, contenders.offsets, furthest, leads)
+def furthest_tokens(directions: np.ndarray, tokens: np.ndarray, contenders: Choices) -> tuple[Choices, float]:
+    """Of the contenders along each direction who is furthest, exactly, and the smallest lead over the others."""
+    furthest, leads = np.empty(len(contenders.indices), dtype=bool), np.empty(len(directions))
+    mark_furthest(directions, tokens, contenders.indices, contenders.offsets, furthest, leads)
     sizes = np.add.reduceat(furthest.astype(np.int64), contenders.offsets[:-1])
     return Choices(contenders.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(leads.min())

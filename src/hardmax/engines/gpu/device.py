@@ -91,12 +91,12 @@ def _choose(
 ) -> tuple[torch.Tensor, float]:
     """Whom the points of these rows attend to (None: of all), and the smallest margin."""
     metric = float_metric(dynamics)
-    asking, sizes = (positions, norms) if rows is None else (positions[rows], norms[rows])
+    directions, sizes = (positions, norms) if rows is None else (positions[rows], norms[rows])
     if metric.matrix is not None:
-        asking = asking @ torch.from_numpy(metric.matrix).to(positions.device).T
+        directions = directions @ torch.from_numpy(metric.matrix).to(positions.device).T
     # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
     factors = SlackFactors.of(positions.shape[1], metric)
     slack = factors.slack(sizes, error, largest, error)  # pyright: ignore[reportArgumentType]
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        winners, gap = prove_gpu(asking, positions, slack)  # pyright: ignore[reportArgumentType]
+        winners, gap = prove_gpu(directions, positions, slack)  # pyright: ignore[reportArgumentType]
     return winners, relative_margin(gap, metric.norm, largest)

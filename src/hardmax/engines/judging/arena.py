@@ -121,16 +121,16 @@ class Arena:
             errors[own.sizes > 1] = self.errors.max() + self.step_error(own)
         return errors
 
-    def suffices(self, looks: np.ndarray, slack: np.ndarray) -> bool:
+    def suffices(self, directions: np.ndarray, slack: np.ndarray) -> bool:
         """Whether all others trail by more than the slack."""
-        return self.members is None or bool((self.lead * norms_above(looks) > slack).all())
+        return self.members is None or bool((self.lead * norms_above(directions) > slack).all())
 
-    def hold(self, cpu: Cpu, looks: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> Contest:
+    def hold(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> Contest:
         """The contest of all, held among the members; `gap` is then at most the smallest lead."""
-        contest = cpu.hold(looks, self.places, slack, self.rows_of(guesses))
+        contest = cpu.hold(directions, self.places, slack, self.rows_of(guesses))
         if self.members is None:
             return contest
-        return contest.among(self.members, self.lead * float(norms_above(looks).min()))
+        return contest.among(self.members, self.lead * float(norms_above(directions).min()))
 
     def rows_of(self, points: np.ndarray) -> np.ndarray:
         """The rows of some points among the members; for one that is no member, that of the member after it."""
@@ -162,7 +162,7 @@ class Arena:
         leading = self._of_members(choices.is_leader)
         leaving = self._of_members(choices.follows_leader) & ~leading
         if not choices.all_single:
-            # Nobody well inside ties for the furthest place, unless a point looks nowhere: it attends to everybody.
+            # Nobody well inside ties for the furthest place, unless a point has no direction: it attends to everybody.
             tied = choices.of_rows(np.flatnonzero(choices.sizes > 1)).indices
             leaving[self.rows_of(tied)] = False
         leaders = self.places[leading]

@@ -82,16 +82,16 @@ def _bands(places: np.ndarray, errors: np.ndarray) -> list[_Band]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Looks:
+class _Directions:
     """Directions, each times 2 to an exponent of its own, and what their scores can be off by in that scale."""
 
     vectors: np.ndarray
-    norms: np.ndarray  # of the points that look
-    errors: np.ndarray  # of the points that look
+    norms: np.ndarray  # of the points that attend
+    errors: np.ndarray  # of the points that attend
     factors: SlackFactors
 
     @classmethod
-    def of(cls, places: np.ndarray, errors: np.ndarray, metric: FloatMetric, factors: SlackFactors) -> "_Looks":
+    def of(cls, places: np.ndarray, errors: np.ndarray, metric: FloatMetric, factors: SlackFactors) -> "_Directions":
         # Points are scaled first, and turned by the metric then: of one that is next to nothing, underflow would
         # leave a direction that has little to do with it. Of a point of length 1 it takes far less than rounding may,
         # which is measured by the point, however little the metric makes of it.
@@ -118,19 +118,19 @@ def hold_in_bands(
     metric: FloatMetric,
     factors: SlackFactors,
 ) -> Contest:
-    """The contest of the directions of some points among all points. `own` are those that look, and their errors."""
-    bands, looks = _bands(places, errors), _Looks.of(*own, metric, factors)
-    lengths = norms_above(looks.vectors)
-    tally = _Tally(len(looks.vectors))
-    pending = np.flatnonzero(looks.vectors.any(axis=1))  # the others look nowhere
+    """The contest of the directions of some points among all points. `own` are those that attend, and their errors."""
+    bands, directions = _bands(places, errors), _Directions.of(*own, metric, factors)
+    lengths = norms_above(directions.vectors)
+    tally = _Tally(len(directions.vectors))
+    pending = np.flatnonzero(directions.vectors.any(axis=1))  # the others have no direction
     for number, band in enumerate(bands if len(pending) else []):
-        slack = looks.slack(pending, band)
-        contest = hold(looks.vectors[pending], band.places, slack)
-        tally.add(pending, contest, looks.vectors[pending], slack, band)
+        slack = directions.slack(pending, band)
+        contest = hold(directions.vectors[pending], band.places, slack)
+        tally.add(pending, contest, directions.vectors[pending], slack, band)
         if number + 1 == len(bands):
             break
         following = bands[number + 1]
-        rest = lengths[pending] * following.longest * _ABOVE + looks.slack(pending, following)
+        rest = lengths[pending] * following.longest * _ABOVE + directions.slack(pending, following)
         pending = pending[tally.floors[pending] <= np.ldexp(rest, following.exponent) + _TINY]
         if not len(pending):
             break
@@ -145,9 +145,9 @@ class _Tally:
         self._found: list[list[tuple[float, np.ndarray]]] = [[] for _ in range(rows)]
         self._by: tuple[str, ...] = ("bands",)
 
-    def add(self, rows: np.ndarray, contest: Contest, looks: np.ndarray, slack: np.ndarray, band: _Band) -> None:
+    def add(self, rows: np.ndarray, contest: Contest, directions: np.ndarray, slack: np.ndarray, band: _Band) -> None:
         """What these rows found in a band."""
-        best = np.einsum("ij,ij->i", looks, band.places[contest.winners])
+        best = np.einsum("ij,ij->i", directions, band.places[contest.winners])
         floors, ceilings = (np.ldexp(best + way * slack, band.exponent) for way in (-1, 1))
         contest = contest.among(band.members, np.inf)
         choices = contest.choices()
@@ -157,7 +157,7 @@ class _Tally:
         self._by = (*self._by, *(name for name in contest.by if name not in self._by))
 
     def contest(self, points: int) -> Contest:
-        """The contest as a whole; those who look nowhere have all points as contenders. How small the smallest lead is
+        """The contest as a whole; whoever has no direction has all points as contenders. How small the smallest lead is
         nobody has looked."""
         everybody = np.arange(points)
         sets = [

@@ -39,10 +39,10 @@ class Question:
         """The rows of the pending points in the arena."""
         return slice(None) if len(self.pending) == len(self.arena) else self.arena.rows_of(self.pending)
 
-    def hold(self, looks: np.ndarray, slack: np.ndarray) -> Contest:
+    def hold(self, directions: np.ndarray, slack: np.ndarray) -> Contest:
         """The contest, among those in the arena if nobody else can come within the slack, else among all."""
-        arena = self.arena if self.arena.suffices(looks, slack) else self.arena.reopened()
-        return arena.hold(self.cpu, looks, slack, self.guesses)
+        arena = self.arena if self.arena.suffices(directions, slack) else self.arena.reopened()
+        return arena.hold(self.cpu, directions, slack, self.guesses)
 
 
 class Hearing(Protocol):
@@ -177,9 +177,9 @@ class _Proving:
     def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
         """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
         sets, leads, now = [], [np.inf], self._truth.last
-        looking = self._truth.positions(pending[contest.contested].tolist(), now)
-        for look, contenders in zip(looking, contest.contenders, strict=True):
-            furthest, lead = self._truth.furthest(look, contenders, now)
+        asked = self._truth.positions(pending[contest.contested].tolist(), now)
+        for place, contenders in zip(asked, contest.contenders, strict=True):
+            furthest, lead = self._truth.furthest(place, contenders, now)
             sets.append(furthest)
             leads.append(np.inf if lead is None else float(lead * self._lead_unit))
         return Choices.of_arrays(sets), min(leads)
@@ -192,9 +192,9 @@ class _Proving:
             own = everybody.places[question.pending], everybody.errors[question.pending]
             places, errors = everybody.places, everybody.errors
             return hold_in_bands(question.cpu.hold, own, places, errors, self._metric, self._factors)
-        looks = self._metric.directions(arena.places[rows])
+        directions = self._metric.directions(arena.places[rows])
         slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
-        return question.hold(looks, slack)
+        return question.hold(directions, slack)
 
     def note(self, arena: Arena, choices: Choices, pending: np.ndarray) -> None:
         if len(pending) == len(choices):

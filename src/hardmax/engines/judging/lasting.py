@@ -99,13 +99,13 @@ class Scene:
         truth, record = self.truth, self.truth.last
         (here,), target = truth.positions([point], record), truth.target(point, record)
         way = _minus(here, target)
-        looks = truth.turned(target), truth.turned(way)
+        directions = truth.direction_of(target), truth.direction_of(way)
         tied = self.choices[point]
 
         def curve(j: int) -> tuple[Fraction, Fraction, Fraction]:
             (place,), end = truth.positions([j], record), truth.target(j, record)
             left = _minus(place, end)
-            return dot(looks[0], end), dot(looks[1], end) + dot(looks[0], left), dot(looks[1], left)
+            return dot(directions[0], end), dot(directions[1], end) + dot(directions[0], left), dot(directions[1], left)
 
         first = curve(int(tied[0]))
         if any(curve(int(c)) != first for c in tied[1:]):
@@ -120,13 +120,13 @@ class Scene:
         a0, a1, a2 = (int(value * common) for value in lead)
         return layers_negative(a0, a1, a2, self.dynamics.keep)
 
-    def _rivals(self, looks: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
-        """All who may be as far as the tied points along one of the looks, at one of the ends of their ways.
+    def _rivals(self, directions: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
+        """All who may be as far as the tied points along one of the directions, at one of the ends of their ways.
 
-        On the way the lead of j over c is a mix of its values at the four corners: where the one who looks is and where
-        it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
+        On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
+        where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
         """
-        vectors = _scaled(looks)
+        vectors = _scaled(directions)
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         factors = SlackFactors.of(vectors.shape[1], self.metric)
         slack = factors.slack(norms, UNIT * norms, self._reach, self._error_of_ends)

@@ -32,7 +32,7 @@ class Room(NamedTuple):
     points: np.ndarray
     moved: np.ndarray
     reach: np.ndarray
-    look: np.ndarray
+    direction: np.ndarray
     scores: np.ndarray
     chosen: np.ndarray
     since: np.ndarray
@@ -57,15 +57,15 @@ def make_room(longest, dimension, layers):
 
 @njit(inline="always")
 def _find_winner(room, count, along, slack):
-    """The one point whose score along the look is the largest by more than the slack; -1 if there is no such point."""
-    points, reach, look, scores = room.points, room.reach, room.look, room.scores
+    """The one point whose score along the direction is the largest by more than the slack, or -1."""
+    points, reach, direction, scores = room.points, room.reach, room.direction, room.scores
     best, scored = -np.inf, 0
     while scored < count and along * reach[scored] >= best - slack:
-        first = look[0]
+        first = direction[0]
         for j in range(scored, scored + WIDTH):
             scores[j] = first * points[0, j]
         for axis in range(1, len(points)):
-            further = look[axis]
+            further = direction[axis]
             for j in range(scored, scored + WIDTH):
                 scores[j] += further * points[axis, j]
         for j in range(count, scored + WIDTH):
@@ -89,7 +89,7 @@ def _find_winner(room, count, along, slack):
 @njit
 def _choose_all(room, count, rules, error, chosen):
     """Whom every point attends to that has not chosen for ever; False where floats do not prove it."""
-    points, final, look, metric = room.points, room.final, room.look, rules.metric
+    points, final, direction, metric = room.points, room.final, room.direction, rules.metric
     d = len(points)
     rounding, spread, tiny = rules.factors[0], rules.factors[1], rules.factors[2]
     largest = 0.0
@@ -106,12 +106,12 @@ def _choose_all(room, count, rules, error, chosen):
         for row in range(d):
             square += points[row, i] * points[row, i]
             if len(metric) == 0:
-                look[row] = points[row, i]
+                direction[row] = points[row, i]
             else:
-                look[row] = 0.0
+                direction[row] = 0.0
                 for axis in range(d):
-                    look[row] += metric[row, axis] * points[axis, i]
-            along += look[row] * look[row]
+                    direction[row] += metric[row, axis] * points[axis, i]
+            along += direction[row] * direction[row]
         size, along = np.sqrt(square) + 2.0**-500, (np.sqrt(along) + 2.0**-500) * _ROUNDING
         slack = rounding * size * largest + spread * (size * error + largest * error + error * error) + tiny
         winner = _find_winner(room, count, along, slack)

@@ -65,12 +65,12 @@ def _generate(context, builder, signature, args):
     sums = [[_carried(builder, zero, each_group) for _ in range(_VECTORS)] for _ in range(ROWS)]
     here = builder.add(place, builder.mul(step, ir.Constant(_INDEX, _VECTORS)))
     some = [_load(builder, points, builder.add(here, ir.Constant(_INDEX, v))) for v in range(_VECTORS)]
-    looks = builder.bitcast(_load(builder, rows, step), _SUMS)
+    directions = builder.bitcast(_load(builder, rows, step), _SUMS)
     grown = []
     for row in range(ROWS):
-        look = builder.shuffle_vector(looks, ir.Constant(_SUMS, ir.Undefined), ir.Constant(_SUMS, [row] * 4))
-        look = builder.bitcast(look, _BYTES)
-        grown.append([_dot(builder, sums[row][v], some[v], look) for v in range(_VECTORS)])
+        direction = builder.shuffle_vector(directions, ir.Constant(_SUMS, ir.Undefined), ir.Constant(_SUMS, [row] * 4))
+        direction = builder.bitcast(direction, _BYTES)
+        grown.append([_dot(builder, sums[row][v], some[v], direction) for v in range(_VECTORS)])
         for v in range(_VECTORS):
             sums[row][v].add_incoming(grown[row][v], each_step)
     _again(builder, step, steps, each_step, group_done)
@@ -124,20 +124,20 @@ def has_sdot() -> bool:
     return "asimddp" in told.read_text() if told.exists() else platform.system() == "Darwin"
 
 
-def _dot(builder, sums, some, look):
-    return (_dot_in_fours if has_sdot() else _dot_in_pairs)(builder, sums, some, look)
+def _dot(builder, sums, some, direction):
+    return (_dot_in_fours if has_sdot() else _dot_in_pairs)(builder, sums, some, direction)
 
 
-def _dot_in_fours(builder, sums, some, look):
+def _dot_in_fours(builder, sums, some, direction):
     """One `sdot`."""
     dot = cgutils.get_or_insert_function(builder.module, ir.FunctionType(_SUMS, [_SUMS, _BYTES, _BYTES]), _SDOT)
-    return builder.call(dot, [sums, some, look])
+    return builder.call(dot, [sums, some, direction])
 
 
-def _dot_in_pairs(builder, sums, some, look):
+def _dot_in_pairs(builder, sums, some, direction):
     """What becomes `pmaddwd`, products of neighbours added, and one more addition of neighbours."""
     # Multiplied first and halved after: of bytes halved first, LLVM makes `pmulld`, which is slow.
-    products = builder.mul(builder.sext(some, _PRODUCTS), builder.sext(look, _PRODUCTS))
+    products = builder.mul(builder.sext(some, _PRODUCTS), builder.sext(direction, _PRODUCTS))
     return builder.add(sums, _add_neighbours(builder, _add_neighbours(builder, products)))
 
 

@@ -76,14 +76,16 @@ def arrange(points, roughs, lists, count, kept, limit, scale, room: tl.constexpr
 
 
 @jit
-def look_out(points, looks, roughs, row, metric, scale, has_metric: tl.constexpr, room: tl.constexpr, d: tl.constexpr):
-    """Where some points look: A times the point, and the same rounded."""
+def find_directions(
+    points, directions, roughs, row, metric, scale, has_metric: tl.constexpr, room: tl.constexpr, d: tl.constexpr
+):
+    """The directions of some points: A times the point, and the same rounded."""
     for axis in range(d):
         if has_metric:
-            look = tl.zeros(row.shape, dtype=tl.float64)
+            direction = tl.zeros(row.shape, dtype=tl.float64)
             for k in range(d):
-                look += tl.load(metric + axis * d + k) * tl.load(points + row * d + k)
-            tl.store(looks + row * d + axis, look)
+                direction += tl.load(metric + axis * d + k) * tl.load(points + row * d + k)
+            tl.store(directions + row * d + axis, direction)
         else:
-            look = tl.load(points + row * d + axis)
-        tl.store(roughs + (d + axis) * room + row, (look * scale).to(tl.float32))
+            direction = tl.load(points + row * d + axis)
+        tl.store(roughs + (d + axis) * room + row, (direction * scale).to(tl.float32))

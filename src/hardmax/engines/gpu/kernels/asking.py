@@ -3,7 +3,7 @@
 # pyright: reportInvalidTypeForm=false
 from __future__ import annotations
 
-from hardmax.engines.gpu.kernels.arranging import arrange, look_out, norm, squares
+from hardmax.engines.gpu.kernels.arranging import arrange, find_directions, norm, squares
 from hardmax.engines.gpu.kernels.entering import find_twins, were_equal
 from hardmax.engines.gpu.kernels.furthest import by_filter, by_float64
 from hardmax.engines.gpu.kernels.language import jit, tl
@@ -36,7 +36,7 @@ def _note(tokens, lists, leader_since, row, winner, layer, room: tl.constexpr, d
 def ask(
     tokens,
     points,
-    looks,
+    directions,
     roughs,
     lists,
     leader_since,
@@ -66,7 +66,7 @@ def ask(
     first = 0
     while proved & (first < asked):
         row = tl.load(lists + ASKED * room + tl.minimum(first + tl.arange(0, ROWS), asked - 1))
-        look_out(points, looks, roughs, row, metric, scale, has_metric, room, d)
+        find_directions(points, directions, roughs, row, metric, scale, has_metric, room, d)
         tl.debug_barrier()
         size = norm(squares(points, row, d))
         slack = _slack(size, longest, error, factors)
@@ -79,7 +79,7 @@ def ask(
             long_count, short_square = arrange(points, roughs, lists, count, kept, limit, scale, room, d)
         else:
             if unclear:
-                winner, proved = by_float64(tokens, points, looks, row, slack, count, d)
+                winner, proved = by_float64(tokens, points, directions, row, slack, count, d)
             _note(tokens, lists, leader_since, row, winner, layer, room, d)
             first += ROWS
     tl.debug_barrier()

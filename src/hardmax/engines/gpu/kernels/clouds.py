@@ -36,7 +36,7 @@ def _walk(
     tokens,
     points,
     ahead,
-    looks,
+    directions,
     roughs,
     lists,
     leader_since,
@@ -63,7 +63,7 @@ def _walk(
         arrive(ahead, points, count, d)
         square = largest_square(points, count, d)
         going, kept = ask(
-            tokens, points, looks, roughs, lists, leader_since, metric, factors, asked, count, kept, square, error,
+            tokens, points, directions, roughs, lists, leader_since, metric, factors, asked, count, kept, square, error,
             scale, layer, has_metric, room, slots, d,
         )  # fmt: skip
         state = tl.where(going, state, UNDECIDED)
@@ -105,7 +105,7 @@ def walk_clouds(
     """Walk all clouds to layer `layers`: `points` are the tokens there, `settled` the layer, WALKED or UNDECIDED.
 
     For the cloud it is at, of at most `room` tokens, a program has: `fines`, float64, where tokens are a layer ahead,
-    and where they look; `roughs` and `lists` as in `gpu_layout`. `queue` says which cloud is next: clouds settle sooner
+    and their directions; `roughs` and `lists` as in `layout`. `queue` says which cloud is next: clouds settle sooner
     or later, and nobody has to wait for a slow one.
     """
     program = tl.program_id(0).to(tl.int64)

@@ -11,20 +11,20 @@ from hardmax.engines.gpu.kernels.layout import COLUMNS
 
 
 @jit
-def _rough_scores(points, looks, column, row, room: tl.constexpr, d: tl.constexpr):
+def _rough_scores(points, directions, column, row, room: tl.constexpr, d: tl.constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float32)
     for k in range(d):
         x = tl.load(points + k * room + column)[:, None]
-        y = tl.load(looks + k * room + row)[None, :]
+        y = tl.load(directions + k * room + row)[None, :]
         scores = tl.fma(tl.broadcast_to(x, scores.shape), tl.broadcast_to(y, scores.shape), scores)
     return scores
 
 
 @jit
-def _fine_scores(points, looks, column, row, d: tl.constexpr):
+def _fine_scores(points, directions, column, row, d: tl.constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float64)
     for k in range(d):
-        scores += tl.load(points + column * d + k)[:, None] * tl.load(looks + row * d + k)[None, :]
+        scores += tl.load(points + column * d + k)[:, None] * tl.load(directions + row * d + k)[None, :]
     return scores
 
 
@@ -48,39 +48,39 @@ def _joined(best, second, at):
 
 
 @jit
-def _rough_contest(points, looks, row, count, room: tl.constexpr, d: tl.constexpr):
+def _rough_contest(points, directions, row, count, room: tl.constexpr, d: tl.constexpr):
     """The best score of each row among the first `count` rounded points, who has it, and the best of the others."""
     best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float32)
     second = best
     at = tl.zeros(best.shape, dtype=tl.int32)
     for first in range(0, count, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
-        scores = _rough_scores(points, looks, column, row, room, d)
+        scores = _rough_scores(points, directions, column, row, room, d)
         best, second, at = _compete(scores, column, count, best, second, at)
     return _joined(best, second, at)
 
 
 @jit
-def _fine_contest(points, looks, row, count, d: tl.constexpr):
+def _fine_contest(points, directions, row, count, d: tl.constexpr):
     """The same in float64."""
     best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float64)
     second = best
     at = tl.zeros(best.shape, dtype=tl.int32)
     for first in range(0, count, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
-        scores = _fine_scores(points, looks, tl.minimum(column, count - 1), row, d)
+        scores = _fine_scores(points, directions, tl.minimum(column, count - 1), row, d)
         best, second, at = _compete(scores, column, count, best, second, at)
     return _joined(best, second, at)
 
 
 @jit
-def _rivals(tokens, points, looks, row, winner, floor, count, d: tl.constexpr):
+def _rivals(tokens, points, directions, row, winner, floor, count, d: tl.constexpr):
     """How many points reach the floor of each row that were not equal to its winner at the start."""
     rivals = tl.zeros(row.shape, dtype=tl.int32)
     for first in range(0, count, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
         source = tl.minimum(column, count - 1)
-        scores = _fine_scores(points, looks, source, row, d)
+        scores = _fine_scores(points, directions, source, row, d)
         other = tl.zeros(scores.shape, dtype=tl.int32)
         for k in range(d):
             x = tl.load(tokens + source * d + k)
@@ -98,7 +98,7 @@ def _any(rows):
 def by_filter(roughs, order, row, margin, others, long_count, kept, room: tl.constexpr, d: tl.constexpr):
     """The point that each row attends to, if float32 can tell; whether it can not, for some.
 
-    `roughs` are the `kept` rounded points, `long_count` long ones first, in this `order`, and the looks of the rows.
+    `roughs` are the `kept` rounded points, `long_count` long ones first, in this `order`, and the rows' directions.
     A rounded score that leads by more than `margin` has won; the points that are not long score at most `others`.
     """
     top, place, rest = _rough_contest(roughs, roughs + d * room, row, long_count, room, d)
@@ -110,11 +110,11 @@ def by_filter(roughs, order, row, margin, others, long_count, kept, room: tl.con
 
 
 @jit
-def by_float64(tokens, points, looks, row, slack, count, d: tl.constexpr):
+def by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
     """The point that each row attends to, and whether that is proved for all."""
-    best, winner, second = _fine_contest(points, looks, row, count, d)
+    best, winner, second = _fine_contest(points, directions, row, count, d)
     floor = best - slack
     unclear = second >= floor
     if _any(unclear):
-        unclear = _rivals(tokens, points, looks, row, winner, floor, count, d) > 0
+        unclear = _rivals(tokens, points, directions, row, winner, floor, count, d) > 0
     return winner, _any(unclear) == 0
