@@ -4,16 +4,17 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
-from hardmax.cli.options import AsJson, check_picture
+from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
+from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
 
 
+@grouped
 def evaluate_command(
     model: Annotated[str, typer.Argument(help="The folder of a model, or the name of one that ships.")],
     file: CorpusFile,
-    text: TextColumn = None,
-    label: LabelColumn = None,
+    *,
+    columns: ColumnOptions,
     on_bad_rows: OnBadRows = "skip",
     picture: Annotated[
         str | None, typer.Option(help="Draw how honest the probabilities are to a .png, .svg or .pdf file.")
@@ -38,7 +39,7 @@ def evaluate_command(
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    corpus = read_texts_with_labels(file, "test", text, label, on_bad_rows)
+    corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, corpus.labels)
     for path in evaluate_report.draw(loaded, found, picture, embedding):
         narrate(f"wrote {path}")
