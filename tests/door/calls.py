@@ -15,7 +15,7 @@ from hardmax.engines.judging.judges import TieSlack
 from hardmax.geometry import affine, cells, extreme, halfspaces, hulls, projection
 from hardmax.geometry.polytope import Polytope
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
-from hardmax.text.evaluate.leading import frequent_leaders
+from hardmax.text.evaluation.leading import frequent_leaders
 from hardmax.text.text_model import TextModel
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -216,7 +216,7 @@ def figure_calls() -> Iterator[Call]:
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure
-    from hardmax.text.evaluate.metrics import calibration_curve
+    from hardmax.text.evaluation.metrics import calibration_curve
     from hardmax.train.log import Epoch
 
     run, lim, model = a_run(), a_limit(), a_model()

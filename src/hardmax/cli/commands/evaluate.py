@@ -35,7 +35,7 @@ def evaluate_command(
 
     # Only now, since scipy takes most of a second to come.
     from hardmax.cli.reports import evaluate as evaluate_report
-    from hardmax.text.evaluate.evaluation import evaluate_model
+    from hardmax.text.evaluation.measuring import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
