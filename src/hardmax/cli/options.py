@@ -93,7 +93,8 @@ class WalkOptions:
         from hardmax.dynamics import Dynamics
         from hardmax.tokens.files import read_metric
 
-        return Dynamics(alpha, None if self.metric is None else read_metric(self.metric), any_metric=self.any_metric)
+        metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
+        return Dynamics(alpha, metric, any_metric=self.any_metric)
 
     def engine(self) -> "Machine":
         """What shall do the work."""
