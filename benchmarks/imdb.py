@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import RESULTS, read_rows
 
-from hardmax.text.evaluate.evaluation import Evaluation, evaluate_model
+from hardmax.text.evaluation.measuring import Evaluation, evaluate_model
 from hardmax.text.text_model import TextModel
 from hardmax.tokens.files import write_whole
 from hardmax.train import PRESETS, fit

@@ -25,7 +25,7 @@ from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
 from hardmax.errors import InputError
 from hardmax.text.data.corpora import Corpus, read_corpus
-from hardmax.text.evaluate.evaluation import evaluate_model
+from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.train import Recipe, fit
 
 FOLDS, STRENGTHS = 10, (1.0, 3.0, 10.0, 30.0, 100.0)

@@ -4,6 +4,7 @@ import-linter (`make test` runs it) holds the order of layers that pyproject.tom
 """
 
 import ast
+import importlib
 import tomllib
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -86,3 +87,11 @@ def test_no_text_names_a_module_that_stands_above():
     }
     assert ("hardmax.text", "hardmax.text.shipped") in texts
     assert [(module, named) for module, named in sorted(texts) if is_above(named, module)] == []
+
+
+def test_no_name_in_a_table_of_homes_is_a_module_beside_it():
+    """Once a module is imported, its package has it by name, and the table is not asked any more."""
+    packages = [importlib.import_module(name) for name in ("hardmax", "hardmax.text", "hardmax.train")]
+    assert [
+        f"{one.__name__}.{name}" for one in packages for name in one._HOMES if f"{one.__name__}.{name}" in TREES
+    ] == []

@@ -46,7 +46,7 @@ def whole_number(value: Any, name: str, *, at_least: int, at_most: int = LARGEST
     if number is not None and at_least <= number <= at_most:
         return number
     bounds = f"from {at_least} up" if at_most == LARGEST_WHOLE else f"from {at_least} to {at_most}"
-    raise InputError(f"{name} must be a whole number {bounds}, not {short(value)}.")
+    raise InputError(f"{name} must be a whole number {bounds}, not {short(value)}.", argument=name)
 
 
 def _as_whole(value: Any) -> int | None:
@@ -73,7 +73,7 @@ def real_number(value: Any, name: str, *, at_least: float = -math.inf, above: fl
         if math.isfinite(number) and number >= at_least and number > above:
             return number
     bounds = f" from {at_least:g} up" if at_least > -math.inf else f" above {above:g}" if above > -math.inf else ""
-    raise InputError(f"{name} must be a finite number{bounds}, not {short(value)}.")
+    raise InputError(f"{name} must be a finite number{bounds}, not {short(value)}.", argument=name)
 
 
 def truth_value(value: Any, name: str) -> bool:
@@ -84,28 +84,28 @@ def truth_value(value: Any, name: str) -> bool:
     """
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    raise InputError(f"{name} must be True or False, not {short(value)}.")
+    raise InputError(f"{name} must be True or False, not {short(value)}.", argument=name)
 
 
 def one_of(value: Any, names: Collection[str], name: str, *, also: str = "") -> str:
     """The text that `value` is, if it is among the names; `also` says in an error what else is taken."""
     if isinstance(value, str) and value in names:
         return str(value)
-    raise InputError(f"{name} must be one of {', '.join(map(repr, names))}{also}, not {short(value)}.")
+    raise InputError(f"{name} must be one of {', '.join(map(repr, names))}{also}, not {short(value)}.", argument=name)
 
 
 def instance(value: Any, kind: type[Thing] | tuple[type[Thing], ...], name: str, wish: str) -> Thing:
     """The value itself, if it is of a kind; `wish` says in an error what was expected, with an example."""
     if isinstance(value, kind):
         return value
-    raise InputError(f"{name} must be {wish}, not {short(value)}.")
+    raise InputError(f"{name} must be {wish}, not {short(value)}.", argument=name)
 
 
 def a_text(value: Any, name: str) -> str:
     """The text that `value` is; bytes are none."""
     if isinstance(value, str):
         return value
-    raise InputError(f"{name} must be a text, not {short(value)}.")
+    raise InputError(f"{name} must be a text, not {short(value)}.", argument=name)
 
 
 def caller(value: Any, name: str, *arguments: str) -> Any:
@@ -116,10 +116,10 @@ def caller(value: Any, name: str, *arguments: str) -> Any:
         inspect.signature(value).bind(*arguments)
     except TypeError:
         wish = f"None or a function of ({', '.join(arguments)})"
-        raise InputError(f"{name} must be {wish}, not {short(value)}.") from None
+        raise InputError(f"{name} must be {wish}, not {short(value)}.", argument=name) from None
     except Exception:  # some that are written in C do not tell what they take
         if not callable(value):
-            raise InputError(f"{name} must be None or a function, not {short(value)}.") from None
+            raise InputError(f"{name} must be None or a function, not {short(value)}.", argument=name) from None
     return value
 
 
@@ -136,7 +136,7 @@ def file_path(value: Any, name: str = "`path`") -> Path:
         text, parts = "", [b""]
     fits = len(text) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME
     if not isinstance(text, str) or not any(parts) or not fits or re.search(r"[\0\n\r]", text):
-        raise InputError(f"{name} must be the name of a file, a text or a Path, not {short(value)}.")
+        raise InputError(f"{name} must be the name of a file, a text or a Path, not {short(value)}.", argument=name)
     return Path(text)
 
 
@@ -174,10 +174,10 @@ def place(index: Any, length: int, name: str) -> int:
     wish = f"a whole number below {length}, or from {-length} up to count from the end"
     number = _as_whole(index)
     if number is None:
-        raise InputError(f"{name} must be {wish}, not {short(index)}.")
+        raise InputError(f"{name} must be {wish}, not {short(index)}.", argument=name)
     if -length <= number < length:
         return number % length
-    raise NoSuchPlace(f"{name} must be {wish}, not {short(number)}.")
+    raise NoSuchPlace(f"{name} must be {wish}, not {short(number)}.", argument=name)
 
 
 def places(part: slice, length: int, name: str) -> range:
@@ -185,7 +185,9 @@ def places(part: slice, length: int, name: str) -> range:
     try:
         return range(length)[part]
     except Exception:
-        raise InputError(f"{name} must be a whole number or a slice of whole numbers, not {short(part)}.") from None
+        raise InputError(
+            f"{name} must be a whole number or a slice of whole numbers, not {short(part)}.", argument=name
+        ) from None
 
 
 def refuse_unreadable(values: Any, name: str, *, within: int = 0) -> None:
@@ -199,12 +201,20 @@ def refuse_unreadable(values: Any, name: str, *, within: int = 0) -> None:
     # The module of masked arrays is loaded when it is first named.
     if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
         raise InputError(
-            f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out."
+            f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out.",
+            argument=name,
         )
     if isinstance(values, bytes | bytearray | memoryview):
-        raise InputError(f"{name} must be numbers, not bytes: {short(values)}. See numpy.frombuffer to read them.")
+        raise InputError(
+            f"{name} must be numbers, not bytes: {short(values)}. See numpy.frombuffer to read them.", argument=name
+        )
     kind = type(values)
     if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-        raise InputError(f"{name} must be numbers, not dates or times ({values.dtype}): say in which unit, by .astype.")
+        raise InputError(
+            f"{name} must be numbers, not dates or times ({values.dtype}): say in which unit, by .astype.",
+            argument=name,
+        )
     if hasattr(kind, "toarray") and hasattr(kind, "nnz"):
-        raise InputError(f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().")
+        raise InputError(
+            f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().", argument=name
+        )

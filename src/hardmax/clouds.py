@@ -73,7 +73,9 @@ def square(inside: Any = None) -> np.ndarray:
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
-        raise InputError(f"`inside` must hold tokens (x, y) of the plane, not of dimension {inner.shape[1]}.")
+        raise InputError(
+            f"`inside` must hold tokens (x, y) of the plane, not of dimension {inner.shape[1]}.", argument="inside"
+        )
     cloud = np.concatenate([_SQUARE, inner])
     if cloud.dtype == np.float64:
         return cloud
@@ -140,7 +142,11 @@ def grid(side: int, d: int = 2) -> np.ndarray:
     # side^d itself may have more digits than memory holds.
     if max(side, d) > LARGEST_GRID or d * math.log2(side) > math.log2(LARGEST_GRID) + 1e-9:
         came = f"{short(side)}^{short(d)}"
-        raise InputError(f"`side`^`d` must be at most {LARGEST_GRID}, not {came} tokens. Make one smaller.")
+        raise InputError(
+            f"`side`^`d` must be at most {LARGEST_GRID}, not {came} tokens. Make one smaller.",
+            argument="side",
+            also=("`d`",),
+        )
     return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 
@@ -224,7 +230,11 @@ def _unit_circle(parts: int) -> np.ndarray:
 def _shape(n: int, d: int) -> tuple[int, int]:
     n, d = whole_number(n, "`n`", at_least=1), whole_number(d, "`d`", at_least=1)
     if n * d > LARGEST_CLOUD:
-        raise InputError(f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {short(n)} * {short(d)}. Make one smaller.")
+        raise InputError(
+            f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {short(n)} * {short(d)}. Make one smaller.",
+            argument="n",
+            also=("`d`",),
+        )
     return n, d
 
 

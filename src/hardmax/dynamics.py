@@ -41,7 +41,7 @@ class Dynamics:
     def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
         step = read_number(alpha, "`alpha`")
         if step <= 0:
-            raise InputError(f"`alpha` must be positive, not {short(alpha)}. Try 0.5 or '1/2'.")
+            raise InputError(f"`alpha` must be positive, not {short(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
         any_metric = truth_value(any_metric, "`any_metric`")
         object.__setattr__(self, "alpha", step)
         object.__setattr__(self, "metric", None if metric is None else _read_metric(metric, any_metric))
@@ -80,7 +80,9 @@ class Dynamics:
     def check_dimension(self, dimension: int) -> None:
         if self.metric is not None and len(self.metric) != dimension:
             size = len(self.metric)
-            raise InputError(f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.")
+            raise InputError(
+                f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.", argument="metric"
+            )
 
 
 def read_dynamics(dynamics: Any) -> Dynamics:

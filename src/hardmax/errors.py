@@ -9,10 +9,18 @@ class InputError(ValueError):
     """The input cannot be used as given. The message is one line for people; the command line exits with 2.
 
     What came, be it the name of a file or a value, is quoted in it: nothing that a terminal would obey is left there.
+
+    `argument` is the one that the message is about; `also` are others in it, as written there (`any_metric=True`).
+    Whoever knows arguments by other names, as the command line does, can put these in their place.
+
+    >>> error = InputError("`layers` must be a whole number from 0 up, not -1.", argument="`layers`")
+    >>> error.argument, error.also
+    ('layers', ())
     """
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
         super().__init__(harmless_line(message))
+        self.argument, self.also = argument.strip("`"), also
 
 
 class NoSuchPlace(InputError, IndexError):

@@ -14,7 +14,7 @@ Rows = Sequence[Sequence[Fraction]]
 def check_square(table: np.ndarray) -> None:
     """Refuse a table that is not square."""
     if table.shape[0] != table.shape[1]:
-        raise InputError(f"`metric` must be square, not {table.shape[0]} by {table.shape[1]}.")
+        raise InputError(f"`metric` must be square, not {table.shape[0]} by {table.shape[1]}.", argument="metric")
 
 
 def check_symmetric(rows: Rows) -> None:
@@ -23,7 +23,9 @@ def check_symmetric(rows: Rows) -> None:
         gap = max(abs(rows[i][j] - rows[j][i]) for i in range(len(rows)) for j in range(len(rows)))
         raise InputError(
             f"`metric` must be symmetric: |A - A.T| reaches {float(gap):.2g}. "
-            "Pass (A + A.T)/2 if that is rounding, or any_metric=True if you mean it."
+            "Pass (A + A.T)/2 if that is rounding, or any_metric=True if you mean it.",
+            argument="metric",
+            also=("any_metric=True",),
         )
 
 
@@ -43,7 +45,9 @@ def check_positive_definite(rows: Rows) -> None:
         smallest = np.linalg.eigvalsh(np.array(rows, dtype=np.float64))[0]
         raise InputError(
             f"`metric` must be positive definite: its smallest eigenvalue is {smallest:.3g}. "
-            "Pass any_metric=True to study it all the same."
+            "Pass any_metric=True to study it all the same.",
+            argument="metric",
+            also=("any_metric=True",),
         )
 
 

@@ -148,3 +148,11 @@ def test_fractions_do_not_fit_into_npy(hardmax: Command, folder: Path):
 
 def test_an_unknown_command_is_refused(hardmax: Command):
     assert_refused(hardmax("simulat"), naming=["simulat", "Try `hardmax --help`"])
+
+
+def test_an_option_is_told_by_its_name_and_a_file_by_its_own(
+    hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert_refused(hardmax("clouds", "gaussian", "--n", "3", "--d", "2", "--seed", "-1"), naming=["`--seed` must be"])
+    assert_refused(hardmax("simulate", "seed", *THIRTY), naming=["`seed` does not exist"])

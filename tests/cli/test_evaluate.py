@@ -9,7 +9,7 @@ from command import Command, Outcome
 from planted_files import TEST, write_csv
 
 from hardmax.text.data.planted import Planted
-from hardmax.text.evaluate.metrics import evaluate
+from hardmax.text.evaluation.metrics import evaluate
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 

@@ -15,7 +15,7 @@ from hardmax.engines.judging.judges import TieSlack
 from hardmax.geometry import affine, cells, extreme, halfspaces, hulls, projection
 from hardmax.geometry.polytope import Polytope
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
-from hardmax.text.evaluate.leading import frequent_leaders
+from hardmax.text.evaluation.leading import frequent_leaders
 from hardmax.text.text_model import TextModel
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -64,7 +64,7 @@ def a_model() -> TextModel:
 def dynamics_calls() -> Iterator[Call]:
     shared = {"tokens": SQUARE, "dynamics": HALF}
     how = {"arithmetic": "certified", "progress": None, "engine": Cpu()}
-    keep = {"record": hm.LastOnly(), "memory_limit": 10**9}
+    keep = {"record": hm.LastOnly(memory_limit=10**9)}
     yield _call("simulate", hm.simulate, **shared, layers=3, **how, **keep)
     yield _call("simulate to a stop", hm.simulate, **shared, stop=hm.Settled(), **how, **keep)
     yield _call("simulate in floats", hm.simulate, **shared | how | {"arithmetic": TieSlack()}, layers=3)
@@ -78,7 +78,8 @@ def dynamics_calls() -> Iterator[Call]:
     yield _call("AfterLayers", hm.AfterLayers, layers=3)
     yield _call("Settled", hm.Settled, at_most=3)
     yield _call("FirstOf", lambda one, two: hm.FirstOf(one, two), one=hm.Settled(), two=hm.AfterLayers(3))
-    yield _call("Every", hm.Every, m=2)
+    yield _call("Every", hm.Every, m=2, memory_limit=10**9)
+    yield _call("LastOnly", hm.LastOnly, memory_limit=10**9)
     yield _call("Ragged", hm.Ragged, tokens=SQUARE, offsets=[0, 2, 5], multiplicities=[1, 2, 3, 4, 5])
     yield _call("as_written", hm.as_written, values=SQUARE)
 
@@ -223,7 +224,7 @@ def figure_calls() -> Iterator[Call]:
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure
-    from hardmax.text.evaluate.metrics import calibration_curve
+    from hardmax.text.evaluation.metrics import calibration_curve
     from hardmax.train.log import Epoch
 
     run, lim, model = a_run(), a_limit(), a_model()

@@ -47,7 +47,7 @@ def test_pictures_of_a_model_are_refused_before_it_is_read(option: str, without,
 def test_the_gpu_is_asked_for_before_a_file_is_read(without):
     without("triton")
     with pytest.raises(MissingExtra, match="needs the extra `gpu`"):
-        options.read_engine(None, None, True)
+        options.WalkOptions(gpu=True).engine()
 
 
 @pytest.mark.parametrize("module", ["style", "limits", "layers", "plane", "labels", "embedding", "reliability"])

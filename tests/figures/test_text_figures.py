@@ -15,8 +15,8 @@ from hardmax.figures.embedding import MOST_LABELS, draw_embedding, embedding_fig
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
 from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
-from hardmax.text.evaluate.leading import Leader, frequent_leaders
-from hardmax.text.evaluate.metrics import calibration_curve
+from hardmax.text.evaluation.leading import Leader, frequent_leaders
+from hardmax.text.evaluation.metrics import calibration_curve
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.log import Epoch

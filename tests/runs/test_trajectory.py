@@ -162,7 +162,7 @@ def test_progress_is_told():
             "`arithmetic` must be one of 'certified', 'exact', 'float', or a TieSlack, not 'fast'",
         ),
         ({"layers": 10**9}, r"need 64\.0 GB.*record=Every\(.*LastOnly"),
-        ({"layers": 1, "memory_limit": 10}, "memory_limit"),
+        ({"layers": 1, "record": hm.Every(memory_limit=10)}, "memory_limit"),
     ],
 )
 def test_bad_options_get_one_clear_line(options, message):

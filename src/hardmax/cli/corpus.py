@@ -1,5 +1,6 @@
 """Texts with labels from a file, a folder, or the Hub, and what to do with rows that are of no use."""
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,11 +15,19 @@ CorpusFile = Annotated[
     str,
     typer.Argument(help="CSV, TSV, JSON lines or Parquet file, a folder with a folder for each class, or imdb."),
 ]
-TextColumn = Annotated[str | None, typer.Option("--text", help="The column of the texts; usual names are looked for.")]
-LabelColumn = Annotated[
-    str | None, typer.Option("--label", help="The column of the labels; usual names are looked for.")
-]
 OnBadRows = Annotated[str, typer.Option(help="Rows without text or label, and broken ones: skip or refuse.")]
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """Where in a table texts and labels stand."""
+
+    text: Annotated[str | None, typer.Option("--text", help="The column of the texts; usual names are looked for.")] = (
+        None
+    )
+    label: Annotated[
+        str | None, typer.Option("--label", help="The column of the labels; usual names are looked for.")
+    ] = None
 
 
 def check_corpus(file: str) -> None:
@@ -28,13 +37,13 @@ def check_corpus(file: str) -> None:
     check_source(file)
 
 
-def read_texts_with_labels(file: str, split: str, text: str | None, label: str | None, on_bad_rows: str) -> "Corpus":
+def read_texts_with_labels(file: str, split: str, columns: ColumnOptions, on_bad_rows: str) -> "Corpus":
     """The corpus in the file, or that split of the one by that name. Says on stderr which rows were left out."""
     from hardmax.text.data.sources import read_source
 
     if on_bad_rows not in ("skip", "refuse"):
         raise InputError(f"`--on-bad-rows` must be skip or refuse, not {on_bad_rows!r}.")
-    corpus = read_source(file, split, text=text, label=label)
+    corpus = read_source(file, split, text=columns.text, label=columns.label)
     if on_bad_rows == "refuse":
         corpus.refuse_bad()
     if corpus.bad:

@@ -3,13 +3,15 @@
 0: done. 1: failed on our side, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
 """
 
+import inspect
 import os
 import sys
 import traceback
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.models import OptionInfo
 
 from hardmax import __version__
 from hardmax.cli.commands import clouds, demo, doctor, evaluate, explain, limit, simulate, train, verify
@@ -63,7 +65,7 @@ def run() -> NoReturn:
         code = app(prog_name="hardmax", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        code = _say(in_words_of_the_command(str(error)), BAD_INPUT)
+        code = _say(in_words_of_the_command(error, _option_names()), BAD_INPUT)
     except MissingExtra as error:
         code = _say(str(error), FAILED)
     except MemoryError as error:
@@ -76,6 +78,16 @@ def run() -> NoReturn:
         code = _usage_error(error) or _output_error(error) or _folder_error(error) or _our_fault(error)
     give_up_output()
     sys.exit(code)
+
+
+def _option_names() -> set[str]:
+    """The names of all options of all commands, as Python has them."""
+    taken = (inspect.signature(one.callback).parameters for one in app.registered_commands if one.callback)
+    return {name for parameters in taken for name, one in parameters.items() if _is_option(one.annotation)}
+
+
+def _is_option(annotation: Any) -> bool:
+    return any(isinstance(about, OptionInfo) for about in getattr(annotation, "__metadata__", ()))
 
 
 def _say(message: str, code: int) -> int:

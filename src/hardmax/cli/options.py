@@ -1,8 +1,15 @@
-"""Options that several commands share, and values that are more than a number: sizes, layers to record, stops."""
+"""Options that several commands share, alone and in groups, and values that are more than a number.
 
+A group is a dataclass whose fields are options; `grouped` lets a command take some.
+"""
+
+import inspect
 import re
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,20 +25,106 @@ TokenFile = Annotated[
     str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
 ]
 Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")]
-Metric = Annotated[str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")]
-AnyMetric = Annotated[
-    bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
-]
-Arithmetic = Annotated[str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")]
-Threads = Annotated[int | None, typer.Option(help="Processor threads to use; all, if not given. Changes no result.")]
-Search = Annotated[
-    str | None, typer.Option(help="Search to use: all, plane, outward or rounded; the one that suits, if not given.")
-]
-OnGpu = Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 PICTURES = (".png", ".svg", ".pdf")
 UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
+
+
+def grouped(command: Callable[..., None]) -> Callable[..., None]:
+    """The command as typer reads it and people call it: with the fields of its groups in place of the groups.
+
+    >>> @dataclass
+    ... class Size:
+    ...     width: int = 1
+    ...     height: int = 1
+    >>> @grouped
+    ... def draw(name: str, *, size: Size, times: int = 1) -> None:
+    ...     print(name, size, times)
+    >>> list(inspect.signature(draw).parameters)
+    ['name', 'width', 'height', 'times']
+    >>> draw("box", height=2)
+    box Size(width=1, height=2) 1
+    """
+    taken = inspect.signature(command, eval_str=True).parameters
+    groups: dict[str, Any] = {name: one.annotation for name, one in taken.items() if is_dataclass(one.annotation)}
+    fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
+    flat = [one for name, own in taken.items() for one in (fields[name].values() if name in fields else (own,))]
+    signature = inspect.Signature([one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in flat])
+
+    @wraps(command)
+    def with_fields(*args: Any, **kwargs: Any) -> None:
+        given = signature.bind(*args, **kwargs).arguments
+        whole = {
+            name: group(**{field: given.pop(field) for field in fields[name] if field in given})
+            for name, group in groups.items()
+        }
+        command(**given, **whole)
+
+    with_fields.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
+    with_fields.__annotations__ = {one.name: one.annotation for one in flat}
+    return with_fields
+
+
+@dataclass(frozen=True)
+class WalkOptions:
+    """How layers are walked."""
+
+    metric: Annotated[
+        str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")
+    ] = None
+    any_metric: Annotated[
+        bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
+    ] = False
+    arithmetic: Annotated[
+        str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")
+    ] = "certified"
+    threads: Annotated[
+        int | None, typer.Option(help="Processor threads to use; all, if not given. Changes no result.")
+    ] = None
+    search: Annotated[
+        str | None,
+        typer.Option(help="Search to use: all, plane, outward or rounded; the one that suits, if not given."),
+    ] = None
+    gpu: Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")] = False
+
+    def dynamics(self, alpha: str) -> "Dynamics":
+        """The parameters of a layer, as they were typed."""
+        from hardmax.dynamics import Dynamics
+        from hardmax.tokens.files import read_metric
+
+        metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
+        return Dynamics(alpha, metric, any_metric=self.any_metric)
+
+    def engine(self) -> "Machine":
+        """What shall do the work."""
+        from hardmax.engines import Cpu, Gpu
+
+        if self.gpu and (self.threads is not None or self.search is not None):
+            raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
+        if not self.gpu:
+            return Cpu(self.search, self.threads)
+        Gpu().check_present()
+        return Gpu()
+
+
+@dataclass(frozen=True)
+class StopOptions:
+    """When a run ends."""
+
+    layers: Annotated[int | None, typer.Option(help="How many layers to run.")] = None
+    until_settled: Annotated[
+        bool, typer.Option("--until-settled", help="Run until no token ever changes whom it attends to.")
+    ] = False
+
+    def read(self) -> "Stop":
+        """The one of the two that was asked for."""
+        from hardmax.runs.stops import AfterLayers, Settled
+
+        if (self.layers is not None) == self.until_settled:
+            came = "both came" if self.until_settled else "neither came"
+            raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
+        return AfterLayers(self.layers) if self.layers is not None else Settled()
 
 
 def read_size(text: str) -> int:
@@ -70,36 +163,6 @@ def read_record(text: str) -> "Record":
     if not re.fullmatch("0*[1-9][0-9]{0,17}", text):
         raise InputError(f"`--record` must be all, last, or a number m for every m-th layer, not {text!r}.")
     return Every(int(text))
-
-
-def read_stop(layers: int | None, until_settled: bool) -> "Stop":
-    """The one of the two that was asked for."""
-    from hardmax.runs.stops import AfterLayers, Settled
-
-    if (layers is not None) == until_settled:
-        came = "both came" if until_settled else "neither came"
-        raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
-    return AfterLayers(layers) if layers is not None else Settled()
-
-
-def read_dynamics(alpha: str, metric: str | None, any_metric: bool) -> "Dynamics":
-    """The parameters of a layer, as they were typed."""
-    from hardmax.dynamics import Dynamics
-    from hardmax.tokens.files import read_metric
-
-    return Dynamics(alpha, None if metric is None else read_metric(metric), any_metric=any_metric)
-
-
-def read_engine(threads: int | None, search: str | None, gpu: bool) -> "Machine":
-    """What shall do the work."""
-    from hardmax.engines import Cpu, Gpu
-
-    if gpu and (threads is not None or search is not None):
-        raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
-    if not gpu:
-        return Cpu(search, threads)
-    Gpu().check_present()
-    return Gpu()
 
 
 def check_picture(path: str, option: str) -> None:

@@ -1,28 +1,35 @@
 """The package speaks of arguments, the command line of options: the same error in the words of the one who reads it."""
 
-import re
+from hardmax.errors import InputError
 
-_TRANSLATIONS = [
-    (r"any_metric=True", "--any-metric"),
-    (r"record=LastOnly\(\)", "--record last"),
-    (r"record=Every\(([\d,]+)\)", lambda found: "--record " + found[1].replace(",", "")),
-    (r"arithmetic='(\w+)'", r"--arithmetic \1"),
-    (r"\b(text|label)=", r"--\1"),
-    (r"`(alpha|metric|layers|record|arithmetic|n|d|side|sides|span|seed|certificate)`", r"`--\1`"),
-    (r"\b(force|resume)=True", r"--\1"),
-    (r"`(text|label|dimension|epochs|validation(?=_fraction)|output|resume|recipe)(_fraction)?`", r"`--\1`"),
-    (r"`at_most`", "`--at-most`"),
-    (r"`check_theorem`", "`--check`"),
-    (r"`memory_limit`", "`--memory-limit`"),
-]
+# Options that are not called like the argument.
+_CALLED = {"check_theorem": "--check"}
 
 
-def in_words_of_the_command(message: str) -> str:
-    """The message with options for arguments.
+def in_words_of_the_command(error: InputError, options: set[str]) -> str:
+    """The message with options for the arguments of that name.
 
-    >>> in_words_of_the_command("`alpha` must be positive, not 0.")
-    '`--alpha` must be positive, not 0.'
+    >>> wrong = InputError("`layers` must be 0. Or pass any_metric=True.", argument="layers", also=("any_metric=True",))
+    >>> in_words_of_the_command(wrong, {"layers", "any_metric"})
+    '`--layers` must be 0. Or pass --any-metric.'
     """
-    for argument, option in _TRANSLATIONS:
-        message = re.sub(argument, option, message)
+    message = str(error)
+    for written in (f"`{error.argument}`", *error.also):
+        name, _, value = written.strip("`").partition("=")
+        if name in options or name in _CALLED:
+            message = message.replace(written, _as_option(written, name, value))
     return message
+
+
+def _as_option(written: str, name: str, value: str) -> str:
+    option = _CALLED.get(name, "--" + name.replace("_", "-"))
+    if written.startswith("`"):
+        return f"`{option}`"
+    return option if value in ("", "True") else f"{option} {_as_typed(value)}"
+
+
+def _as_typed(value: str) -> str:
+    """A value as one types it, where the package would have an object or a text."""
+    if value == "LastOnly()":
+        return "last"
+    return value.removeprefix("Every(").removesuffix(")").replace(",", "").strip("'")

@@ -37,7 +37,8 @@ def walkers_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Walker,
 
 def _on_gpu(arithmetic: "str | TieSlack", machine: Gpu) -> tuple[Walker, ...]:
     if arithmetic != "certified":
-        raise InputError(f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu().")
+        message = f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu()."
+        raise InputError(message, argument="arithmetic")
     machine.check_present()
     from hardmax.engines.gpu.walking import GpuWalker
 

@@ -19,7 +19,7 @@ from hardmax.figures.labels import place_labels
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import FAINT, INK, look_of, our_look, plain_axes
 from hardmax.foreign import harmless_label
-from hardmax.text.evaluate.leading import Leader
+from hardmax.text.evaluation.leading import Leader
 from hardmax.text.explain.account import EXTRA
 from hardmax.text.text_model import TextModel
 from hardmax.wording import counted

@@ -12,7 +12,7 @@ from matplotlib.lines import Line2D
 from hardmax.checking import takes
 from hardmax.figures import inputs
 from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
-from hardmax.text.evaluate.metrics import calibration_curve, calibration_error
+from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
 
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 

@@ -20,12 +20,13 @@ def certify(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
     """The certificate of a limit that the run proves, given its clusters."""
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
-        raise InputError(f"`certificate`: there is no proof to write down ({why}).")
+        raise InputError(f"`certificate`: there is no proof to write down ({why}).", argument="certificate")
     try:
         document = _document(run, clusters)
     except ValueError as error:
         # Python writes no integers of more than some thousand digits: tiny steps walked for long make such.
-        raise InputError(f"`certificate`: its numbers are too long to be written down ({error}).") from None
+        too_long = f"`certificate`: its numbers are too long to be written down ({error})."
+        raise InputError(too_long, argument="certificate") from None
     return document | {"sha256": digest(document)}
 
 

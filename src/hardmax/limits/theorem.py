@@ -100,7 +100,8 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     run = given.run if isinstance(given, Limit) else given
     if run.points.count > MOST_TOKENS:
         raise InputError(
-            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}."
+            f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}.",
+            argument="check_theorem",
         )
     evidence = Evidence(_exact_limit(run, _patience(run)))
     return TheoremReport(tuple(check(evidence) for check in CHECKS))

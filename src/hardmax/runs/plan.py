@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from hardmax.dynamics import Dynamics
 from hardmax.engines.walker import Walker
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Record
+from hardmax.runs.records import Record
 from hardmax.runs.stops import Stop
 
 DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
@@ -18,4 +18,3 @@ class Plan:
     walkers: tuple[Walker, ...]  # tried in turn; the last one decides everything
     stop: Stop
     record: Record
-    memory_limit: int = DEFAULT_MEMORY_LIMIT

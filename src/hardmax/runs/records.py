@@ -1,7 +1,7 @@
 """Which layers a run keeps: memory is a choice. Layers that are not kept are computed again when asked for."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from hardmax.checking import short, whole_number
@@ -43,9 +43,12 @@ class Every:
     """
 
     m: int = 1
+    memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
+    """In bytes: what would not fit is refused."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "m", whole_number(self.m, "`m`", at_least=1))
+        _check_limit(self)
 
     def layers(self, last: int) -> Sequence[int]:
         if last % self.m == 0:
@@ -60,6 +63,12 @@ class Every:
 class LastOnly:
     """Keep the last layer only."""
 
+    memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
+    """In bytes: what would not fit is refused."""
+
+    def __post_init__(self) -> None:
+        _check_limit(self)
+
     def layers(self, last: int) -> Sequence[int]:
         return (last,)
 
@@ -67,25 +76,31 @@ class LastOnly:
         return False
 
 
-def check_recording(record: Record, last: int, tokens: int, dimension: int, limit: int) -> None:
+def _check_limit(record: "Every | LastOnly") -> None:
+    object.__setattr__(record, "memory_limit", whole_number(record.memory_limit, "`memory_limit`", at_least=1))
+
+
+def check_recording(record: Record, last: int, tokens: int, dimension: int) -> None:
     """Refuse a recording of layers up to the last that would not fit."""
     try:
         layers = len(record.layers(last))
     except OverflowError:  # more than Python counts
-        raise InputError(f"`record`: {short(last)} layers cannot be kept. Use record=LastOnly().") from None
-    check_memory(layers, tokens, dimension, limit)
+        message = f"`record`: {short(last)} layers cannot be kept. Use record=LastOnly()."
+        raise InputError(message, argument="record", also=("record=LastOnly()",)) from None
+    check_memory(record, layers, tokens, dimension)
 
 
-def check_memory(layers: int, tokens: int, dimension: int, limit: int) -> None:
-    """Refuse a recording that would not fit, and say what would."""
+def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> None:
+    """Refuse a recording that would not fit, and say what would. A record of one's own may have a limit, too."""
+    limit = getattr(record, "memory_limit", DEFAULT_MEMORY_LIMIT)
     needed = 8 * layers * tokens * dimension
     if needed <= limit:
         return
-    stride = -(-needed // limit) + 1
-    less = (
-        f"Use record=Every({stride:,}) or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
-    )
+    every = f"record=Every({-(-needed // limit) + 1:,})"
+    less = f"Use {every} or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
     raise InputError(
         f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
-        f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}"
+        f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}",
+        argument="record",
+        also=("`memory_limit`", every, "record=LastOnly()"),
     )

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
-from hardmax.checking import caller, whole_number
+from hardmax.checking import caller
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.arithmetics import walkers_for
 from hardmax.engines.judging.judges import TieSlack
@@ -13,7 +13,7 @@ from hardmax.errors import InputError
 from hardmax.runs.batch.one_by_one import OneByOne
 from hardmax.runs.batch.together import Batch, walk_together
 from hardmax.runs.plan import DEEPEST_KERNEL, Plan
-from hardmax.runs.records import DEFAULT_MEMORY_LIMIT, Every, Record, check_recording, read_record
+from hardmax.runs.records import Every, Record, check_recording, read_record
 from hardmax.runs.stops import AfterLayers, Stop, read_stop
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
@@ -33,7 +33,6 @@ class Options(TypedDict, total=False):
     stop: Stop | str | None
     arithmetic: str | TieSlack
     record: Record | str
-    memory_limit: int
     progress: Progress | None
     engine: Machine | str | None
 
@@ -52,7 +51,6 @@ def simulate(
     stop: Stop | str | None = None,
     arithmetic: str | TieSlack = "certified",
     record: Record | str = EVERY_LAYER,
-    memory_limit: int = DEFAULT_MEMORY_LIMIT,
     progress: Progress | None = None,
     engine: Machine | str | None = None,
 ) -> Any:
@@ -62,9 +60,10 @@ def simulate(
 
     Give either the number of `layers` or a `stop` (`Settled()`, or "settled"). `arithmetic` is "certified" (floats,
     every choice proved or decided by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets
-    the slack). `record` says which layers to keep (`Every(10)`, `LastOnly()`, "every" or "last"). `progress` is called
-    with (clouds done, clouds). `engine` is `Cpu(search=…, threads=…)`, `Gpu()`, "cpu" or "gpu"; if it is not given,
-    tensors on a GPU stay there, and all else is done by the processor.
+    the slack). `record` says which layers to keep (`Every(10)`, `LastOnly()`, "every" or "last") and how much memory
+    they may take (`Every(1, memory_limit=10**10)`). `progress` is called with (clouds done, clouds). `engine` is
+    `Cpu(search=…, threads=…)`, `Gpu()`, "cpu" or "gpu"; if it is not given, tensors on a GPU stay there, and all else is
+    done by the processor.
 
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)
@@ -77,7 +76,6 @@ def simulate(
         walkers_for(arithmetic, machine),
         _one_stop(layers, stop),
         read_record(record),
-        whole_number(memory_limit, "`memory_limit`", at_least=1),
     )
     progress = caller(progress, "`progress`", "done", "total")
     there = clouds_there(tokens, machine)
@@ -112,7 +110,7 @@ def _check_plan(clouds: Sequence[Cloud], plan: Plan, machine: Machine) -> None:
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
-        check_recording(plan.record, plan.stop.last_layer, total, dimension, plan.memory_limit)
+        check_recording(plan.record, plan.stop.last_layer, total, dimension)
 
 
 def clouds_there(tokens: Any, machine: Machine) -> DeviceClouds | None:

@@ -82,7 +82,7 @@ def keep(walk: Iterable[Any], points: Points, plan: Plan) -> Kept:
         ends = stretch.until is None or stretch.until > last
         if ends or record.keeps(stretch.layer, stretch.until or last):
             kept.append(stretch)
-            check_memory(len(kept), points.count, points.dimension, plan.memory_limit)
+            check_memory(record, len(kept), points.count, points.dimension)
         if ends:
             break
     why = _why(stop, last, settled_at)

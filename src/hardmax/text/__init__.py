@@ -20,9 +20,9 @@ _HOMES = {
     "Tokeniser": "hardmax.text.tokens.tokeniser",
     "Vocabulary": "hardmax.text.tokens.vocabulary",
     "build_vocabulary": "hardmax.text.tokens.building",
-    "calibrate": "hardmax.text.evaluate.calibration",
+    "calibrate": "hardmax.text.evaluation.calibration",
     "encode": "hardmax.text.tokens.encoding",
-    "evaluate": "hardmax.text.evaluate.metrics",
+    "evaluate": "hardmax.text.evaluation.metrics",
     "load": "hardmax.text.shipped",
     "plant": "hardmax.text.data.planted",
     "read_corpus": "hardmax.text.data.corpora",
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus as Corpus
     from hardmax.text.data.corpora import read_corpus as read_corpus
     from hardmax.text.data.planted import plant as plant
-    from hardmax.text.evaluate.calibration import calibrate as calibrate
-    from hardmax.text.evaluate.metrics import evaluate as evaluate
+    from hardmax.text.evaluation.calibration import calibrate as calibrate
+    from hardmax.text.evaluation.metrics import evaluate as evaluate
     from hardmax.text.explain.explanation import Explanation as Explanation
     from hardmax.text.model.analysis import Analysis as Analysis
     from hardmax.text.shipped import load as load

@@ -35,13 +35,17 @@ def exact_number(value: Any, name: str) -> Fraction:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else value
         if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > LARGEST_EXPONENT:
             # A few letters such as 1e999999999 would be a billion digits.
-            raise InputError(f"{name} must be 0 or of a size between 1e-400 and 1e400, not {short(value)}.")
+            raise InputError(
+                f"{name} must be 0 or of a size between 1e-400 and 1e400, not {short(value)}.", argument=name
+            )
         if isinstance(number, str | int | float | Decimal):
             return Fraction(number)
     except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
         if isinstance(error, InputError):
             raise
-    raise InputError(f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {short(value)}.")
+    raise InputError(
+        f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {short(value)}.", argument=name
+    )
 
 
 def read_number(value: Any, name: str) -> Fraction:
@@ -52,7 +56,7 @@ def read_number(value: Any, name: str) -> Fraction:
     """
     number = exact_number(None if isinstance(value, bool | np.bool_) else written(value), name)
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
-        raise InputError(f"{name} must be a number of at most 4,000 digits, not {short(value)}.")
+        raise InputError(f"{name} must be a number of at most 4,000 digits, not {short(value)}.", argument=name)
     return number
 
 

@@ -15,7 +15,7 @@ import torch
 
 from hardmax.checking import a_text, caller, file_path, instance, short
 from hardmax.errors import InputError
-from hardmax.text.evaluate.calibration import fit_temperature
+from hardmax.text.evaluation.calibration import fit_temperature
 from hardmax.text.files.claims import Claim
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.encoding import Encoded

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.text.data.corpora import Corpus
-from hardmax.text.evaluate.evaluation import evaluate_model
+from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.text_model import TextModel
 from hardmax.train import fitting
 from hardmax.train.examples import hold_out

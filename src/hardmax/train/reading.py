@@ -26,5 +26,8 @@ def _named(name_or_file: str | None) -> Recipe:
         return preset
     if not name_or_file.endswith(".json"):
         names = ", ".join(PRESET_NAMES)
-        raise InputError(f"`recipe` must be one of {names}, or a .json file, not {name_or_file!r}.")
-    return Recipe.from_dict(read_json(name_or_file, "`recipe` expected a recipe, as `Recipe.to_json` gives it"))
+        raise InputError(f"`recipe` must be one of {names}, or a .json file, not {name_or_file!r}.", argument="recipe")
+    try:
+        return Recipe.from_dict(read_json(name_or_file, "`recipe` expected a recipe, as `Recipe.to_json` gives it"))
+    except InputError as error:
+        raise InputError(str(error), argument="recipe") from None

@@ -86,9 +86,10 @@ class Recipe:
         truth_value(self.extra, "`extra`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
-                raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.")
+                raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.", argument=name)
         if self.patience and not self.validation_fraction:
-            raise InputError("`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1.")
+            message = "`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1."
+            raise InputError(message, argument="patience", also=("`validation_fraction`",))
 
     def alpha_at(self, epoch: float) -> float:
         """The step at a moment of the training, in epochs; from the end of the rise on it may be learned."""
@@ -166,6 +167,8 @@ _LEAST: dict[str, int | float] = {
 def _check_number(name: str, value: Any, least: int | float) -> None:
     kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-        raise InputError(f"`{name}` must be {wish} of at least {least}, not {short(value)}.")
+        raise InputError(f"`{name}` must be {wish} of at least {least}, not {short(value)}.", argument=name)
     if value > (LARGEST_SEED if name == "seed" else LARGEST):
-        raise InputError(f"`{name}` must be {wish} that a training can be made with, not {short(value)}: take less.")
+        raise InputError(
+            f"`{name}` must be {wish} that a training can be made with, not {short(value)}: take less.", argument=name
+        )

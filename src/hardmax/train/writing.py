@@ -46,10 +46,12 @@ class Target:
             (self.checkpoint / CLAIM).touch()
             claim = Claim.on(self.checkpoint / CLAIM)
         except OSError as error:
-            raise InputError(f"`output` {self.output!r} cannot be written: {reason(error)}.") from None
+            raise InputError(
+                f"`output` {self.output!r} cannot be written: {reason(error)}.", argument="output"
+            ) from None
         if claim is None:
             way = "wait for it, or name another folder"
-            raise InputError(f"`output` {self.output!r} is being trained by another process: {way}.")
+            raise InputError(f"`output` {self.output!r} is being trained by another process: {way}.", argument="output")
         try:
             self._check()
             yield
@@ -62,17 +64,31 @@ class Target:
     def _check(self) -> None:
         tidy(self.folder.resolve())
         if self.folder.exists() and not self.folder.is_dir():
-            raise InputError(f"`output` {self.output!r} is a file: name a folder.")
+            raise InputError(f"`output` {self.output!r} is a file: name a folder.", argument="output")
         if self.folder.is_dir() and any(self.folder.iterdir()):
             if not (self.folder / "model.safetensors").exists():
-                raise InputError(f"`output` {self.output!r} holds other things: name a new folder.")
+                raise InputError(f"`output` {self.output!r} holds other things: name a new folder.", argument="output")
             if not self.force:
-                raise InputError(f"`output` {self.output!r} holds a model: name a new folder, or add force=True.")
+                raise InputError(
+                    f"`output` {self.output!r} holds a model: name a new folder, or add force=True.",
+                    argument="output",
+                    also=("force=True",),
+                )
         if self.resume and not self.is_begun:
-            raise InputError(f"`resume`: `{self.checkpoint}` holds no unfinished training. Leave resume=True out.")
+            raise InputError(
+                f"`resume`: `{self.checkpoint}` holds no unfinished training. Leave resume=True out.",
+                argument="resume",
+                also=("resume=True",),
+            )
         if self.is_begun and not self.resume and not self.force:
             way = "add resume=True to go on with it, or force=True to begin again"
-            raise InputError(f"`{self.checkpoint}` holds an unfinished training: {way}.")
+            raise InputError(
+                f"`{self.checkpoint}` holds an unfinished training: {way}.",
+                also=(
+                    "resume=True",
+                    "force=True",
+                ),
+            )
 
     def start(self) -> None:
         """Removes a checkpoint that is not to be gone on with."""

@@ -1,23 +1,44 @@
 """`hardmax clouds`: the named clouds, and any of them as a file."""
 
 import inspect
+from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
+from hardmax.cli.options import grouped
 from hardmax.cli.output import narrate, print_json, print_table
 
 
+@dataclass(frozen=True)
+class CloudOptions:
+    """What a named cloud is made with."""
+
+    n: Annotated[int | None, typer.Option("--n", help="Number of tokens.")] = None
+    d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None
+    seed: Annotated[int | None, typer.Option(help="Seed of what is drawn at random.")] = None
+    sides: Annotated[int | None, typer.Option(help="Sides of a polygon.")] = None
+    midpoints: Annotated[bool, typer.Option("--midpoints", help="A polygon's edge middles too.")] = False
+    side: Annotated[int | None, typer.Option(help="Points along the side of a grid.")] = None
+    span: Annotated[int | None, typer.Option(help="Largest coordinate of a lattice.")] = None
+    inside: Annotated[str | None, typer.Option(help="Tokens in the square: '1/2,0;0,1/2' or a file.")] = None
+
+    def given(self) -> dict[str, Any]:
+        """What was given, as arguments of whatever makes the cloud."""
+        from hardmax.tokens.files import read_metric
+
+        read = {
+            "midpoints": self.midpoints or None,
+            "inside": self.inside and read_metric(self.inside, "`--inside`"),
+        }
+        return {option: value for option, value in (asdict(self) | read).items() if value is not None}
+
+
+@grouped
 def clouds_command(
     name: Annotated[str | None, typer.Argument(help="The cloud to write; all are listed without it.")] = None,
-    n: Annotated[int | None, typer.Option("--n", help="Number of tokens.")] = None,
-    d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed of what is drawn at random.")] = None,
-    sides: Annotated[int | None, typer.Option(help="Sides of a polygon.")] = None,
-    midpoints: Annotated[bool, typer.Option("--midpoints", help="A polygon's edge middles too.")] = False,
-    side: Annotated[int | None, typer.Option(help="Points along the side of a grid.")] = None,
-    span: Annotated[int | None, typer.Option(help="Largest coordinate of a lattice.")] = None,
-    inside: Annotated[str | None, typer.Option(help="Tokens in the square: '1/2,0;0,1/2' or a file.")] = None,
+    *,
+    options: CloudOptions,
     turn: Annotated[bool, typer.Option("--turn", help="Turn by fifths, where floats lose ties.")] = False,
     output: Annotated[str | None, typer.Option("--output", "-o", help="A .csv, .json or .npy file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
@@ -28,14 +49,11 @@ def clouds_command(
     """
     from hardmax import clouds
     from hardmax.cli.files import clouds as clouds_files
-    from hardmax.tokens.files import read_metric
 
     if name is None:
         _list_clouds(as_json)
         return
-    given: dict[str, Any] = {"n": n, "d": d, "seed": seed, "sides": sides, "side": side, "span": span}
-    given |= {"midpoints": midpoints or None, "inside": inside and read_metric(inside, "`--inside`")}
-    cloud = clouds.named(name, **{option: value for option, value in given.items() if value is not None})
+    cloud = clouds.named(name, **options.given())
     cloud = clouds.turned(cloud) if turn else cloud
     if output is not None:
         clouds_files.write(cloud, output)

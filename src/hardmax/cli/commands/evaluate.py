@@ -4,16 +4,17 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
-from hardmax.cli.options import AsJson, check_picture
+from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
+from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
 
 
+@grouped
 def evaluate_command(
     model: Annotated[str, typer.Argument(help="The folder of a model, or the name of one that ships.")],
     file: CorpusFile,
-    text: TextColumn = None,
-    label: LabelColumn = None,
+    *,
+    columns: ColumnOptions,
     on_bad_rows: OnBadRows = "skip",
     picture: Annotated[
         str | None, typer.Option(help="Draw how honest the probabilities are to a .png, .svg or .pdf file.")
@@ -34,11 +35,11 @@ def evaluate_command(
 
     # Only now, since scipy takes most of a second to come.
     from hardmax.cli.reports import evaluate as evaluate_report
-    from hardmax.text.evaluate.evaluation import evaluate_model
+    from hardmax.text.evaluation.measuring import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    corpus = read_texts_with_labels(file, "test", text, label, on_bad_rows)
+    corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, corpus.labels)
     for path in evaluate_report.draw(loaded, found, picture, embedding):
         narrate(f"wrote {path}")

@@ -4,71 +4,49 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.options import (
-    Alpha,
-    AnyMetric,
-    Arithmetic,
-    AsJson,
-    Metric,
-    OnGpu,
-    Search,
-    Threads,
-    TokenFile,
-    read_dynamics,
-    read_engine,
-)
+from hardmax.cli.files.limit import Targets
+from hardmax.cli.options import Alpha, AsJson, TokenFile, WalkOptions, grouped
 from hardmax.cli.output import narrate, print_json, progress_bar
 
 
+@grouped
 def limit_command(
     file: TokenFile,
     alpha: Alpha,
-    metric: Metric = None,
-    any_metric: AnyMetric = False,
-    arithmetic: Arithmetic = "certified",
-    threads: Threads = None,
-    search: Search = None,
-    gpu: OnGpu = False,
+    *,
+    walk: WalkOptions,
     at_most: Annotated[
         int | None, typer.Option(help="Give up after so many layers: 10000, or 500 where the theorem is silent.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")] = False,
-    certificate: Annotated[
-        str | None, typer.Option(help="Write a proof to a .json file, for `hardmax verify`.")
-    ] = None,
-    picture: Annotated[str | None, typer.Option(help="Draw the limit to a .png, .svg or .pdf file.")] = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the limits to a .csv, .json or .npz file.")
-    ] = None,
+    targets: Targets,
     as_json: AsJson = False,
 ) -> None:
     """Find where every token ends after infinitely many layers.
 
     Says what kind of point each limit is, who leads and since when, and whether the theorem applies.
     """
-    from hardmax.cli.files import limit as limit_files
     from hardmax.cli.reports import limit as limit_report
     from hardmax.tokens.files import read_cloud
 
-    targets = limit_files.Targets(output=output, certificate=certificate, picture=picture)
     targets.check()
-    dynamics, tokens = read_dynamics(alpha, metric, any_metric), read_cloud(file)
+    dynamics, tokens = walk.dynamics(alpha), read_cloud(file)
     targets.check_fit(tokens)
 
     # Only now, since scipy takes most of a second to come.
     from hardmax.limits.finding import limit, limits_of
     from hardmax.limits.theorem import check_theorem
 
-    engine = read_engine(threads, search, gpu)
+    engine = walk.engine()
     with progress_bar("clouds") as progress:
-        result = limit(tokens, dynamics, arithmetic=arithmetic, at_most=at_most, progress=progress, engine=engine)
+        result = limit(tokens, dynamics, arithmetic=walk.arithmetic, at_most=at_most, progress=progress, engine=engine)
     reports = [check_theorem(lim) for lim in limits_of(result)] if check else None
     for path in targets.write(result, reports):
         narrate(f"wrote {path}")
     if as_json:
         print_json(limit_report.document(result, reports))
     else:
-        if output is None:
+        if targets.output is None:
             limit_report.show(result)
         if reports is not None:
             limit_report.show_checks(reports)

@@ -2,32 +2,62 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, LabelColumn, OnBadRows, TextColumn, check_corpus, read_texts_with_labels
-from hardmax.cli.options import AsJson, read_number
+from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
+from hardmax.cli.options import AsJson, grouped, read_number
 from hardmax.cli.output import narrate, print_json
 
 if TYPE_CHECKING:
+    from hardmax.train.recipe import Recipe
     from hardmax.train.writing import Target
 
 
+@dataclass(frozen=True)
+class RecipeOptions:
+    """A recipe, and what shall be otherwise."""
+
+    recipe: Annotated[str | None, typer.Option(help="A recipe by name (imdb-2d, …), or a .json file of one.")] = None
+    dimension: Annotated[int | None, typer.Option(help="Of the space in which words lie; usually 2.")] = None
+    layers: Annotated[int | None, typer.Option(help="How many layers; usually 8.")] = None
+    alpha: Annotated[str | None, typer.Option(help="Step of a layer, positive: 1/2 or 0.5; usually 1.")] = None
+    epochs: Annotated[int | None, typer.Option(help="How often all texts are gone through.")] = None
+    validation_fraction: Annotated[
+        str | None,
+        typer.Option(
+            "--validation-fraction",
+            "--validation",
+            help="Share held out to calibrate and to stop early: 1/10.",
+        ),
+    ] = None
+    seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None
+
+    def read(self) -> "Recipe":
+        """The recipe that the options ask for."""
+        from hardmax.train.reading import read_recipe
+
+        share = self.validation_fraction
+        return read_recipe(
+            self.recipe,
+            dimension=self.dimension,
+            layers=self.layers,
+            alpha=None if self.alpha is None else read_number(self.alpha, "--alpha"),
+            epochs=self.epochs,
+            validation_fraction=None if share is None else read_number(share, "--validation-fraction"),
+            seed=self.seed,
+        )
+
+
+@grouped
 def train_command(
     file: CorpusFile,
     output: Annotated[str, typer.Option("--output", "-o", help="The folder that the model is written to.")],
-    text: TextColumn = None,
-    label: LabelColumn = None,
-    recipe: Annotated[str | None, typer.Option(help="A recipe by name (imdb-2d, …), or a .json file of one.")] = None,
-    dimension: Annotated[int | None, typer.Option(help="Of the space in which words lie; usually 2.")] = None,
-    layers: Annotated[int | None, typer.Option(help="How many layers; usually 8.")] = None,
-    alpha: Annotated[str | None, typer.Option(help="Step of a layer, positive: 1/2 or 0.5; usually 1.")] = None,
-    epochs: Annotated[int | None, typer.Option(help="How often all texts are gone through.")] = None,
-    validation: Annotated[
-        str | None, typer.Option(help="Share of the texts that is held out, to calibrate and to stop early: 1/10.")
-    ] = None,
-    seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None,
+    *,
+    columns: ColumnOptions,
+    entries: RecipeOptions,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a training that was cut short.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a model that is there.")] = False,
     on_bad_rows: OnBadRows = "skip",
@@ -40,22 +70,13 @@ def train_command(
     from hardmax.cli.files.train import curve_of
     from hardmax.cli.reports import train as train_report
     from hardmax.cli.reports.train_progress import training_table
-    from hardmax.train.reading import read_recipe
     from hardmax.train.writing import Target
 
-    chosen = read_recipe(
-        recipe,
-        dimension=dimension,
-        layers=layers,
-        alpha=None if alpha is None else read_number(alpha, "--alpha"),
-        epochs=epochs,
-        validation_fraction=None if validation is None else read_number(validation, "--validation"),
-        seed=seed,
-    )
+    chosen = entries.read()
     target = Target(output, force=force, resume=resume)
     check_corpus(file)
     with target.claimed():
-        corpus = read_texts_with_labels(file, "train", text, label, on_bad_rows)
+        corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
         begin = train_report.begin(corpus, chosen)
 
         # Only now, since torch takes seconds to come.

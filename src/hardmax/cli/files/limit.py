@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
 
 from hardmax.cli.options import check_picture, check_target
 from hardmax.errors import InputError
@@ -13,13 +15,15 @@ if TYPE_CHECKING:
     from hardmax.limits.theorem import TheoremReport
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Targets:
     """The files that were asked for."""
 
-    output: str | None
-    certificate: str | None
-    picture: str | None
+    certificate: Annotated[str | None, typer.Option(help="Write a proof to a .json file, for `hardmax verify`.")] = None
+    picture: Annotated[str | None, typer.Option(help="Draw the limit to a .png, .svg or .pdf file.")] = None
+    output: Annotated[
+        str | None, typer.Option("--output", "-o", help="Write the limits to a .csv, .json or .npz file.")
+    ] = None
 
     def check(self) -> None:
         """Refuses before the work what could not be written after it."""

@@ -6,8 +6,8 @@ from hardmax.cli.output import print_facts, print_table
 from hardmax.errors import InputError
 
 if TYPE_CHECKING:
-    from hardmax.text.evaluate.evaluation import Evaluation
-    from hardmax.text.evaluate.leading import Leader
+    from hardmax.text.evaluation.leading import Leader
+    from hardmax.text.evaluation.measuring import Evaluation
     from hardmax.text.text_model import TextModel
 
 SHOWN_LEADERS, DRAWN_LEADERS = 30, 300

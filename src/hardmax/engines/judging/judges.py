@@ -99,7 +99,9 @@ class TieSlack:
         if reach and not SMALLEST**4 <= reach <= LARGEST**4:
             raise InputError(
                 f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
-                "Use arithmetic='certified', or scale the cloud."
+                "Use arithmetic='certified', or scale the cloud.",
+                argument="tokens",
+                also=("arithmetic='certified'",),
             )
         return _CloseEnough(self.relative, float_metric(dynamics))
 

@@ -30,7 +30,7 @@ def simulate_there(
     """The run of a cloud, or the runs of many."""
     plan.dynamics.check_dimension(clouds.dimension)
     if not plan.stop.when_settled:
-        check_recording(plan.record, plan.stop.last_layer, len(clouds.tokens), clouds.dimension, plan.memory_limit)
+        check_recording(plan.record, plan.stop.last_layer, len(clouds.tokens), clouds.dimension)
     if not clouds.form.is_single and _suits_kernel(clouds, plan.stop):
         return Trajectories(_walk_together(clouds, plan, progress))
     runs = []

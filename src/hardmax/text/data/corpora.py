@@ -147,9 +147,12 @@ def _choose(name: str | None, role: str, usual: tuple[str, ...], columns: list[s
     there = ", ".join(columns)
     if name is not None:
         if name not in columns:
-            raise InputError(f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.")
+            raise InputError(
+                f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.", argument=role
+            )
         return name
     found = [column for usual_name in usual for column in columns if column.lower() == usual_name]
     if not found:
-        raise InputError(f"`{role}`: which column of `{path}` is it? There are {there}. Name one with {role}=.")
+        asked = f"`{role}`: which column of `{path}` is it? There are {there}. Name one with {role}=."
+        raise InputError(asked, argument=role, also=(f"{role}=",))
     return found[0]

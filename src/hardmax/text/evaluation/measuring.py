@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.evaluate.leading import Leader, frequent_leaders
-from hardmax.text.evaluate.metrics import evaluate
+from hardmax.text.evaluation.leading import Leader, frequent_leaders
+from hardmax.text.evaluation.metrics import evaluate
 from hardmax.text.text_model import TextModel
 
 

@@ -3,8 +3,8 @@ import pytest
 from text.small_models import random_texts, small_model
 
 from hardmax.errors import InputError
-from hardmax.text.evaluate.calibration import calibrate, fit_temperature
-from hardmax.text.evaluate.metrics import (
+from hardmax.text.evaluation.calibration import calibrate, fit_temperature
+from hardmax.text.evaluation.metrics import (
     accuracy,
     brier,
     calibration_curve,
