@@ -18,7 +18,7 @@ from hardmax.errors import InputError, need
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
     from hardmax.engines.machines import Machine
-    from hardmax.runs.records import Record
+    from hardmax.runs.records import Every, LastOnly
     from hardmax.runs.stops import Stop
 
 TokenFile = Annotated[
@@ -152,7 +152,7 @@ def read_number(text: str, option: str) -> float:
         raise InputError(f"`{option}` must be a number such as 0.5 or 1/2, not {text!r:.60}.") from None
 
 
-def read_record(text: str) -> "Record":
+def read_record(text: str) -> "Every | LastOnly":
     """`all`, `last`, or a number m: every m-th layer."""
     from hardmax.runs.records import Every, LastOnly
 

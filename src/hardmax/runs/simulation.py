@@ -62,8 +62,8 @@ def simulate(
     every choice proved or decided by integers), "exact" (integers alone) or "float" (nothing proved; `TieSlack` sets
     the slack). `record` says which layers to keep (`Every(10)`, `LastOnly()`, "every" or "last") and how much memory
     they may take (`Every(1, memory_limit=10**10)`). `progress` is called with (clouds done, clouds). `engine` is
-    `Cpu(search=…, threads=…)`, `Gpu()`, "cpu" or "gpu"; if it is not given, tensors on a GPU stay there, and all else is
-    done by the processor.
+    `Cpu(search=…, threads=…)`, `Gpu()`, "cpu" or "gpu"; if it is not given, tensors on a GPU stay there, and all else
+    is done by the processor.
 
     >>> square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     >>> run = simulate(square, Dynamics("1/2"), layers=10_000)

@@ -120,13 +120,13 @@ class Scene:
         a0, a1, a2 = (int(value * common) for value in lead)
         return layers_negative(a0, a1, a2, self.dynamics.keep)
 
-    def _rivals(self, directions: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
-        """All who may be as far as the tied points along one of the directions, at one of the ends of their ways.
+    def _rivals(self, places_asked: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
+        """All who may be as far as the tied points along A times one of the places asked, at one of the ends of their ways.
 
         On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
         where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
         """
-        vectors = _scaled(directions)
+        vectors = _scaled(places_asked)
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         factors = SlackFactors.of(vectors.shape[1], self.metric)
         slack = factors.slack(norms, UNIT * norms, self._reach, self._error_of_ends)
