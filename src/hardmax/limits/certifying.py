@@ -3,20 +3,43 @@
 import hashlib
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict
-from hardmax.checking import real_number
+from hardmax.checking import file_path, real_number
 from hardmax.errors import InputError
 from hardmax.limits.clusters import Clusters
 from hardmax.limits.kinds import FaceProjection, Kind, Vertex
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.files import write_whole
+from hardmax.wording import counted
 
 FORMAT, VERSION = "hardmax-limit-certificate", 1
 
 
-def certify(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
+class Certificate(dict[str, Any]):
+    """A certificate: plain data, as JSON has it, that can be written to a file."""
+
+    def to_json(self) -> str:
+        """A line for each of its keys."""
+        lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in self.items())
+        return "{\n" + ",\n".join(lines) + "\n}\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write it to a `.json` file, whole or not at all, for `hardmax verify` or a checker of one's own."""
+        path = file_path(path)
+        if path.suffix != ".json":
+            raise InputError(f"`path` has the suffix {path.suffix!r}: expected .json.", argument="path")
+        write_whole(path, self.to_json().encode())
+
+    def __repr__(self) -> str:
+        facts = f"{counted(len(self['points']), 'point')}, settled at layer {self['settled_at']}"
+        return f"Certificate({facts}, sha256 {self['sha256'][:12]}…)"
+
+
+def certify(run: Trajectory, clusters: Clusters) -> Certificate:
     """The certificate of a limit that the run proves, given its clusters."""
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
@@ -27,7 +50,7 @@ def certify(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
         # Python writes no integers of more than some thousand digits: tiny steps walked for long make such.
         too_long = f"`certificate`: its numbers are too long to be written down ({error})."
         raise InputError(too_long, argument="certificate") from None
-    return document | {"sha256": digest(document)}
+    return Certificate(document | {"sha256": digest(document)})
 
 
 def verify(certificate: Any, *, effort: float = 1) -> Verdict:

@@ -1,13 +1,15 @@
 """`limit`: where every token ends after infinitely many layers."""
 
 from collections.abc import Sequence
-from typing import Any, TypedDict, Unpack, overload
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
 from hardmax.checking import whole_number
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.machines import Machine
+from hardmax.errors import need
 from hardmax.limits.result import Limit
 from hardmax.metrics import is_metric
 from hardmax.runs.records import Every, LastOnly
@@ -16,6 +18,9 @@ from hardmax.runs.stops import Settled
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.types import ManyClouds, OneCloud
+
+if TYPE_CHECKING:
+    import pandas
 
 # Where the theorem holds, clouds settle, most of them in a handful of layers; where it does not, they may never.
 PATIENCE, PATIENCE_WITHOUT_THEOREM = 10_000, 500
@@ -103,6 +108,25 @@ class Limits(Sequence[Limit]):
     def settled_at(self) -> list[int | None]:
         """For each cloud the layer at which it settled."""
         return self.runs.settled_at
+
+    def save(self, path: str | Path) -> None:
+        """Write the runs, from which the limits are known again, to a `.npz` or `.json` file, whole or not at all."""
+        self.runs.save(path)
+
+    @staticmethod
+    def load(path: str | Path) -> "Limits":
+        """Read limits that `save` wrote, or those of any runs in such a file."""
+        return Limits(Trajectories.load(path))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """The rows of every limit, with a column `cloud` before them."""
+        need("`to_pandas`", "tables", "pandas")
+        import pandas
+
+        tables = [lim.to_pandas() for lim in self]
+        for number, table in enumerate(tables):
+            table.insert(0, "cloud", number)
+        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"cloud": []})
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

@@ -3,23 +3,30 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.checking import short, whole_number
+from hardmax.checking import file_path, short, whole_number
 from hardmax.engines.exact.powers import power
 from hardmax.engines.exact.vectors import fractions_table
-from hardmax.errors import InputError
+from hardmax.errors import InputError, need
 from hardmax.geometry.polytope import Polytope
+from hardmax.limits.certifying import Certificate, certify
 from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
 from hardmax.limits.distances import ToLimit, shrinkings, spread_above
+from hardmax.limits.storage import limits_csv
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
+from hardmax.tokens.files import write_whole
 from hardmax.tokens.lengths import above, root
 from hardmax.tokens.rationals import read_number
 from hardmax.wording import counted, finite
+
+if TYPE_CHECKING:
+    import pandas
 
 NEAR = "1e-6"  # how near the limit people usually ask to be
 
@@ -172,11 +179,37 @@ class Limit:
         return not self.theorem_reason
 
     @cached_property
-    def certificate(self) -> dict[str, Any]:
+    def certificate(self) -> Certificate:
         """Plain data that proves the limit, for `verify` or a checker of one's own (see docs/certificate.md)."""
-        from hardmax.limits.certifying import certify
-
         return certify(self.run, self.clusters)
+
+    def save(self, path: str | Path) -> None:
+        """Write the limit to a file, whole or not at all.
+
+        `.npz` and `.json` hold the run, from which everything here is known again; `.csv` a line for each token.
+        """
+        path = file_path(path)
+        if path.suffix == ".csv":
+            write_whole(path, limits_csv(self).encode())
+        else:
+            self.run.save(path)
+
+    @staticmethod
+    def load(path: str | Path) -> "Limit":
+        """Read a limit that `save` wrote to `.npz` or `.json`, or the limit of any run in such a file."""
+        return Limit(Trajectory.load(path))
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """A row for each token: token, its limit z0…, its `cluster`, the `kind` of limit, `leader_since` (or <NA>)."""
+        need("`to_pandas`", "tables", "pandas")
+        import pandas
+
+        since = pandas.array([None] * self.run.n, dtype="Int64")
+        since[self.leaders] = self.leader_layers
+        columns = {f"z{axis}": self.float_points[:, axis] for axis in range(self.run.d)}
+        kinds = [str(self.clusters.kinds[label]) for label in self.clusters.labels]
+        told = {"cluster": self.clusters.labels, "kind": kinds, "leader_since": since}
+        return pandas.DataFrame({"token": np.arange(self.run.n)} | columns | told)
 
     def to_dict(self) -> dict[str, Any]:
         """The limit as plain data, ready for JSON."""

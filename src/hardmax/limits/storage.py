@@ -44,7 +44,7 @@ def limits_bytes(result: Found | Sequence[Found], document: dict[str, Any], suff
     """What a file of that suffix holds of a limit, or of the limits of many clouds; JSON files hold the `document`."""
     match suffix:
         case ".csv":
-            return _csv(result).encode()
+            return limits_csv(result).encode()
         case ".json":
             return (json.dumps(document, ensure_ascii=False, allow_nan=False) + "\n").encode()
         case ".npz":
@@ -55,13 +55,8 @@ def limits_bytes(result: Found | Sequence[Found], document: dict[str, Any], suff
             )
 
 
-def certificate_bytes(certificate: dict[str, Any]) -> bytes:
-    """A certificate as JSON, a line for each of its keys."""
-    lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in certificate.items())
-    return ("{\n" + ",\n".join(lines) + "\n}\n").encode()
-
-
-def _csv(result: Found | Sequence[Found]) -> str:
+def limits_csv(result: Found | Sequence[Found]) -> str:
+    """A line for each token: where it ends, in which cluster, and since when it leads, if it does."""
     many, limits = isinstance(result, Sequence), _listed(result)
     text = io.StringIO()
     rows = csv.writer(text, lineterminator="\n")

@@ -50,14 +50,14 @@ class Targets:
         """Makes everything, then writes it; gives back where."""
         from hardmax.cli.reports.limit import document
         from hardmax.limits.result import Limit
-        from hardmax.limits.storage import certificate_bytes, limits_bytes
+        from hardmax.limits.storage import limits_bytes
         from hardmax.tokens.files import write_whole
 
         contents: dict[str, bytes] = {}
         if self.output is not None:
             contents[self.output] = limits_bytes(result, document(result, reports), Path(self.output).suffix)
         if isinstance(result, Limit) and self.certificate is not None:
-            contents[self.certificate] = certificate_bytes(result.certificate)
+            contents[self.certificate] = result.certificate.to_json().encode()
         if isinstance(result, Limit) and self.picture is not None:
             contents[self.picture] = _picture(result, self.picture)
         for path, data in contents.items():

@@ -121,7 +121,7 @@ class Scene:
         return layers_negative(a0, a1, a2, self.dynamics.keep)
 
     def _rivals(self, places_asked: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
-        """All who may be as far as the tied points along A times one of the places asked, at one of the ends of their ways.
+        """All who may be as far as the tied points along A times one of some places, at one of the ends of their ways.
 
         On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
         where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
