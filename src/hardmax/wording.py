@@ -1,4 +1,6 @@
-"""Words for numbers."""
+"""Words for numbers, and words that several rooms must spell alike."""
+
+EXTRA = "(extra token)"  # the token that a model adds to every text; no word can look like this
 
 
 def counted(number: int, noun: str) -> str:

@@ -212,10 +212,11 @@ def figure_calls() -> Iterator[Call]:
 
     from hardmax.figures import arithmetics as many
     from hardmax.figures import cells as figure_cells
-    from hardmax.figures import embedding, figure2, layers, limit_figure, limits, plane, polytopes, reliability
+    from hardmax.figures import embedding, layers, limit_figure, limits, plane, polytopes, reliability
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure
+    from hardmax.paper import figure2
     from hardmax.text.evaluate.metrics import calibration_curve
     from hardmax.train.log import Epoch
 
@@ -237,7 +238,7 @@ def figure_calls() -> Iterator[Call]:
     yield _call("halfspace_figure", half.halfspace_figure, runs={"A": run}, token=1)
     yield _call("figure2", figure2.figure2, runs={"A": run}, layers=(0, 1))
     yield _call("draw_reliability", reliability.draw_reliability, curve=calibration_curve(truth, chances), ax=axes())
-    yield _call("reliability_figure", reliability.reliability_figure, truth=truth, probabilities=chances)
+    yield _call("reliability_figure", reliability.reliability_figure, curve=calibration_curve(truth, chances))
     yield _call("draw_training_curve", curve.draw_training_curve, reports=reports, measure="loss", ax=axes())
     yield _call("training_curve_figure", curve.training_curve_figure, reports=reports)
     yield _call("draw_embedding", embedding.draw_embedding, model=model, leaders=leaders, ax=axes())

@@ -7,9 +7,9 @@ from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 
 from hardmax import Dynamics, InputError, Trajectory, clouds, simulate
-from hardmax.figures.figure2 import LAYERS, figure2, figure2_runs
 from hardmax.figures.layers import MOST_SLICES, DrawnLayer, draw_layer
-from hardmax.figures.style import FAINT
+from hardmax.figures.palette import FAINT
+from hardmax.paper.figure2 import LAYERS, figure2, figure2_runs
 
 HALF = Dynamics("1/2")
 

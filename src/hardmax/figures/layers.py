@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.patches import Polygon
-from matplotlib.path import Path
 
 from hardmax.checking import takes, truth_value
 from hardmax.errors import InputError
 from hardmax.figures import inputs
+from hardmax.figures.asked import RunLike
+from hardmax.figures.mpl import Axes, LineCollection, Path, PathCollection, Polygon
+from hardmax.figures.palette import CYCLE, FAINT, INK, LEADER, room
 from hardmax.figures.plane import draw_leader_polygon, draw_origin, window
-from hardmax.figures.style import CYCLE, FAINT, INK, LEADER, plain_axes, room
-from hardmax.runs.trajectory import Trajectory
+from hardmax.figures.style import plain_axes
 
 # A circle cut into more slices cannot be read; it is left grey, and the thin lines tell.
 MOST_SLICES = 6
@@ -38,7 +36,7 @@ class DrawnLayer:
 
 
 @takes(run=inputs.a_run, ax=inputs.an_axes, hull=truth_value)
-def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
+def draw_layer(run: RunLike, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
     """The tokens of a plane at one layer; repeated tokens are drawn once.
 
     Stars attend to themselves alone. The others are circles in the colours of those whom they follow, with a rim in
@@ -76,12 +74,12 @@ def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> 
     )
 
 
-def _places(run: Trajectory, layer: int) -> np.ndarray:
+def _places(run: RunLike, layer: int) -> np.ndarray:
     """Where the points are, each once."""
     return run.floats_at(layer)[[members[0] for members in run.points.members]]
 
 
-def _colors(run: Trajectory, followed_now: list[int]) -> list[str]:
+def _colors(run: RunLike, followed_now: list[int]) -> list[str]:
     """A colour for each point, the same at all layers: leaders first, then whoever else is followed; others grey."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
     for stretch in run.stretches:
@@ -122,7 +120,7 @@ def _slice(number: int, of: int) -> tuple[Path, float]:
     return slice_, float(np.abs(np.asarray(slice_.vertices)).max()) ** 2
 
 
-def _draw_ways(run: Trajectory, layer: int, ax: Axes) -> LineCollection:
+def _draw_ways(run: RunLike, layer: int, ax: Axes) -> LineCollection:
     before = [recorded for recorded in run.recorded if recorded < layer]
     bends = [*before[:: len(before) // MOST_BENDS + 1], layer]
     path = np.stack([_places(run, bend) for bend in bends], axis=1)

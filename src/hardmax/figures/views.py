@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from hardmax.errors import InputError
+from hardmax.figures.mpl import Axes, Axes3D
+from hardmax.figures.palette import FAINT
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import FAINT, plain_axes
+from hardmax.figures.style import plain_axes
 
 
 @dataclass(frozen=True, eq=False)

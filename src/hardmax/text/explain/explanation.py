@@ -13,11 +13,11 @@ from hardmax.errors import InputError
 from hardmax.foreign import harmless_json
 from hardmax.text.model.masses import walk_cloud
 from hardmax.tokens.files import write_whole
+from hardmax.wording import EXTRA
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
 
-EXTRA = "(extra token)"  # no word can look like this
 Label = str | int | float | bool
 
 
