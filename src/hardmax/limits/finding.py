@@ -15,6 +15,7 @@ from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
+from hardmax.wording import counted
 
 # Where the theorem holds, clouds settle, most of them in a handful of layers; where it does not, they may never.
 PATIENCE, PATIENCE_WITHOUT_THEOREM = 10_000, 500
@@ -90,7 +91,12 @@ class Limits(Sequence[Limit]):
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
-        return f"Limits({len(self):,} clouds, {settled:,} settled)"
+        return f"Limits({counted(len(self), 'cloud')}, {settled:,} settled)"
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import limits_card
+
+        return limits_card(self)
 
 
 def limits_of(result: "Limit | Sequence[Limit]") -> list[Limit]:

@@ -184,6 +184,11 @@ class Limit:
             f"{settled}, {self.arithmetic})"
         )
 
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import limit_card
+
+        return limit_card(self)
+
     def _settled(self) -> int:
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")

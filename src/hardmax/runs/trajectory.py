@@ -48,3 +48,8 @@ class Trajectory(Run):
     def to_pandas(self) -> "pandas.DataFrame":
         """The same rows as `to_arrow`, as a data frame."""
         return run_to_pandas(self)
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import run_card
+
+        return run_card(self)
