@@ -61,8 +61,13 @@ def numbers_of_tokens(value: Any, name: str) -> np.ndarray:
 
 def layers(value: Any, name: str) -> list[int]:
     """The layers of a row of panels, at least one and no more than fit."""
+    return frames(value, name, 100)
+
+
+def frames(value: Any, name: str, at_most: int) -> list[int]:
+    """Layers that are drawn one by one, at least one and not too many."""
     found = numbers_of_tokens(value, name).tolist()
-    whole_number(len(found), f"the number of {name}", at_least=1, at_most=100)
+    whole_number(len(found), f"the number of {name}", at_least=1, at_most=at_most)
     return found
 
 

@@ -4,10 +4,10 @@ from hardmax.checking import takes
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
 from hardmax.figures.limits import draw_limit, drawn_every
-from hardmax.figures.mpl import Figure, Line2D
+from hardmax.figures.mpl import Axes, Figure, Line2D
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of
 from hardmax.figures.style import our_look
-from hardmax.figures.views import view_of
+from hardmax.figures.views import projection_for, view_of
 
 MOST_CLUSTERS_IN_KEY = 16
 
@@ -17,18 +17,18 @@ def limit_figure(lim: LimitLike) -> Figure:
     """`draw_limit` in space for d = 3, on a line for d = 1, else in the plane, with a title and a key."""
     with our_look():
         figure = Figure(figsize=(5.4, 2.6 if lim.run.d == 1 else 5.0))
-        ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None)
+        ax = figure.add_subplot(projection=projection_for(lim.run.d))
         draw_limit(lim, ax)
-        ax.set_title(_title(lim, view_of(lim.run.floats_at(0), ax).remark), loc="left")
-        ax.legend(
-            handles=_key(lim),
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0,
-        )
+        tell_limit(lim, ax)
     return figure
+
+
+def tell_limit(lim: LimitLike, ax: Axes) -> None:
+    """A title and a key for axes on which a limit is drawn."""
+    ax.set_title(_title(lim, view_of(lim.run.floats_at(0), ax).remark), loc="left")
+    ax.legend(
+        handles=_key(lim), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, borderaxespad=0
+    )
 
 
 def _title(lim: LimitLike, remark: str) -> str:

@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from hardmax.checking import takes
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
+from hardmax.figures.marks import marks
 from hardmax.figures.mpl import Artist, Axes, Axes3D, Line2D, PathCollection, Text, withStroke
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room
 from hardmax.figures.polytopes import draw_polytope
@@ -92,19 +92,13 @@ def _draw_ways(path: np.ndarray, label: int, thin: float, ax: Axes) -> Line2D:
 
 def _draw_starts(places: np.ndarray, label: int, small: float, ax: Axes) -> PathCollection:
     color, shape = look_of(label)
-    return _marks(places, ax, s=36 * small, color=color, marker=shape, edgecolors="white", lw=0.5 * small, zorder=3)
-
-
-def _marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
-    # In space matplotlib pales what is far away, and a pale colour is another colour.
-    flat = {"depthshade": False} if isinstance(ax, Axes3D) else {}
-    return ax.scatter(*places.T, **look, **flat)
+    return marks(places, ax, s=36 * small, color=color, marker=shape, edgecolors="white", lw=0.5 * small, zorder=3)
 
 
 def _draw_leaders(lim: LimitLike, view: View, ax: Axes) -> PathCollection:
     places = view.places(lim.float_points[lim.leaders])
     colors = [look_of(label)[0] for label in lim.clusters.labels[lim.leaders].tolist()]
-    return _marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
+    return marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
 
 
 def _draw_labels(lim: LimitLike, view: View, ax: Axes) -> list[Text]:
@@ -142,7 +136,7 @@ def _label(name: str, place: np.ndarray, away: np.ndarray, ax: Axes) -> Text:
 
 def _draw_ends(ends: np.ndarray, labels: Sequence[int], marker: str, ax: Axes) -> PathCollection:
     colors = [look_of(label)[0] for label in labels]
-    return _marks(ends[list(labels)], ax, s=64, c=colors, marker=marker, edgecolors=INK, lw=0.6, zorder=5)
+    return marks(ends[list(labels)], ax, s=64, c=colors, marker=marker, edgecolors=INK, lw=0.6, zorder=5)
 
 
 def _draw_face(lim: LimitLike, label: int, view: View, ax: Axes) -> Line2D:

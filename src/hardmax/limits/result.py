@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,6 +20,9 @@ from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, root
 from hardmax.tokens.rationals import read_number
 from hardmax.wording import counted
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -183,6 +186,15 @@ class Limit:
             f"{counted(len(self.leaders), 'leader')}, {counted(len(self.clusters), 'cluster')}, "
             f"{settled}, {self.arithmetic})"
         )
+
+    def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":
+        """Draw starts, ways and limits, in the colour and shape of their clusters (extra `figures`).
+
+        Gives the matplotlib axes; without `ax`, those of a new figure, with a title and a key.
+        """
+        from hardmax.figures.plotting import plot_limit
+
+        return plot_limit(self, ax=ax, figsize=figsize)
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import limit_card
