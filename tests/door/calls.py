@@ -208,6 +208,7 @@ def classifier_calls() -> Iterator[Call]:
 
 
 def figure_calls() -> Iterator[Call]:
+    from matplotlib import pyplot
     from matplotlib.figure import Figure
 
     from hardmax.figures import arithmetics as many
@@ -229,6 +230,19 @@ def figure_calls() -> Iterator[Call]:
     def axes() -> Any:
         return Figure().add_subplot()
 
+    def closing(plot: Callable[..., Any]) -> Callable[..., Any]:
+        def draw(**given: Any) -> Any:
+            try:
+                return plot(**given)
+            finally:
+                pyplot.close("all")
+
+        return draw
+
+    yield _call("Trajectory.plot", closing(run.plot), layers=[0, 1], ax=None, figsize=(2.0, 2.0))
+    yield _call("Trajectory.plot one", run.plot, layers=1, ax=axes())
+    yield _call("Limit.plot", closing(lim.plot), ax=None, figsize=(2.0, 2.0))
+    yield _call("Trajectory.animate", run.animate, path="moving.gif", layers=[0], fps=4)
     yield _call("draw_layer", layers.draw_layer, run=run, layer=1, ax=axes(), hull=True)
     yield _call("draw_limit", limits.draw_limit, lim=lim, ax=axes())
     yield _call("limit_figure", limit_figure.limit_figure, lim=lim)

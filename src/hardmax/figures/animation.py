@@ -4,13 +4,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hardmax.checking import file_path, real_number, takes
+from hardmax.checking import file_path, takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
-from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter
+from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter, rc_context
 from hardmax.figures.plotting import draw_titled
-from hardmax.figures.style import our_look
 from hardmax.figures.views import projection_for
 from hardmax.tokens.files import write_whole
 
@@ -18,25 +17,28 @@ MOST_FRAMES = 300
 """Frames are held in memory until the file is written."""
 USUAL_FRAMES = 60
 _SIDE, _FLAT, _DPI = 4.0, 2.0, 120  # an even number of pixels each way, as video asks for
+_FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
 
 
-@takes(run=inputs.a_run, path=file_path)
+@takes(run=inputs.a_run, path=file_path, fps=inputs.a_speed)
 def animate_run(run: RunLike, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     frames = _usual(run) if layers is None else inputs.frames(layers, "`layers`", MOST_FRAMES)
-    writer = _writer(path, real_number(fps, "`fps`", above=0))
+    writer = _writer(path, fps)
     run.floats_at(max(frames))  # a layer that is not there is refused before anything is drawn
     figure = Figure(figsize=(_SIDE, _FLAT if run.d == 1 else _SIDE), dpi=_DPI, layout="constrained")
     FigureCanvasAgg(figure)
     ax = figure.add_subplot(projection=projection_for(run.d))
     # Writers want a file of their own; readers shall never meet half of one.
-    with tempfile.TemporaryDirectory() as folder, our_look():
+    with tempfile.TemporaryDirectory() as folder, rc_context(_FRAMES):
         draft = Path(folder) / f"draft{path.suffix.lower()}"
-        with writer.saving(figure, str(draft), _DPI):
-            for layer in frames:
-                ax.clear()
-                draw_titled(run, layer, ax)
-                writer.grab_frame()
+        # Not by `writer.saving`, which ends a film without frames by an error that hides what went wrong.
+        writer.setup(figure, str(draft), _DPI)
+        for layer in frames:
+            ax.clear()
+            draw_titled(run, layer, ax)
+            writer.grab_frame()
+        writer.finish()
         write_whole(path, draft.read_bytes())
 
 

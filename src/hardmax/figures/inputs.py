@@ -14,6 +14,7 @@ from hardmax.geometry.polytope import Polytope
 from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.tables import float_array
 
+LARGEST_FIGURE, FASTEST = 100, 50
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -103,6 +104,25 @@ def a_color(value: Any, name: str) -> Any:
     if not known:
         raise InputError(f"{name} must be a colour, such as 'red' or '#0072B2', not {short(value)}.")
     return value
+
+
+def a_size(value: Any, name: str) -> tuple[float, float] | None:
+    """The width and height of a figure in inches; None if that is left to us."""
+    if value is None:
+        return None
+    if isinstance(value, list | tuple) and len(value) == 2:
+        width, height = (real_number(side, name, above=0) for side in value)
+        if max(width, height) <= LARGEST_FIGURE:
+            return width, height
+    raise InputError(f"{name} must be a width and a height up to {LARGEST_FIGURE} inches, not {short(value)}.")
+
+
+def a_speed(value: Any, name: str) -> float:
+    """Frames a second: no more than a GIF can tell apart."""
+    speed = real_number(value, name, above=0)
+    if speed > FASTEST:
+        raise InputError(f"{name} must be at most {FASTEST} frames a second, not {short(value)}.")
+    return speed
 
 
 def a_width(value: Any, name: str) -> float:
