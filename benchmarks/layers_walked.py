@@ -12,7 +12,8 @@ from harness import RESULTS
 from matplotlib.figure import Figure
 
 import hardmax as hm
-from hardmax.figures.style import CYCLE, our_look, save_figure
+from hardmax.figures.palette import CYCLE
+from hardmax.figures.style import our_look, save_figure
 
 ALPHAS = ("1/10", "1/2", "1", "10")
 CLOUDS = 10_000

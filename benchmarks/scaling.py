@@ -14,7 +14,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import hardmax as hm
-from hardmax.figures.style import CYCLE, FAINT, INK, SHAPES, our_look, save_figure
+from hardmax.figures.palette import CYCLE, FAINT, INK, SHAPES
+from hardmax.figures.style import our_look, save_figure
 
 PICTURE = Path(__file__).parents[1] / "docs" / "speed.png"
 HALF = hm.Dynamics("1/2")

@@ -18,10 +18,13 @@ import numpy as np
 from hardmax.attended_sets import AttendedSets, Choices
 from hardmax.checking import instance, short, truth_value
 from hardmax.errors import InputError
+from hardmax.markup import card, note, table
 from hardmax.metrics import check_positive_definite, check_square, check_symmetric
 from hardmax.tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax.tokens.points import Points, merge
 from hardmax.tokens.rationals import IntegerCloud, Number, read_number
+
+SHOWN_OF_METRIC, LONGEST_CELL = 8, 8
 
 
 @dataclass(frozen=True, init=False)
@@ -58,6 +61,14 @@ class Dynamics:
             "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
         }
 
+    def _repr_html_(self) -> str:
+        if self.metric is None:
+            return card(f"Dynamics(alpha = {self.alpha}, metric: identity)")
+        size, some = len(self.metric), slice(SHOWN_OF_METRIC)
+        rows = [[_cell(number) for number in row[some]] for row in self.metric[some]]
+        cut = f"its first {SHOWN_OF_METRIC} rows and columns" if size > SHOWN_OF_METRIC else ""
+        return card(f"Dynamics(alpha = {self.alpha}, metric: {size} by {size})", table(rows), note(cut))
+
     @cached_property
     def keep(self) -> Fraction:
         """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
@@ -83,6 +94,12 @@ class Dynamics:
             raise InputError(
                 f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.", argument="metric"
             )
+
+
+def _cell(number: Fraction) -> str:
+    """A number of the metric as it is, or the decimal near it where that has too many digits."""
+    written = str(number)
+    return written if len(written) <= LONGEST_CELL else f"≈{float(number):.4g}"
 
 
 def read_dynamics(dynamics: Any) -> Dynamics:

@@ -1,6 +1,8 @@
-"""Words for numbers."""
+"""Words for numbers, and words that several rooms must spell alike."""
 
 import math
+
+EXTRA = "(extra token)"  # the token that a model adds to every text; no word can look like this
 
 
 def counted(number: int, noun: str) -> str:

@@ -10,7 +10,6 @@ from hostile_certificates import HOSTILE, REPEATED, Hostile
 
 from hardmax import Dynamics, clouds, limit
 from hardmax.limits.certifying import digest
-from hardmax.limits.storage import certificate_bytes
 
 CERTIFICATE: dict[str, Any] = limit(clouds.nonleader_clusters(), Dynamics("1/2")).certificate
 
@@ -36,7 +35,7 @@ def signed(**changes: Any) -> bytes:
 
 
 def test_a_certificate_in_a_file_is_accepted(hardmax: Command, folder: Path):
-    (folder / "proof.json").write_bytes(certificate_bytes(CERTIFICATE))
+    (folder / "proof.json").write_bytes(CERTIFICATE.to_json().encode())
     outcome = hardmax("verify", "proof.json")
     assert (outcome.code, outcome.err) == (0, "")
     assert outcome.out.startswith("accepted: ")
@@ -111,7 +110,7 @@ def test_hostile_files_get_one_line(hardmax: Command, name: str):
 
 
 UNREADABLE = {
-    "truncated": (certificate_bytes(CERTIFICATE)[:-100], ["breaks off", "line "]),
+    "truncated": (CERTIFICATE.to_json().encode()[:-100], ["breaks off", "line "]),
     "truncated in a text": (b'{"format": "hardmax-li', ["breaks off", "line 1"]),
     "not JSON": (b"x,y\n1,2\n", ["not JSON", "line 1, column 1"]),
     "empty": (b" \n", ["empty"]),

@@ -216,14 +216,16 @@ def classifier_calls() -> Iterator[Call]:
 
 
 def figure_calls() -> Iterator[Call]:
+    from matplotlib import pyplot
     from matplotlib.figure import Figure
 
     from hardmax.figures import arithmetics as many
     from hardmax.figures import cells as figure_cells
-    from hardmax.figures import embedding, figure2, layers, limit_figure, limits, plane, polytopes, reliability
+    from hardmax.figures import embedding, layers, limit_figure, limits, plane, polytopes, reliability
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure
+    from hardmax.paper import figure2
     from hardmax.text.evaluation.metrics import calibration_curve
     from hardmax.train.log import Epoch
 
@@ -236,6 +238,19 @@ def figure_calls() -> Iterator[Call]:
     def axes() -> Any:
         return Figure().add_subplot()
 
+    def closing(plot: Callable[..., Any]) -> Callable[..., Any]:
+        def draw(**given: Any) -> Any:
+            try:
+                return plot(**given)
+            finally:
+                pyplot.close("all")
+
+        return draw
+
+    yield _call("Trajectory.plot", closing(run.plot), layers=[0, 1], ax=None, figsize=(2.0, 2.0))
+    yield _call("Trajectory.plot one", run.plot, layers=1, ax=axes())
+    yield _call("Limit.plot", closing(lim.plot), ax=None, figsize=(2.0, 2.0))
+    yield _call("Trajectory.animate", run.animate, path="moving.gif", layers=[0], fps=4)
     yield _call("draw_layer", layers.draw_layer, run=run, layer=1, ax=axes(), hull=True)
     yield _call("draw_limit", limits.draw_limit, lim=lim, ax=axes())
     yield _call("limit_figure", limit_figure.limit_figure, lim=lim)
@@ -245,7 +260,7 @@ def figure_calls() -> Iterator[Call]:
     yield _call("halfspace_figure", half.halfspace_figure, runs={"A": run}, token=1)
     yield _call("figure2", figure2.figure2, runs={"A": run}, layers=(0, 1))
     yield _call("draw_reliability", reliability.draw_reliability, curve=calibration_curve(truth, chances), ax=axes())
-    yield _call("reliability_figure", reliability.reliability_figure, truth=truth, probabilities=chances)
+    yield _call("reliability_figure", reliability.reliability_figure, curve=calibration_curve(truth, chances))
     yield _call("draw_training_curve", curve.draw_training_curve, reports=reports, measure="loss", ax=axes())
     yield _call("training_curve_figure", curve.training_curve_figure, reports=reports)
     yield _call("draw_embedding", embedding.draw_embedding, model=model, leaders=leaders, ax=axes())

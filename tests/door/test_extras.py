@@ -50,11 +50,21 @@ def test_the_gpu_is_asked_for_before_a_file_is_read(without):
         options.WalkOptions(gpu=True).engine()
 
 
-@pytest.mark.parametrize("module", ["style", "limits", "layers", "plane", "labels", "embedding", "reliability"])
+FIGURES = {path.stem for path in Path(hm.__file__).parent.glob("figures/[!_]*.py")}
+WITHOUT_MATPLOTLIB = {"asked", "cards", "flat", "palette", "sketches", "svg"}
+
+
+@pytest.mark.parametrize("module", sorted(FIGURES - WITHOUT_MATPLOTLIB))
 def test_every_file_of_figures_names_the_extra(module: str, without):
     without("matplotlib", "hardmax.figures")
     with pytest.raises(MissingExtra, match="Drawing needs the extra `figures`"):
         importlib.import_module(f"hardmax.figures.{module}")
+
+
+@pytest.mark.parametrize("module", sorted(WITHOUT_MATPLOTLIB))
+def test_cards_need_no_matplotlib(module: str, without):
+    without("matplotlib", "hardmax.figures")
+    importlib.import_module(f"hardmax.figures.{module}")
 
 
 @pytest.mark.parametrize(("method", "module"), [("to_arrow", "pyarrow"), ("to_pandas", "pandas")])

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from hardmax import Dynamics, InputError, clouds, limit
 from hardmax.figures.cells import draw_cells
-from hardmax.figures.style import look_of
+from hardmax.figures.palette import look_of
 
 HALF = Dynamics("1/2")
 

@@ -5,11 +5,12 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
+from matplotlib.patches import Polygon
 
 from hardmax import Dynamics, InputError, Trajectory, clouds, simulate
-from hardmax.figures.figure2 import LAYERS, figure2, figure2_runs
 from hardmax.figures.layers import MOST_SLICES, DrawnLayer, draw_layer
-from hardmax.figures.style import FAINT
+from hardmax.figures.palette import FAINT
+from hardmax.paper.figure2 import LAYERS, figure2, figure2_runs
 
 HALF = Dynamics("1/2")
 
@@ -93,8 +94,8 @@ def test_ways_lead_from_the_start_to_the_layer():
 
 def test_the_hull_that_is_shaded_is_that_of_the_leaders():
     run = run_of(clouds.triangle())
-    hull = drawn(run, 30, hull=True).hull
-    assert hull is not None
+    (hull,) = drawn(run, 30, hull=True).hull
+    assert isinstance(hull, Polygon)
     assert {tuple(corner) for corner in hull.get_xy()} == {tuple(place) for place in run.at(30)[run.leaders]}
 
 
@@ -126,9 +127,9 @@ def test_few_and_many_tokens_are_drawn(cloud: object):
     assert len(places(layer.stars)) + sum(len(places(one)) for one in layer.slices) == run.n
 
 
-def test_space_is_no_plane():
-    with pytest.raises(InputError, match="plane, not in dimension 3"):
-        drawn(run_of(clouds.gaussian(5, 3)))
+def test_axes_in_space_are_for_tokens_in_space():
+    with pytest.raises(InputError, match="three dimensions, but the tokens have 2"):
+        draw_layer(run_of(clouds.triangle()), 1, Figure().add_subplot(projection="3d"))
 
 
 def test_figure_2_has_a_row_for_each_cloud_and_a_column_for_each_layer():

@@ -14,7 +14,8 @@ from numpy.testing import assert_allclose
 from hardmax import Dynamics, InputError, Limit, clouds, limit
 from hardmax.figures.limit_figure import MOST_CLUSTERS_IN_KEY, limit_figure
 from hardmax.figures.limits import MOST_LABELS, MOST_TOKENS, DrawnLimit, draw_limit
-from hardmax.figures.style import CYCLE, SHAPES, look_of, save_figure
+from hardmax.figures.palette import CYCLE, SHAPES, look_of
+from hardmax.figures.style import save_figure
 from hardmax.figures.views import view_of
 
 HALF = Dynamics("1/2")

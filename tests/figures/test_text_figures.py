@@ -16,7 +16,7 @@ from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
 from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
 from hardmax.text.evaluation.leading import Leader, frequent_leaders
-from hardmax.text.evaluation.metrics import calibration_curve
+from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.log import Epoch
@@ -145,8 +145,8 @@ def test_points_of_the_reliability_picture_are_the_bins():
 
 
 def test_the_title_of_the_reliability_picture_tells_the_error():
-    title = reliability_figure(TRUTH, PROBABILITIES).axes[0].get_title(loc="left")
-    assert title.startswith("200 texts, calibration error 0.")
+    title = reliability_figure(calibration_curve(TRUTH, PROBABILITIES)).axes[0].get_title(loc="left")
+    assert title == f"200 texts, calibration error {calibration_error(TRUTH, PROBABILITIES):.4f}"
 
 
 def reports(validated: bool) -> list[Epoch]:
@@ -185,7 +185,7 @@ def test_a_curve_of_nothing_or_of_something_else_is_refused():
 def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
     makers = {
         "words": lambda: embedding_figure(MODELS["in the plane"], leaders_of(MODELS["in the plane"])),
-        "honest": lambda: reliability_figure(TRUTH, PROBABILITIES),
+        "honest": lambda: reliability_figure(calibration_curve(TRUTH, PROBABILITIES)),
         "curve": lambda: training_curve_figure(reports(True)),
     }
     for name, make in makers.items():

@@ -1,6 +1,4 @@
-"""Pictures (extra `figures`). A function takes data and axes and gives back what it drew; nothing here calls `show`."""
+"""Pictures. A function takes data and axes and gives back what it drew; nothing here calls `show`.
 
-from hardmax.errors import need
-
-# Here, since every file of this folder is reached through it: most of them import matplotlib before anything of ours.
-need("Drawing", "figures")
+Files that draw take matplotlib from `mpl.py` (extra `figures`); the cards of a notebook are SVG, and need none.
+"""

@@ -3,19 +3,19 @@
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
 
 from hardmax.checking import place, takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
+from hardmax.figures.asked import RunLike
+from hardmax.figures.mpl import Axes, Figure
+from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.plane import draw_leader_polygon, draw_paths, draw_tokens
-from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look, plain_axes
-from hardmax.runs.trajectory import Trajectory
+from hardmax.figures.style import our_look, plain_axes
 
 
 @takes(runs=inputs.runs_by_name, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
-def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray) -> Figure:
+def arithmetics_figure(runs: Mapping[str, RunLike], watched: Sequence[int], goals: np.ndarray) -> Figure:
     """A panel for each run, with the `watched` tokens and the points where they belong, `goals`."""
     with our_look():
         figure = Figure(figsize=(3.6 * len(runs), 4.1))
@@ -29,7 +29,7 @@ def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], g
 
 
 @takes(run=inputs.a_run, ax=inputs.an_axes, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
-def draw_run(run: Trajectory, ax: Axes, *, watched: Sequence[int], goals: np.ndarray) -> None:
+def draw_run(run: RunLike, ax: Axes, *, watched: Sequence[int], goals: np.ndarray) -> None:
     """The ways of all tokens; the watched ones blue with a dot if they end where they belong, else red with a cross."""
     if run.d != 2 or len(watched) != len(goals):
         came = f"{len(watched)} tokens and {len(goals)} goals in dimension {run.d}"

@@ -1,22 +1,21 @@
 """From where a token looks towards each leader."""
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.patches import Polygon
 
 from hardmax.checking import takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
-from hardmax.figures.style import look_of
+from hardmax.figures.asked import LimitLike
+from hardmax.figures.mpl import Axes, Polygon
+from hardmax.figures.palette import look_of
 from hardmax.figures.views import prepare, view_of
 from hardmax.geometry.cells import leader_cells
-from hardmax.limits.result import Limit
 
 TINT = 0.16
 
 
 @takes(lim=inputs.a_limit, ax=inputs.an_axes)
-def draw_cells(lim: Limit, ax: Axes) -> list[Polygon]:
+def draw_cells(lim: LimitLike, ax: Axes) -> list[Polygon]:
     """A cone for each leader that has one, in the colour of its cluster; `draw_limit` over it names them.
 
     A token in the cone of a leader goes there, once only leaders are attended to.

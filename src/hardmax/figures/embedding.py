@@ -5,24 +5,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.contour import QuadContourSet
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.text import Annotation
 
-from hardmax.checking import instance, short, takes
+from hardmax.checking import short, takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
+from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
 from hardmax.figures.labels import place_labels
+from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection, QuadContourSet
+from hardmax.figures.palette import FAINT, INK, look_of
 from hardmax.figures.plane import draw_origin
-from hardmax.figures.style import FAINT, INK, look_of, our_look, plain_axes
+from hardmax.figures.style import our_look, plain_axes
 from hardmax.foreign import harmless_label
-from hardmax.text.evaluation.leading import Leader
-from hardmax.text.explain.account import EXTRA
-from hardmax.text.text_model import TextModel
-from hardmax.wording import counted
+from hardmax.wording import EXTRA, counted
 
 MOST_LABELS = 30
 _GRID = 240
@@ -55,16 +49,16 @@ class DrawnEmbedding:
     borders: list[QuadContourSet]
 
 
-def _a_model(value: Any, name: str) -> TextModel:
-    return instance(value, TextModel, name, "a TextModel")
+def _a_model(value: Any, name: str) -> ModelLike:
+    return like(value, ModelLike, name, "a TextModel")
 
 
-def _leaders(value: Any, name: str) -> Sequence[Leader]:
-    return inputs.all_of(value, name, Leader, "what `frequent_leaders` gives")
+def _leaders(value: Any, name: str) -> Sequence[LeaderLike]:
+    return all_like(value, LeaderLike, name, "what `frequent_leaders` gives")
 
 
 @takes(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
-def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> DrawnEmbedding:
+def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) -> DrawnEmbedding:
     """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead.
 
     The plane is tinted by the class that a text would get whose mean lies there; the line between is where it is
@@ -93,7 +87,7 @@ def draw_embedding(model: TextModel, leaders: Sequence[Leader], ax: Axes) -> Dra
 
 
 @takes(model=_a_model, leaders=_leaders)
-def embedding_figure(model: TextModel, leaders: Sequence[Leader]) -> Figure:
+def embedding_figure(model: ModelLike, leaders: Sequence[LeaderLike]) -> Figure:
     """`draw_embedding` as a figure of its own, with a key."""
     left, right, bottom, top = _window(plane_of(model, leaders).places(_vectors(model, leaders)))
     with our_look():
@@ -105,7 +99,7 @@ def embedding_figure(model: TextModel, leaders: Sequence[Leader]) -> Figure:
     return figure
 
 
-def plane_of(model: TextModel, leaders: Sequence[Leader]) -> Plane:
+def plane_of(model: ModelLike, leaders: Sequence[LeaderLike]) -> Plane:
     """The plane that is drawn: the words' own, if they have two dimensions."""
     d = model.dimension
     if d <= 2:
@@ -119,7 +113,7 @@ def plane_of(model: TextModel, leaders: Sequence[Leader]) -> Plane:
     return Plane(mean, np.array(turned))
 
 
-def _vectors(model: TextModel, leaders: Sequence[Leader]) -> np.ndarray:
+def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
     """Where the leaders are."""
     number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA))}
     strange = next((leader.word for leader in leaders if leader.word not in number), None)
@@ -141,7 +135,7 @@ def _window(leaders: np.ndarray) -> tuple[float, float, float, float]:
     return left, right, bottom, top
 
 
-def _draw_sides(model: TextModel, plane: Plane, ax: Axes) -> tuple[list[QuadContourSet], list[QuadContourSet]]:
+def _draw_sides(model: ModelLike, plane: Plane, ax: Axes) -> tuple[list[QuadContourSet], list[QuadContourSet]]:
     x, y = np.meshgrid(np.linspace(*ax.get_xlim(), _GRID), np.linspace(*ax.get_ylim(), _GRID))
     points = plane.points(np.stack([x.ravel(), y.ravel()], axis=1))
     leads = [lead.reshape(x.shape) for lead in _leads(points @ model.decoder.T.astype(float) + model.bias)]
@@ -166,7 +160,7 @@ def _sizes(texts: Sequence[int]) -> np.ndarray:
     return _SMALLEST + (_LARGEST - _SMALLEST) * counts / max(counts.max(initial=0.0), 1.0)
 
 
-def _title(model: TextModel, leaders: Sequence[Leader]) -> str:
+def _title(model: ModelLike, leaders: Sequence[LeaderLike]) -> str:
     named = f"of {counted(len(leaders), 'leader')} " if len(leaders) > MOST_LABELS else ""
     told = (
         f"{len(model.vocabulary):,} words and phrases; {named}the {min(len(leaders), MOST_LABELS)} most frequent named"
@@ -174,7 +168,7 @@ def _title(model: TextModel, leaders: Sequence[Leader]) -> str:
     return told if model.dimension <= 2 else f"{told}\nthe first two principal directions of {model.dimension}"
 
 
-def _key(model: TextModel) -> list[Line2D]:
+def _key(model: ModelLike) -> list[Line2D]:
     signs = [
         _sign(*look_of(c), f"leads for {harmless_label(name)}: the larger, the more texts", 6)
         for c, name in enumerate(model.classes)

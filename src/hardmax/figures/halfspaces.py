@@ -4,24 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.figure import Figure
-from matplotlib.patches import Polygon
-from matplotlib.text import Annotation
 
 from hardmax.checking import place, takes
-from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.figures import inputs
+from hardmax.figures.asked import RunLike
+from hardmax.figures.mpl import Annotation, Axes, Figure, LineCollection, PathCollection, Polygon
+from hardmax.figures.palette import BLUE, FAINT, INK, SKY, VERMILION
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import BLUE, FAINT, INK, SKY, VERMILION, our_look, plain_axes
+from hardmax.figures.style import our_look, plain_axes
 from hardmax.geometry.halfspaces import half_space
-from hardmax.runs.simulation import simulate
-from hardmax.runs.trajectory import Trajectory
 
-# With A = I token 0 ties 1 and 2; with A = ((2, 1), (1, 1)) it looks further up and attends to 3 alone.
-FIGURE_1 = [(1, -0.5), (1.5, -1.5), (2, -0.5), (1.5, 1.75)]
 KEY = "dot: the token    square: whom it attends to    arrow: where it looks    shaded: its half-space"
 
 
@@ -37,14 +30,8 @@ class DrawnHalfspace:
     others: PathCollection
 
 
-def figure1_runs() -> dict[str, Trajectory]:
-    """The two metrics of Figure 1, on four tokens of our choice."""
-    metrics = {"A = I": None, "A = ((2, 1), (1, 1))": [[2, 1], [1, 1]]}
-    return {name: simulate(FIGURE_1, Dynamics("1/2", metric), layers=0) for name, metric in metrics.items()}
-
-
 @takes(runs=inputs.runs_by_name)
-def halfspace_figure(runs: Mapping[str, Trajectory], token: int = 0) -> Figure:
+def halfspace_figure(runs: Mapping[str, RunLike], token: int = 0) -> Figure:
     """A panel for each run: one token, whom it attends to, and its half-space."""
     with our_look():
         figure = Figure(figsize=(3.6 * len(runs), 4.1))
@@ -58,7 +45,7 @@ def halfspace_figure(runs: Mapping[str, Trajectory], token: int = 0) -> Figure:
 
 
 @takes(run=inputs.a_run, ax=inputs.an_axes)
-def draw_halfspace(run: Trajectory, token: int, ax: Axes, *, layer: int = 0) -> DrawnHalfspace:
+def draw_halfspace(run: RunLike, token: int, ax: Axes, *, layer: int = 0) -> DrawnHalfspace:
     """A token of the plane, where it looks, how far the tokens lie that way, and its half-space, shaded."""
     if run.d != 2:
         raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")

@@ -1,23 +1,20 @@
 """What figures are given, checked at the door: what to draw, and axes to draw it on."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.colors import is_color_like
-from matplotlib.figure import Figure
 
 from hardmax.checking import instance, real_number, short, whole_number
 from hardmax.errors import InputError
+from hardmax.figures.asked import LimitLike, RunLike, like
+from hardmax.figures.mpl import Axes, Figure, is_color_like
 from hardmax.geometry.inputs import read_points
 from hardmax.geometry.polytope import Polytope
-from hardmax.limits.result import Limit
-from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.tables import float_array
 
-Thing = TypeVar("Thing")
+LARGEST_FIGURE, FASTEST = 100, 50
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
@@ -31,14 +28,14 @@ def a_figure(value: Any, name: str) -> Figure:
     return instance(value, Figure, name, "a figure of matplotlib")
 
 
-def a_run(value: Any, name: str) -> Trajectory:
+def a_run(value: Any, name: str) -> RunLike:
     """The run of one cloud."""
-    return instance(value, Trajectory, name, "what `simulate` gave for one cloud")
+    return like(value, RunLike, name, "a Trajectory, as `simulate` gives for one cloud")
 
 
-def a_limit(value: Any, name: str) -> Limit:
+def a_limit(value: Any, name: str) -> LimitLike:
     """The limit of one cloud."""
-    return instance(value, Limit, name, "what `limit` gave for one cloud")
+    return like(value, LimitLike, name, "a Limit, as `limit` gives for one cloud")
 
 
 def a_polytope(value: Any, name: str) -> Polytope:
@@ -46,20 +43,13 @@ def a_polytope(value: Any, name: str) -> Polytope:
     return instance(value, Polytope, name, "a Polytope")
 
 
-def runs_by_name(value: Any, name: str) -> Mapping[str, Trajectory]:
+def runs_by_name(value: Any, name: str) -> Mapping[str, RunLike]:
     """Runs by the titles of their panels, at least one."""
     if isinstance(value, Mapping) and value and all(isinstance(title, str) for title in value):
         for run in value.values():
             a_run(run, f"{name} (each)")
         return value
     raise InputError(f"{name} must be a dict of runs by their titles, not {short(value)}.")
-
-
-def all_of(value: Any, name: str, kind: type[Thing], wish: str) -> Sequence[Thing]:
-    """A list or tuple of things of a kind; there may be none."""
-    if isinstance(value, list | tuple) and all(isinstance(item, kind) for item in value):
-        return value
-    raise InputError(f"{name} must be {wish}, not {short(value)}.")
 
 
 def numbers_of_tokens(value: Any, name: str) -> np.ndarray:
@@ -72,8 +62,13 @@ def numbers_of_tokens(value: Any, name: str) -> np.ndarray:
 
 def layers(value: Any, name: str) -> list[int]:
     """The layers of a row of panels, at least one and no more than fit."""
+    return frames(value, name, 100)
+
+
+def frames(value: Any, name: str, at_most: int) -> list[int]:
+    """Layers that are drawn one by one, at least one and not too many."""
     found = numbers_of_tokens(value, name).tolist()
-    whole_number(len(found), f"the number of {name}", at_least=1, at_most=100)
+    whole_number(len(found), f"the number of {name}", at_least=1, at_most=at_most)
     return found
 
 
@@ -109,6 +104,25 @@ def a_color(value: Any, name: str) -> Any:
     if not known:
         raise InputError(f"{name} must be a colour, such as 'red' or '#0072B2', not {short(value)}.")
     return value
+
+
+def a_size(value: Any, name: str) -> tuple[float, float] | None:
+    """The width and height of a figure in inches; None if that is left to us."""
+    if value is None:
+        return None
+    if isinstance(value, list | tuple) and len(value) == 2:
+        width, height = (real_number(side, name, above=0) for side in value)
+        if max(width, height) <= LARGEST_FIGURE:
+            return width, height
+    raise InputError(f"{name} must be a width and a height up to {LARGEST_FIGURE} inches, not {short(value)}.")
+
+
+def a_speed(value: Any, name: str) -> float:
+    """Frames a second: no more than a GIF can tell apart."""
+    speed = real_number(value, name, above=0)
+    if speed > FASTEST:
+        raise InputError(f"{name} must be at most {FASTEST} frames a second, not {short(value)}.")
+    return speed
 
 
 def a_width(value: Any, name: str) -> float:

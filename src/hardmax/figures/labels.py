@@ -5,13 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.patheffects import withStroke
-from matplotlib.text import Annotation
-from matplotlib.transforms import Bbox
 
-from hardmax.figures.style import FAINT, INK
+from hardmax.figures.mpl import Annotation, Axes, Bbox, FigureCanvasAgg, withStroke
+from hardmax.figures.palette import FAINT, INK
 from hardmax.foreign import harmless_label
 
 _DISTANCES = (2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0)  # from the edge of the mark in points, the nearest first

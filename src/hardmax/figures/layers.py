@@ -1,28 +1,27 @@
 """One layer of a run in the look of the paper's Figure 2: who follows whom, and the ways so far."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PathCollection
-from matplotlib.patches import Polygon
-from matplotlib.path import Path
 
 from hardmax.checking import takes, truth_value
-from hardmax.errors import InputError
 from hardmax.figures import inputs
-from hardmax.figures.plane import draw_leader_polygon, draw_origin, window
-from hardmax.figures.style import CYCLE, FAINT, INK, LEADER, plain_axes, room
-from hardmax.runs.trajectory import Trajectory
+from hardmax.figures.asked import RunLike
+from hardmax.figures.marks import draw_lines, marks
+from hardmax.figures.mpl import Artist, Axes, LineCollection, Path, PathCollection
+from hardmax.figures.palette import CYCLE, FAINT, INK, LEADER, room
+from hardmax.figures.polytopes import draw_polytope
+from hardmax.figures.views import View, prepare, view_of
+from hardmax.geometry.polytope import Polytope
 
 # A circle cut into more slices cannot be read; it is left grey, and the thin lines tell.
 MOST_SLICES = 6
-MOST_BENDS = 100
+MOST_BENDS, MOST_POINTS = 100, 5000
 CIRCLE, STAR, RIM, WAY, GAZE = 54.0, 130.0, 1.9, 1.1, 0.6
 
-Follows = Sequence[tuple[int, ...]]
+Follows = Mapping[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
@@ -34,54 +33,76 @@ class DrawnLayer:
     rims: PathCollection
     ways: LineCollection
     gazes: LineCollection
-    hull: Polygon | None
+    hull: list[Artist]
 
 
 @takes(run=inputs.a_run, ax=inputs.an_axes, hull=truth_value)
-def draw_layer(run: Trajectory, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
-    """The tokens of a plane at one layer; repeated tokens are drawn once.
+def draw_layer(run: RunLike, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
+    """The tokens at one layer; repeated tokens are drawn once, and of very many points only some.
 
     Stars attend to themselves alone. The others are circles in the colours of those whom they follow, with a rim in
     their own colour if they are followed themselves. Thin lines lead to whom a token follows, strong ones show its way
-    so far; `hull` shades the hull of the leaders.
+    so far; `hull` shades the hull of the leaders. Tokens of the plane, and of space on axes in space, are shown where
+    they are, those of more dimensions by principal coordinates; on a line time runs downwards.
     """
-    if run.d != 2:
-        raise InputError(f"`draw_layer` draws clouds in the plane, not in dimension {run.d}: see `limit_figure`.")
-    plain_axes(ax, frame=True)
-    draw_origin(ax)
-    ax.axis(window(_places(run, 0)))  # the same at all layers: nobody ever leaves the hull of the first
-    places = _places(run, layer)
+    view = _prepare(run, layer, ax)
+    places, firsts = view.places(run.floats_at(layer)), _firsts(run)
     choices = run.attended(layer).choices
-    follows = [tuple(choices[point].tolist()) for point in range(len(choices))]
+    shown = _shown(choices.is_leader)
+    follows = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
     color = _colors(run, np.unique(choices.indices).tolist())
-    stars, circles = np.flatnonzero(choices.is_leader), np.flatnonzero(~choices.is_leader)
-    followed = {goal for point in circles for goal in follows[point]}
-    rims = [point for point in circles if point in followed]
+    stars, circles = shown[choices.is_leader[shown]], shown[~choices.is_leader[shown]]
+    followed = {goal for point in circles.tolist() for goal in follows[point]}
+    rims = [point for point in circles.tolist() if point in followed]
+    small = room(len(shown))
+    at = places[firsts]
     return DrawnLayer(
-        stars=ax.scatter(
-            *places[stars].T, s=STAR, c=[color[i] for i in stars], marker=LEADER, edgecolors=INK, lw=0.5, zorder=6
+        stars=marks(
+            at[stars], ax, s=STAR, c=[color[i] for i in stars], marker=LEADER, edgecolors=INK, lw=0.5, zorder=6
         ),
-        slices=_draw_slices(places, circles.tolist(), follows, color, ax),
-        rims=ax.scatter(
-            *places[rims].T,
-            s=CIRCLE * room(run.n),
+        slices=_draw_slices(at, circles.tolist(), follows, color, ax),
+        rims=marks(
+            at[rims],
+            ax,
+            s=CIRCLE * small,
             facecolors="none",
             edgecolors=[color[i] for i in rims],
-            lw=RIM * room(run.n) ** 0.5,
+            lw=RIM * small**0.5,
             zorder=5,
         ),
-        ways=_draw_ways(run, layer, ax),
-        gazes=_draw_gazes(places, circles.tolist(), follows, color, ax),
-        hull=draw_leader_polygon(run.floats_at(layer)[run.leaders], ax) if hull and len(run.leaders) else None,
+        ways=_draw_ways(run, layer, firsts[shown], view, ax),
+        gazes=_draw_gazes(at, circles.tolist(), follows, color, ax),
+        hull=draw_polytope(Polytope(places[run.leaders]), ax) if hull and len(run.leaders) else [],
     )
 
 
-def _places(run: Trajectory, layer: int) -> np.ndarray:
-    """Where the points are, each once."""
-    return run.floats_at(layer)[[members[0] for members in run.points.members]]
+def _prepare(run: RunLike, layer: int, ax: Axes) -> View:
+    """Axes that are the same at all layers: nobody ever leaves the hull of the first."""
+    starts = run.floats_at(0)
+    view = view_of(starts, ax)
+    prepare(ax, view, view.path(starts[None])[0])
+    if view.falling:
+        ax.set_yticks([1, 0], ["start", f"layer {layer:,}"])
+    return view
 
 
-def _colors(run: Trajectory, followed_now: list[int]) -> list[str]:
+def _firsts(run: RunLike) -> np.ndarray:
+    """The first token on each point."""
+    firsts = np.empty(run.points.count, dtype=int)
+    firsts[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
+    return firsts
+
+
+def _shown(is_leader: np.ndarray) -> np.ndarray:
+    """The points that are drawn: all, or, where these are too many, some of those that lead and some of all."""
+    if len(is_leader) <= MOST_POINTS:
+        return np.arange(len(is_leader))
+    leading = np.flatnonzero(is_leader)
+    every = len(is_leader) // MOST_POINTS + 1
+    return np.union1d(leading[:: len(leading) // MOST_POINTS + 1], np.arange(0, len(is_leader), every))
+
+
+def _colors(run: RunLike, followed_now: list[int]) -> list[str]:
     """A colour for each point, the same at all layers: leaders first, then whoever else is followed; others grey."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
     for stretch in run.stretches:
@@ -106,8 +127,14 @@ def _draw_slices(
         for number, face in enumerate(faces):
             slice_, size = _slice(number, len(faces))
             drawn.append(
-                ax.scatter(
-                    *places[points].T, s=CIRCLE * room(len(places)) * size, marker=slice_, color=face, lw=0, zorder=4
+                marks(
+                    places[points],
+                    ax,
+                    s=CIRCLE * room(len(follows)) * size,
+                    marker=slice_,
+                    color=face,
+                    lw=0,
+                    zorder=4,
                 )
             )
     return drawn
@@ -122,19 +149,15 @@ def _slice(number: int, of: int) -> tuple[Path, float]:
     return slice_, float(np.abs(np.asarray(slice_.vertices)).max()) ** 2
 
 
-def _draw_ways(run: Trajectory, layer: int, ax: Axes) -> LineCollection:
+def _draw_ways(run: RunLike, layer: int, tokens: np.ndarray, view: View, ax: Axes) -> LineCollection:
     before = [recorded for recorded in run.recorded if recorded < layer]
     bends = [*before[:: len(before) // MOST_BENDS + 1], layer]
-    path = np.stack([_places(run, bend) for bend in bends], axis=1)
-    ways = LineCollection(list(path), colors=FAINT, linewidths=WAY * room(run.n), zorder=3)
-    ax.add_collection(ways)
-    return ways
+    path = view.path(np.stack([run.floats_at(bend)[tokens] for bend in bends]))
+    return draw_lines(list(path.swapaxes(0, 1)), ax, colors=FAINT, linewidths=WAY * room(len(tokens)), zorder=3)
 
 
 def _draw_gazes(places: np.ndarray, circles: list[int], follows: Follows, color: list[str], ax: Axes) -> LineCollection:
     pairs = [(point, goal) for point in circles for goal in follows[point]]
     ends = places[np.array(pairs, dtype=int).reshape(-1, 2)]
-    colors, width = [color[goal] for _, goal in pairs], GAZE * room(len(places))
-    gazes = LineCollection(list(ends), colors=colors, linewidths=width, alpha=0.55, zorder=2)
-    ax.add_collection(gazes)
-    return gazes
+    colors, width = [color[goal] for _, goal in pairs], GAZE * room(len(follows))
+    return draw_lines(list(ends), ax, colors=colors, linewidths=width, alpha=0.55, zorder=2)

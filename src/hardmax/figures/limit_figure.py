@@ -1,39 +1,37 @@
 """The limit of a cloud as a figure of its own, with a key."""
 
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-
 from hardmax.checking import takes
 from hardmax.figures import inputs
+from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
 from hardmax.figures.limits import draw_limit, drawn_every
-from hardmax.figures.style import ELSEWHERE, INK, LEADER, PROJECTION, look_of, our_look
-from hardmax.figures.views import view_of
-from hardmax.limits.kinds import Elsewhere, FaceProjection
-from hardmax.limits.result import Limit
+from hardmax.figures.mpl import Axes, Figure, Line2D
+from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of
+from hardmax.figures.style import our_look
+from hardmax.figures.views import projection_for, view_of
 
 MOST_CLUSTERS_IN_KEY = 16
 
 
 @takes(lim=inputs.a_limit)
-def limit_figure(lim: Limit) -> Figure:
+def limit_figure(lim: LimitLike) -> Figure:
     """`draw_limit` in space for d = 3, on a line for d = 1, else in the plane, with a title and a key."""
     with our_look():
         figure = Figure(figsize=(5.4, 2.6 if lim.run.d == 1 else 5.0))
-        ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None)
+        ax = figure.add_subplot(projection=projection_for(lim.run.d))
         draw_limit(lim, ax)
-        ax.set_title(_title(lim, view_of(lim.run.floats_at(0), ax).remark), loc="left")
-        ax.legend(
-            handles=_key(lim),
-            loc="upper left",
-            bbox_to_anchor=(1.01, 1.0),
-            frameon=False,
-            fontsize=8,
-            borderaxespad=0,
-        )
+        tell_limit(lim, ax)
     return figure
 
 
-def _title(lim: Limit, remark: str) -> str:
+def tell_limit(lim: LimitLike, ax: Axes) -> None:
+    """A title and a key for axes on which a limit is drawn."""
+    ax.set_title(_title(lim, view_of(lim.run.floats_at(0), ax).remark), loc="left")
+    ax.legend(
+        handles=_key(lim), loc="upper left", bbox_to_anchor=(1.01, 1.0), frameon=False, fontsize=8, borderaxespad=0
+    )
+
+
+def _title(lim: LimitLike, remark: str) -> str:
     count = f"{lim.run.n:,} token{'s' * (lim.run.n != 1)}"
     if drawn_every(lim) > 1:
         count += f" (one in {drawn_every(lim)} drawn)"
@@ -44,15 +42,15 @@ def _title(lim: Limit, remark: str) -> str:
     return f"{told}\n{remark}" if remark else told
 
 
-def _key(lim: Limit) -> list[Line2D]:
+def _key(lim: LimitLike) -> list[Line2D]:
     """What the signs mean and, unless there are too many, what each cluster is."""
     kinds, settled = lim.clusters.kinds, lim.settled_at is not None
     signs = []
     if len(lim.leaders):
         signs.append(_sign(LEADER, INK, "leader", 11))
-    if any(isinstance(kind, FaceProjection) for kind in kinds):
+    if any(face_of(kind) for kind in kinds):
         signs.append(_sign(PROJECTION, INK, "0 projected onto a face", 7))
-    if any(isinstance(kind, Elsewhere) for kind in kinds):
+    if any(is_elsewhere(kind) for kind in kinds):
         signs.append(_sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7))
     if not settled or len(kinds) > MOST_CLUSTERS_IN_KEY:
         return signs

@@ -2,25 +2,18 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.lines import Line2D
-from matplotlib.patheffects import withStroke
-from matplotlib.text import Text
-from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from hardmax.checking import takes
 from hardmax.figures import inputs
+from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
+from hardmax.figures.marks import marks
+from hardmax.figures.mpl import Artist, Axes, Axes3D, Line2D, PathCollection, Text, withStroke
+from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room
 from hardmax.figures.polytopes import draw_polytope
-from hardmax.figures.style import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room
 from hardmax.figures.views import View, prepare, view_of
 from hardmax.geometry.polytope import Polytope
-from hardmax.limits.kinds import Elsewhere, FaceProjection
-from hardmax.limits.result import Limit
 
 MOST_BENDS, MOST_LABELS = 100, 60
 MOST_TOKENS = 5000
@@ -42,7 +35,7 @@ class DrawnLimit:
 
 
 @takes(lim=inputs.a_limit, ax=inputs.an_axes)
-def draw_limit(lim: Limit, ax: Axes) -> DrawnLimit:
+def draw_limit(lim: LimitLike, ax: Axes) -> DrawnLimit:
     """Tokens and their ways to the limits, in the colour and shape of their cluster.
 
     Leaders are stars with their numbers. Projections of the origin onto a face are diamonds, with strong lines to the
@@ -52,8 +45,8 @@ def draw_limit(lim: Limit, ax: Axes) -> DrawnLimit:
     prepare(ax, view, view.path(lim.run.floats_at(0)[None])[0])
     clusters = lim.clusters
     ends = view.places(clusters.points)
-    projected = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)]
-    elsewhere = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, Elsewhere)]
+    projected = [label for label, kind in enumerate(clusters.kinds) if face_of(kind)]
+    elsewhere = [label for label, kind in enumerate(clusters.kinds) if is_elsewhere(kind)]
     every = drawn_every(lim)
     path, labels = view.path(_bends(lim)[:, ::every]), clusters.labels[::every]
     order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels, minlength=len(clusters))
@@ -71,18 +64,18 @@ def draw_limit(lim: Limit, ax: Axes) -> DrawnLimit:
     )
 
 
-def drawn_every(lim: Limit) -> int:
+def drawn_every(lim: LimitLike) -> int:
     """m, where every m-th token is drawn."""
     return (lim.run.n - 1) // MOST_TOKENS + 1
 
 
-def _bends(lim: Limit) -> np.ndarray:
+def _bends(lim: LimitLike) -> np.ndarray:
     """The tokens (k, n, d) wherever their ways bend: where attended sets change, and at the limit."""
     layers = lim.run.decided_at[:: len(lim.run.decided_at) // MOST_BENDS + 1]
     return np.stack([*(lim.run.floats_at(layer) for layer in layers), lim.float_points])
 
 
-def _draw_hull(lim: Limit, view: View, ax: Axes) -> list[Artist]:
+def _draw_hull(lim: LimitLike, view: View, ax: Axes) -> list[Artist]:
     if not len(lim.leaders):
         return []
     # Of a projected polytope the shadow is shown. Its metric is of no concern here.
@@ -99,22 +92,16 @@ def _draw_ways(path: np.ndarray, label: int, thin: float, ax: Axes) -> Line2D:
 
 def _draw_starts(places: np.ndarray, label: int, small: float, ax: Axes) -> PathCollection:
     color, shape = look_of(label)
-    return _marks(places, ax, s=36 * small, color=color, marker=shape, edgecolors="white", lw=0.5 * small, zorder=3)
+    return marks(places, ax, s=36 * small, color=color, marker=shape, edgecolors="white", lw=0.5 * small, zorder=3)
 
 
-def _marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
-    # In space matplotlib pales what is far away, and a pale colour is another colour.
-    flat = {"depthshade": False} if isinstance(ax, Axes3D) else {}
-    return ax.scatter(*places.T, **look, **flat)
-
-
-def _draw_leaders(lim: Limit, view: View, ax: Axes) -> PathCollection:
+def _draw_leaders(lim: LimitLike, view: View, ax: Axes) -> PathCollection:
     places = view.places(lim.float_points[lim.leaders])
     colors = [look_of(label)[0] for label in lim.clusters.labels[lim.leaders].tolist()]
-    return _marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
+    return marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
 
 
-def _draw_labels(lim: Limit, view: View, ax: Axes) -> list[Text]:
+def _draw_labels(lim: LimitLike, view: View, ax: Axes) -> list[Text]:
     """The numbers of the leaders at the corners of the hull that is seen; within a shadow they would hide the rest."""
     if not 0 < len(lim.distinct_leaders) <= MOST_LABELS:
         return []
@@ -149,14 +136,12 @@ def _label(name: str, place: np.ndarray, away: np.ndarray, ax: Axes) -> Text:
 
 def _draw_ends(ends: np.ndarray, labels: Sequence[int], marker: str, ax: Axes) -> PathCollection:
     colors = [look_of(label)[0] for label in labels]
-    return _marks(ends[list(labels)], ax, s=64, c=colors, marker=marker, edgecolors=INK, lw=0.6, zorder=5)
+    return marks(ends[list(labels)], ax, s=64, c=colors, marker=marker, edgecolors=INK, lw=0.6, zorder=5)
 
 
-def _draw_face(lim: Limit, label: int, view: View, ax: Axes) -> Line2D:
+def _draw_face(lim: LimitLike, label: int, view: View, ax: Axes) -> Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    kind = lim.clusters.kinds[label]
-    assert isinstance(kind, FaceProjection)
-    corners, end = lim.float_points[list(kind.vertices)], lim.clusters.points[label]
+    corners, end = lim.float_points[list(face_of(lim.clusters.kinds[label]))], lim.clusters.points[label]
     there_and_back = np.stack([np.broadcast_to(end, corners.shape), corners], axis=1).reshape(-1, lim.run.d)
     (line,) = ax.plot(
         *view.places(there_and_back).T, color=look_of(label)[0], lw=3, alpha=0.5, solid_capstyle="round", zorder=2

@@ -3,14 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import PathCollection
-from matplotlib.lines import Line2D
-from matplotlib.patches import Polygon
 
 from hardmax.checking import takes
 from hardmax.figures import inputs
-from hardmax.figures.style import FAINT, INK, SHADE
+from hardmax.figures.mpl import Axes, Line2D, PathCollection, Polygon
+from hardmax.figures.palette import FAINT, INK, SHADE
 
 
 def window(places: np.ndarray) -> tuple[float, float, float, float]:

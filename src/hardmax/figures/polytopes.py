@@ -3,16 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
-from matplotlib.artist import Artist
-from matplotlib.axes import Axes
-from matplotlib.patches import Polygon
-from mpl_toolkits.mplot3d.art3d import Poly3DCollection
-from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from hardmax.checking import takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
-from hardmax.figures.style import FAINT, INK
+from hardmax.figures.mpl import Artist, Axes, Axes3D, Poly3DCollection, Polygon
+from hardmax.figures.palette import FAINT, INK
 from hardmax.geometry.polytope import Polytope
 
 SEE_THROUGH = (INK, 0.07)  # grey on white, and cells or facets behind it still show

@@ -1,18 +1,14 @@
 """Whether probabilities are honest: of the texts that get 80 %, are 80 % right?"""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from hardmax.checking import takes
 from hardmax.figures import inputs
-from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
-from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
+from hardmax.figures.mpl import Axes, Figure, Line2D, LineCollection
+from hardmax.figures.palette import BLUE, FAINT, VERMILION
+from hardmax.figures.style import our_look
 
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
@@ -51,14 +47,15 @@ def draw_reliability(curve: Curve, ax: Axes) -> DrawnReliability:
     return DrawnReliability(diagonal, points, gaps)
 
 
-def reliability_figure(truth: Any, probabilities: Any) -> Figure:
-    """`draw_reliability` as a figure of its own, with the expected calibration error in its title."""
+@takes(curve=inputs.a_curve)
+def reliability_figure(curve: Curve) -> Figure:
+    """`draw_reliability` as a figure of its own, with the expected calibration error, the mean gap, in its title."""
+    confidence, right, texts = curve
     with our_look():
         figure = Figure(figsize=(4.4, 4.4))
         ax = figure.add_subplot()
-        curve = calibration_curve(truth, probabilities)
         draw_reliability(curve, ax)
-        error = calibration_error(truth, probabilities)
-        ax.set_title(f"{int(curve[2].sum()):,} texts, calibration error {error:.4f}", loc="left")
+        error = float((np.abs(confidence - right) * texts).sum() / texts.sum())
+        ax.set_title(f"{int(texts.sum()):,} texts, calibration error {error:.4f}", loc="left")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
     return figure

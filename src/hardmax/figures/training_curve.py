@@ -3,31 +3,28 @@
 from collections.abc import Sequence
 from typing import Any
 
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
-from matplotlib.ticker import MaxNLocator
-
 from hardmax.checking import one_of, takes
 from hardmax.errors import InputError
 from hardmax.figures import inputs
-from hardmax.figures.style import BLUE, FAINT, VERMILION, our_look
-from hardmax.train.log import Epoch
+from hardmax.figures.asked import EpochLike, all_like
+from hardmax.figures.mpl import Axes, Figure, Line2D, MaxNLocator
+from hardmax.figures.palette import BLUE, FAINT, VERMILION
+from hardmax.figures.style import our_look
 from hardmax.wording import counted
 
 # What is measured, and its name on the axis.
 MEASURES = {"loss": "loss", "accuracy": "accuracy", "leaders": "leaders a text"}
 
 
-def _reports(value: Any, name: str) -> Sequence[Epoch]:
-    given = inputs.all_of(value, name, Epoch, "a list of the epochs of a training")
+def _reports(value: Any, name: str) -> Sequence[EpochLike]:
+    given = all_like(value, EpochLike, name, "a list of the epochs of a training")
     if not given:
         raise InputError(f"{name} is empty: a training that ended before its first epoch has no curve.")
     return given
 
 
 @takes(reports=_reports, ax=inputs.an_axes)
-def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> list[Line2D]:
+def draw_training_curve(reports: Sequence[EpochLike], measure: str, ax: Axes) -> list[Line2D]:
     """One of loss, accuracy and leaders over the epochs: in training and, where there is one, on the validation set.
 
     Where alpha still rises, the axes are shaded: there the model is not yet what it will be.
@@ -51,7 +48,7 @@ def draw_training_curve(reports: Sequence[Epoch], measure: str, ax: Axes) -> lis
 
 
 @takes(reports=_reports)
-def training_curve_figure(reports: Sequence[Epoch]) -> Figure:
+def training_curve_figure(reports: Sequence[EpochLike]) -> Figure:
     """Loss, accuracy and leaders under each other."""
     with our_look():
         figure = Figure(figsize=(5.4, 6.0))

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from matplotlib.axes import Axes
-from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 from hardmax.errors import InputError
+from hardmax.figures.flat import principal_axes, remark_on
+from hardmax.figures.mpl import Axes, Axes3D
+from hardmax.figures.palette import FAINT
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import FAINT, plain_axes
+from hardmax.figures.style import plain_axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,12 @@ def view_of(tokens: np.ndarray, ax: Axes) -> View:
         return View(np.array([[1.0, 0.0]]), falling=True)
     if d == 2:
         return View(np.eye(2))
-    return View(_principal(tokens), f"first two principal coordinates of {d}")
+    return View(principal_axes(tokens), remark_on(d))
+
+
+def projection_for(d: int) -> str | None:
+    """The kind of axes on which tokens of that dimension are drawn: in space for three, else in the plane."""
+    return "3d" if d == 3 else None
 
 
 def prepare(ax: Axes, view: View, starts: np.ndarray) -> None:
@@ -72,12 +78,3 @@ def prepare(ax: Axes, view: View, starts: np.ndarray) -> None:
         ax.set(ylim=(-0.25, 1.15), yticks=[1, 0], yticklabels=["start", "limit"])
     if near:
         draw_origin(ax)
-
-
-def _principal(tokens: np.ndarray) -> np.ndarray:
-    """The two directions (d, 2) in which the tokens spread most, seen from the origin as it is."""
-    _, _, directions = np.linalg.svd(tokens - tokens.mean(axis=0), full_matrices=True)
-    chosen = directions[:2]
-    # A direction and its opposite are equally good: the largest entry is made positive, so that pictures do not flip.
-    largest = chosen[np.arange(2), np.abs(chosen).argmax(axis=1)]
-    return (chosen * np.sign(largest)[:, None]).T

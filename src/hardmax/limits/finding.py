@@ -18,6 +18,7 @@ from hardmax.runs.stops import Settled
 from hardmax.runs.trajectories import Trajectories
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.types import ManyClouds, OneCloud
+from hardmax.wording import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -130,7 +131,12 @@ class Limits(Sequence[Limit]):
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
-        return f"Limits({len(self):,} clouds, {settled:,} settled)"
+        return f"Limits({counted(len(self), 'cloud')}, {settled:,} settled)"
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import limits_card
+
+        return limits_card(self)
 
 
 def limits_of(result: "Limit | Sequence[Limit]") -> list[Limit]:

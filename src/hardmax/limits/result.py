@@ -27,6 +27,7 @@ from hardmax.wording import counted, finite
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
 NEAR = "1e-6"  # how near the limit people usually ask to be
 
@@ -246,6 +247,20 @@ class Limit:
             f"{counted(len(self.leaders), 'leader')}, {counted(len(self.clusters), 'cluster')}, "
             f"{settled}, {self.arithmetic})"
         )
+
+    def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":
+        """Draw starts, ways and limits, in the colour and shape of their clusters (extra `figures`).
+
+        Gives the matplotlib axes; without `ax`, those of a new figure, with a title and a key.
+        """
+        from hardmax.figures.plotting import plot_limit
+
+        return plot_limit(self, ax=ax, figsize=figsize)
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import limit_card
+
+        return limit_card(self)
 
     def _settled(self) -> int:
         if self.settled_at is None:

@@ -13,6 +13,7 @@ from hardmax.runs.storage import batch as storage
 from hardmax.runs.tables import runs_to_pandas
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.batches import Form
+from hardmax.wording import counted
 
 if TYPE_CHECKING:
     import pandas
@@ -111,4 +112,11 @@ class Trajectories(Sequence[Trajectory]):
         return Trajectories, (self.runs,)
 
     def __repr__(self) -> str:
-        return f"Trajectories({len(self):,} clouds, {self.decided_by_integers:,} decided by integers)"
+        settled = sum(layer is not None for layer in self.settled_at)
+        decided = f"{self.decided_by_integers:,} decided by integers" if self.certified else "float"
+        return f"Trajectories({counted(len(self), 'cloud')}, {settled:,} settled, {decided})"
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import runs_card
+
+        return runs_card(self)

@@ -1,6 +1,6 @@
 """`Trajectory`: the run of one cloud, as people hold it in their hands."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -15,6 +15,7 @@ from hardmax.runs.tables import run_to_arrow, run_to_pandas
 if TYPE_CHECKING:
     import pandas
     import pyarrow
+    from matplotlib.axes import Axes
 
 
 class Trajectory(Run):
@@ -75,3 +76,35 @@ class Trajectory(Run):
     def to_pandas(self) -> "pandas.DataFrame":
         """The same rows as `to_arrow`, as a data frame."""
         return run_to_pandas(self)
+
+    @overload
+    def plot(
+        self, layers: int | None = None, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes": ...
+    @overload
+    def plot(
+        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> np.ndarray: ...
+    def plot(self, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
+        """Draw a layer, the last if none is named: ways so far, leaders as stars, who follows whom (extra `figures`).
+
+        Gives the matplotlib axes, or an array of them where `layers` is a list; without `ax`, those of a new figure.
+        Tokens of more than three dimensions are shown by principal coordinates.
+        """
+        from hardmax.figures.plotting import plot_run
+
+        return plot_run(self, layers, ax=ax, figsize=figsize)
+
+    def animate(self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4) -> None:
+        """Write the layers, the recorded ones if none are named, as a `.gif`, or an `.mp4` where ffmpeg is installed.
+
+        Every frame is a layer, none is made up between two. The file is written whole or not at all.
+        """
+        from hardmax.figures.animation import animate_run
+
+        animate_run(self, path, layers=layers, fps=fps)
+
+    def _repr_html_(self) -> str:
+        from hardmax.figures.cards import run_card
+
+        return run_card(self)

@@ -71,7 +71,7 @@ def test_slices_and_negative_numbers_name_clouds():
     runs = hm.simulate(np.random.default_rng(0).standard_normal((6, 5, 2)), HALF, layers=3)
     assert len(runs[1:3]) == 2
     assert np.array_equal(runs[-1].tokens, runs[5].tokens)
-    assert repr(runs) == "Trajectories(6 clouds, 0 decided by integers)"
+    assert repr(runs) == "Trajectories(6 clouds, 6 settled, 0 decided by integers)"
 
 
 def test_the_same_bits_at_any_number_of_threads():

@@ -22,7 +22,6 @@ def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
     from hardmax.certificate import verify
     from hardmax.figures.limit_figure import limit_figure
     from hardmax.figures.style import save_figure
-    from hardmax.limits.storage import certificate_bytes
     from hardmax.tokens.files import write_whole
 
     print()
@@ -30,7 +29,7 @@ def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
     print()
     show(lim)
     proof, picture = folder / "certificate.json", folder / "limit.png"
-    write_whole(proof, certificate_bytes(lim.certificate))
+    lim.certificate.save(proof)
     written = json.loads(proof.read_bytes())
     say(f"The proof, checked from the file without the engines: {_told(verify(written))}.")
     forged = verify(_forged(written, forged_token))

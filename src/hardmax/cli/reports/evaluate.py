@@ -85,8 +85,9 @@ def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding
 def _reliability(found: "Evaluation", path: str) -> bytes:
     from hardmax.figures.reliability import reliability_figure
     from hardmax.figures.style import figure_bytes
+    from hardmax.text.evaluation.metrics import calibration_curve
 
-    return figure_bytes(reliability_figure(found.truth, found.probabilities), path)
+    return figure_bytes(reliability_figure(calibration_curve(found.truth, found.probabilities)), path)
 
 
 def _embedding(model: "TextModel", found: "Evaluation", path: str) -> bytes:

@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import instance, whole_number
-from hardmax.text.explain.account import EXTRA, Label
+from hardmax.text.explain.account import Label
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.text_model import TextModel
+from hardmax.wording import EXTRA
 
 
 @dataclass(frozen=True, kw_only=True)

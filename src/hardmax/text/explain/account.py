@@ -8,11 +8,11 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.masses import walk_cloud
+from hardmax.wording import EXTRA
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
 
-EXTRA = "(extra token)"  # no word can look like this
 Label = str | int | float | bool
 
 

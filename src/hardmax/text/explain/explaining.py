@@ -1,9 +1,10 @@
 """From one text to its explanation."""
 
 from hardmax.compiling import letting_numba_sleep
-from hardmax.text.explain.account import EXTRA, Share
+from hardmax.text.explain.account import Share
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.model.model import Model
+from hardmax.wording import EXTRA
 
 
 def explain(model: Model, text: str) -> Explanation:

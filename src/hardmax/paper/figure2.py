@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 
-from matplotlib.figure import Figure
-
 from hardmax import clouds
 from hardmax.checking import takes
 from hardmax.dynamics import Dynamics
 from hardmax.figures import inputs
 from hardmax.figures.layers import draw_layer
+from hardmax.figures.mpl import Figure
 from hardmax.figures.style import our_look
 from hardmax.runs.simulation import simulate
 from hardmax.runs.trajectory import Trajectory

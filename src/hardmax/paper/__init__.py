@@ -1,0 +1,1 @@
+"""The paper's own figures: what computes as well as draws."""
