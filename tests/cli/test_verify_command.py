@@ -8,10 +8,10 @@ import pytest
 from command import Command, Outcome
 from hostile_certificates import HOSTILE, REPEATED, Hostile
 
-from hardmax import Dynamics, clouds, limit
+from hardmax import Certificate, Dynamics, clouds, limit
 from hardmax.limits.certifying import digest
 
-CERTIFICATE: dict[str, Any] = limit(clouds.nonleader_clusters(), Dynamics("1/2")).certificate
+CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2")).certificate
 
 
 @pytest.fixture

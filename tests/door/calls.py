@@ -162,7 +162,7 @@ def text_calls() -> Iterator[Call]:
         metric=[[2, 1], [1, 1]],
         extra=[1, 1],
         temperature=1.0,
-        counts="all",
+        binary=False,
         tokeniser=Tokeniser(),
         metrics={},
     )

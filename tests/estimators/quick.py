@@ -21,6 +21,7 @@ QUICK = Recipe(
     alpha_warmup_epochs=1,
     batch_size=16,
     learning_rate=0.1,
+    validation_fraction=0.0,
 )
 TWO = plant(80, words=6, length=8, disturbed=0.1, seed=1)
 THREE = plant(90, classes=("sport", "music", "food"), length=8, disturbed=0.1, seed=2)

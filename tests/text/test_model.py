@@ -26,7 +26,7 @@ VARIANTS = {
     "no layers": {"layers": 0},
     "one layer, large step": {"layers": 1, "alpha": 10},
     "temperature": {"temperature": 1.7},
-    "presence": {"counts": "presence"},
+    "presence": {"binary": True},
     # Vectors on a small grid are full of ties, which only integers decide.
     "ties": {"embeddings": np.random.default_rng(1).integers(-1, 2, size=(len(WORDS), 2))},
 }
@@ -35,7 +35,7 @@ VARIANTS = {
 def exact_logits(model: TextModel, text: str) -> list[Fraction]:
     """The logits from the definition, in rational arithmetic, one token for each occurrence of a word."""
     said = [token.surface for token in model.tokeniser.tokens(text) if token.surface in model.vocabulary.index]
-    said = list(dict.fromkeys(said)) if model.counts == "presence" else said
+    said = list(dict.fromkeys(said)) if model.binary else said
     vectors = [model.embeddings[model.vocabulary.index[surface]] for surface in said]
     if model.extra is not None:
         vectors.append(model.extra)

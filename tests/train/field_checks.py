@@ -11,7 +11,15 @@ from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit
 
 # Four batches an epoch of forty texts, at the full step from the beginning.
-SMALL = Recipe(layers=2, epochs=4, bag_of_words_epochs=0.0, alpha_warmup_epochs=0.0, batch_size=10, word_dropout=0.0)
+SMALL = Recipe(
+    layers=2,
+    epochs=4,
+    bag_of_words_epochs=0.0,
+    alpha_warmup_epochs=0.0,
+    batch_size=10,
+    word_dropout=0.0,
+    validation_fraction=0.0,
+)
 # Nothing is learned, so that the model is what training started from.
 FROZEN = replace(SMALL, epochs=1, learning_rate=1e-12, longest_phrase=1, thrift=0.0, min_df=1)
 

@@ -65,13 +65,13 @@ def one_token_more_is_in_every_text_and_is_learned():
     assert len(found.ids) == 3
 
 
-@CHECKS.of("counts")
+@CHECKS.of("binary")
 def what_is_said_twice_counts_twice_or_once():
     texts, labels = ["loud loud dull", "loud dull dull"] * 20, [1, 0] * 20
     learns = replace(FROZEN, learning_rate=0.1, epochs=8)
-    for counts, right in (("all", 1.0), ("presence", 0.5)):
-        model = fit(texts, labels, replace(learns, counts=counts))
-        assert model.counts == counts
+    for binary, right in ((False, 1.0), (True, 0.5)):
+        model = fit(texts, labels, replace(learns, binary=binary))
+        assert model.binary == binary
         assert (model.predict(texts) == np.array(labels)).mean() == right
         assert model.metrics["training"][-1]["accuracy"] == pytest.approx(right, abs=0.2)
 

@@ -19,6 +19,7 @@ from hardmax.train.recipe import Recipe
 
 RECIPE = Recipe(
     layers=4,
+    validation_fraction=0.0,
     epochs=6,
     bag_of_words_epochs=1.0,
     alpha_warmup_epochs=1.0,

@@ -93,7 +93,7 @@ def test_the_model_walks_with_exactly_the_alpha_that_was_learned(tmp_path):
     learned = told[-1].alpha
     assert abs(learned - QUICK.alpha) > 0.01
     assert model.dynamics.alpha == Fraction(repr(learned))
-    clouds = as_clouds(encode(texts, model.vocabulary, model.tokeniser), model.counts)
+    clouds = as_clouds(encode(texts, model.vocabulary, model.tokeniser), model.binary)
     logits, leaders = decide(as_network(model), clouds, learned)
     found = model.analyse(texts)
     np.testing.assert_allclose(found.logits * model.temperature, logits, atol=1e-4)

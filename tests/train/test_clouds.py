@@ -9,8 +9,8 @@ TEXTS = Encoded(np.array([3, 1, 4, 1, 5]), np.array([1, 2, 1, 3, 1]), np.array([
 
 
 def test_counts_are_kept_or_become_presence():
-    assert as_clouds(TEXTS, "all").counts.tolist() == [1, 2, 1, 3, 1]
-    assert as_clouds(TEXTS, "presence").counts.tolist() == [1, 1, 1, 1, 1]
+    assert as_clouds(TEXTS, binary=False).counts.tolist() == [1, 2, 1, 3, 1]
+    assert as_clouds(TEXTS, binary=True).counts.tolist() == [1, 1, 1, 1, 1]
 
 
 def test_the_extra_token_joins_every_text_even_an_empty_one():
@@ -23,7 +23,7 @@ def test_the_extra_token_joins_every_text_even_an_empty_one():
 
 
 def test_clouds_are_picked_in_the_order_asked_for():
-    found = pick(as_clouds(TEXTS, "all"), np.array([2, 0, 1]))
+    found = pick(as_clouds(TEXTS, binary=False), np.array([2, 0, 1]))
     assert found.ids.tolist() == [4, 1, 5, 3, 1]
     assert found.counts.tolist() == [1, 3, 1, 1, 2]
     assert found.offsets.tolist() == [0, 3, 5, 5]

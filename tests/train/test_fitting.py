@@ -17,6 +17,7 @@ from hardmax.train.examples import hold_out
 
 RECIPE = Recipe(
     longest_phrase=1,
+    validation_fraction=0.0,
     max_tokens=500,
     epochs=10,
     bag_of_words_epochs=2.0,

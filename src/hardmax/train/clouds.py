@@ -30,18 +30,18 @@ class Clouds:
 Batch = TypeVar("Batch", Clouds, Encoded)
 
 
-def as_clouds(encoded: Encoded, counts: str = "presence", extra: int | None = None) -> Clouds:
-    """All texts as clouds; with `counts` "presence", a word that is there counts once, however often it is said.
+def as_clouds(encoded: Encoded, binary: bool = True, extra: int | None = None) -> Clouds:
+    """All texts as clouds; if `binary`, a word that is there counts once, however often it is said.
 
     The token `extra`, if given, joins every cloud, at its end.
 
     >>> texts = Encoded(np.array([0, 1, 1]), np.array([2, 1, 1]), np.array([0, 2, 3]))
-    >>> both = as_clouds(texts, "presence", extra=2)
+    >>> both = as_clouds(texts, extra=2)
     >>> both.ids.tolist(), both.counts.tolist(), both.offsets.tolist()
     ([0, 1, 2, 1, 2], [1.0, 1.0, 1.0, 1.0, 1.0], [0, 3, 5])
     """
     ids, offsets = encoded.ids.astype(np.int64), encoded.offsets.astype(np.int64)
-    often = np.ones(len(ids)) if counts == "presence" else encoded.counts.astype(np.float64)
+    often = np.ones(len(ids)) if binary else encoded.counts.astype(np.float64)
     if extra is None:
         return Clouds(ids, often, offsets)
     ends = offsets[1:]

@@ -73,7 +73,7 @@ def fit(
 
 
 def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np.ndarray, recipe: Recipe) -> Examples:
-    clouds = as_clouds(corpus.encoded, recipe.counts, len(corpus.vocabulary) if recipe.extra else None)
+    clouds = as_clouds(corpus.encoded, recipe.binary, len(corpus.vocabulary) if recipe.extra else None)
     rows = np.flatnonzero(which)
     return Examples(pick(clouds, rows), labels[rows], weights[rows])
 
@@ -136,7 +136,7 @@ def _as_model(
         classes=tuple(classes),
         layers=recipe.layers,
         alpha=repr(alpha),
-        counts=recipe.counts,
+        binary=recipe.binary,
         metric=network.layer.metric,
         temperature=temperature,
         tokeniser=tokeniser,

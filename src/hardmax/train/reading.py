@@ -20,7 +20,7 @@ def read_recipe(name_or_file: str | None, **entries: int | float | None) -> Reci
 
 def _named(name_or_file: str | None) -> Recipe:
     if name_or_file is None:
-        return Recipe(validation_fraction=0.1)  # probabilities should be honest: a tenth is held out to calibrate them
+        return Recipe()
     preset = find_preset(name_or_file)
     if preset is not None:
         return preset

@@ -7,12 +7,12 @@ from typing import Any, Literal
 from hardmax.checking import one_of, short, truth_value
 from hardmax.errors import InputError
 
-COUNTS = ("presence", "all")
 LARGEST, LARGEST_SEED = 10**9, 2**63 - 1
 INITS = ("noise", "odds", "linear")
 # What entries were called in version 0.1, whose files still load.
 OLD_NAMES = {
     "batch_size": "batch",
+    "binary": "counts",
     "learning_rate": "rate",
     "alpha_learning_rate": "alpha_rate",
     "decoder_learning_rate": "decoder_rate",
@@ -29,6 +29,7 @@ OLD_NAMES = {
     "alpha_warmup_epochs": "rise_epochs",
     "min_log_odds": "least_odds",
 }
+_COUNTS = ("presence", "all")  # what `binary` was told by then
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,7 +47,7 @@ class Recipe:
     layers: int = 8
     alpha: float = 1.0
     extra: bool = False  # one learned token more in every text
-    counts: Literal["presence", "all"] = "presence"  # a word said twice counts once, or twice
+    binary: bool = True  # a word said twice counts once, or twice
     # the vocabulary
     longest_phrase: int = 3
     max_words: int = 60_000  # candidates, by frequency
@@ -74,16 +75,16 @@ class Recipe:
     norm_penalty: float = 0.0  # on the mean square of the embeddings in a text
     weight_decay: float = 0.0  # Adam's weight decay of embeddings
     # what is held out
-    validation_fraction: float = 0.0  # share of the texts, to stop early and to calibrate
+    validation_fraction: float = 0.1  # share of the texts, to calibrate, so that probabilities are honest
     patience: int = 0  # epochs without a smaller validation loss before training stops; 0: never stop early
     seed: int = 0
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
             _check_number(name, getattr(self, name), least)
-        one_of(self.counts, COUNTS, "`counts`")
         one_of(self.init, INITS, "`init`")
-        truth_value(self.extra, "`extra`")
+        for name in ("extra", "binary"):
+            truth_value(getattr(self, name), f"`{name}`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.", argument=name)
@@ -108,7 +109,11 @@ class Recipe:
 
     def fingerprint(self) -> str:
         """The recipe as version 0.1 wrote it: what a checkpoint is known by."""
-        return json.dumps({OLD_NAMES.get(name, name): value for name, value in asdict(self).items()}, indent=2)
+        return json.dumps(self._in_old_words(), indent=2)
+
+    def _in_old_words(self) -> dict[str, Any]:
+        told = {OLD_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        return told | {"counts": "presence" if self.binary else "all"}
 
     @classmethod
     def from_json(cls, text: str) -> "Recipe":
@@ -126,6 +131,8 @@ class Recipe:
         if isinstance(given, dict):
             new_names = {old: new for new, old in OLD_NAMES.items()}
             given = {new_names.get(name, name): value for name, value in given.items()}
+            if given.get("binary") in _COUNTS:
+                given["binary"] = given["binary"] == "presence"
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else [given]
         if unknown:
             raise InputError(f"The recipe has {short(unknown[0])}: expected some of {', '.join(names)}.")

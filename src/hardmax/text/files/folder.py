@@ -17,6 +17,7 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load, save
 
+from hardmax.checking import one_of
 from hardmax.errors import InputError
 from hardmax.text.files.card import write_card
 from hardmax.text.files.replacing import find_folder, replace_folder, tidy
@@ -110,7 +111,7 @@ def _contents(model: Model) -> dict[str, bytes]:
         "layers": model.layers,
         "alpha": model.alpha,
         "temperature": model.temperature,
-        "counts": model.counts,
+        "counts": "presence" if model.binary else "all",
         "tokeniser": model.tokeniser.to_dict(),
         "dimension": model.dimension,
         "tokens": len(model.vocabulary),
@@ -139,7 +140,7 @@ def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> di
         "layers": config["layers"],
         "alpha": config["alpha"],
         "temperature": config["temperature"],
-        "counts": config["counts"],
+        "binary": one_of(config["counts"], ("all", "presence"), "`counts`") == "presence",
         "tokeniser": Tokeniser(**config["tokeniser"]),
         "metrics": _read_object(files, "metrics.json", folder),
         **tensors,

@@ -9,7 +9,6 @@ from hardmax.errors import InputError
 from hardmax.tokens.rationals import plain
 
 DEEPEST = 10_000
-COUNTS = ("all", "presence")
 
 
 def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, instance, one_of, real_number, short, whole_number
+from hardmax.checking import a_text, instance, real_number, short, truth_value, whole_number
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, join, weigh
-from hardmax.text.model.checks import COUNTS, DEEPEST, check_finite, check_shape, read_classes
+from hardmax.text.model.checks import DEEPEST, check_finite, check_shape, read_classes
 from hardmax.text.model.prepared import Decoding, Prepared
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.lexicon import lexicon_of
@@ -39,7 +39,7 @@ class Model:
     metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
     extra: np.ndarray | None = None  # (d,) float32
     temperature: float = 1.0
-    counts: str = "all"  # a word counts as often as it is said; "presence": once
+    binary: bool = False  # a word counts once, however often it is said; else as often as that
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
     metrics: dict[str, Any] = field(default_factory=dict)
     """What was measured, for the model card: any plain data."""
@@ -104,7 +104,7 @@ class Model:
         """The model in the arrays that kernels read."""
         table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
         decoding = Decoding(self.decoder, self.bias, self.temperature)
-        return Prepared.of(table, decoding, self.dynamics, self.layers, self.counts == "presence")
+        return Prepared.of(table, decoding, self.dynamics, self.layers, self.binary)
 
     def _check(self) -> None:
         """Shapes, finiteness and sizes; raises InputError with one line."""
@@ -126,6 +126,6 @@ class Model:
             counted = self.vocabulary.counts.shape[1]
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", real_number(self.temperature, "`temperature`", above=0))
-        one_of(self.counts, COUNTS, "`counts`")
+        truth_value(self.binary, "`binary`")
         object.__setattr__(self, "layers", whole_number(self.layers, "`layers`", at_least=0, at_most=DEEPEST))
         self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made

@@ -32,10 +32,10 @@ class Prepared:
     powers: np.ndarray  # of what a word keeps in a layer, 0 … layers
     scores: np.ndarray  # (tokens, rows) <decoder, vector> / temperature
     bias: np.ndarray  # (rows,) / temperature
-    presence: bool  # a word said twice counts once
+    binary: bool  # a word said twice counts once
 
     @classmethod
-    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: int, presence: bool) -> "Prepared":
+    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: int, binary: bool) -> "Prepared":
         """The arrays for the vectors of words (tokens, d), and how their mean is decoded."""
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
@@ -47,7 +47,7 @@ class Prepared:
             float_powers(dynamics.keep, 0, layers + 1),
             _dots(table, decoding.decoder.astype(np.float64)) / decoding.temperature,
             decoding.bias.astype(np.float64) / decoding.temperature,
-            presence,
+            binary,
         )
 
     @property
@@ -57,7 +57,7 @@ class Prepared:
 
     def voices(self, counts: np.ndarray) -> np.ndarray:
         """How much each word counts, given how often it is said."""
-        return np.minimum(counts, 1) if self.presence else counts
+        return np.minimum(counts, 1) if self.binary else counts
 
 
 def _dots(table: np.ndarray, decoder: np.ndarray) -> np.ndarray:
