@@ -171,7 +171,14 @@ def text_calls() -> Iterator[Call]:
     yield _call("TextModel.explain", model.explain, text="a great film")
     yield _call("TextModel.save", model.save, folder="model")
     yield _call("TextModel.load", TextModel.load, folder="saved_model")
-    yield _call("TextModel.from_pretrained", TextModel.from_pretrained, name_or_path="saved_model", download=False)
+    yield _call(
+        "TextModel.from_pretrained",
+        TextModel.from_pretrained,
+        name_or_path="saved_model",
+        download=False,
+        revision="main",
+        token="t",
+    )
     yield _call("load", hm.load, name_or_path="saved_model")
     yield _call("Explanation.save", model.explain("a great film").save, path="why.html")
     yield _call("frequent_leaders", frequent_leaders, model=model, found=model.analyse(texts), most=3)

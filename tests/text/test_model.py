@@ -1,3 +1,4 @@
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -179,3 +180,13 @@ def test_parts_that_do_not_fit_are_refused_by_name(changes, complaint):
 def _parts(model: TextModel) -> dict:
     names = ("vocabulary", "embeddings", "decoder", "bias", "classes", "layers", "alpha", "tokeniser")
     return {name: getattr(model, name) for name in names}
+
+
+def test_a_model_shows_itself_in_a_notebook():
+    model = replace(small_model(), classes=("<script>", "fine"))
+    shown = model._repr_html_()
+    assert "<script>" not in shown
+    assert "&lt;script&gt;" in shown
+    best = model.vocabulary.surfaces[int((model.embeddings @ model.decoder[0]).argmax())]
+    assert best in shown
+    assert len(hardmax.load("imdb-16d")._repr_html_()) < 60_000

@@ -1,15 +1,19 @@
-"""What runs and limits show of themselves in a notebook: a line of facts and a small picture."""
+"""What runs, limits and models show of themselves in a notebook: a line of facts and a small picture."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from hardmax.figures.asked import LimitLike, RunLike
+import numpy as np
+
+from hardmax.figures.asked import LimitLike, ModelLike, RunLike
+from hardmax.figures.flat import plane_axes, remark_on
 from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
-from hardmax.figures.svg import sketch_svg
-from hardmax.markup import card, note, side_by_side
+from hardmax.figures.svg import Sketch, sketch_svg
+from hardmax.markup import card, note, side_by_side, table
 
 MOST_TOKENS, MOST_TOKENS_OF_MANY = 160, 60
 MOST_CLOUDS = 6
+MOST_WORDS, MOST_EXAMPLES = 300, 5
 # On a line time is the other axis: all the height is used.
 _FLAT, _LARGE, _SMALL = (260, 90), (220, 220), (110, 110)
 
@@ -33,6 +37,22 @@ def runs_card(runs: Sequence[RunLike]) -> str:
 def limits_card(lims: Sequence[LimitLike]) -> str:
     """The card of the limits of a batch."""
     return _many(lims, sketch_limit)
+
+
+def model_card(model: ModelLike) -> str:
+    """The card of a classifier: its most frequent words where they lie, and for each class those that say most."""
+    words, places = model.vocabulary.surfaces, model.prepared.table[: len(model.vocabulary)].astype(float)
+    says = places @ model.decoder.T.astype(float)
+    says = np.column_stack([-says, says]) if says.shape[1] == 1 else says
+    often = np.argsort(-model.vocabulary.documents, kind="stable")[:MOST_WORDS]
+    nobody = np.zeros(len(often), dtype=bool)
+    flat = (places @ plane_axes(places))[often]
+    sketch = Sketch(path=flat[None], leads=nobody, groups=says[often].argmax(axis=1), hull=np.empty((0, 2)))
+    picture = sketch_svg(sketch, repr(model), width=_LARGE[0], height=_LARGE[1])
+    most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
+    best = [[name, *(words[v] for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
+    key = f"the {len(often):,} most frequent of {len(words):,} tokens, in the colours of the classes they speak for"
+    return card(repr(model), f"<div>{picture}</div>", note(key), note(remark_on(model.dimension)), table(best))
 
 
 def _one(thing: Any, drawing: Drawing, ends: str, d: int) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
 from hardmax.checking import a_text, file_path, truth_value
+from hardmax.figures.cards import model_card
 from hardmax.text.model.model import Model
 
 if TYPE_CHECKING:
@@ -52,19 +53,27 @@ class TextModel(Model):
         return read_model(file_path(folder, "`folder`"), cls)
 
     @classmethod
-    def from_pretrained(cls, name_or_path: str | Path, *, download: bool = False) -> Self:
-        """A model from a folder, one that is shipped, or, with `download`, one from the Hub (`owner/name`)."""
+    def from_pretrained(
+        cls, name_or_path: str | Path, *, download: bool = False, revision: str | None = None, token: str | None = None
+    ) -> Self:
+        """A model from a folder, one that is shipped, or, with `download`, one from the Hub (`owner/name`).
+
+        Of the Hub's a `revision` (a branch, a tag or a commit) can be named, and a `token` for what is private.
+        """
         from hardmax.text.files.folder import read_model
         from hardmax.text.files.hub import find_or_fetch
 
-        place = find_or_fetch(file_path(name_or_path, "`name_or_path`"), truth_value(download, "`download`"))
-        return read_model(place, cls)
+        path, fetch = file_path(name_or_path, "`name_or_path`"), truth_value(download, "`download`")
+        return read_model(find_or_fetch(path, fetch, *_of_the_hub(revision, token)), cls)
 
-    def push_to_hub(self, repository: str, *, private: bool = True) -> str:
-        """Upload the model to the Hub as `owner/name`; gives back its address."""
+    def push_to_hub(
+        self, repository: str, *, private: bool = True, revision: str | None = None, token: str | None = None
+    ) -> str:
+        """Upload the model to the Hub as `owner/name`, to a branch if one is named; gives back its address."""
         from hardmax.text.files.hub import push
 
-        return push(self, a_text(repository, "`repository`"), truth_value(private, "`private`"))
+        name, hidden = a_text(repository, "`repository`"), truth_value(private, "`private`")
+        return push(self, name, hidden, *_of_the_hub(revision, token))
 
     def __repr__(self) -> str:
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
@@ -72,3 +81,12 @@ class TextModel(Model):
             f"TextModel({len(self.vocabulary):,} tokens in {self.dimension} dimensions, {self.layers} layers, "
             f"alpha {self.alpha}, classes {named})"
         )
+
+    def _repr_html_(self) -> str:
+        return model_card(self)
+
+
+def _of_the_hub(revision: str | None, token: str | None) -> tuple[str | None, str | None]:
+    asked = ((revision, "`revision`"), (token, "`token`"))
+    first, second = (None if value is None else a_text(value, name) for value, name in asked)
+    return first, second

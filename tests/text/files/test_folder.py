@@ -228,15 +228,31 @@ def test_the_hub_gets_and_gives_the_folder(tmp_path, monkeypatch):
     seen = {}
     hub = types.ModuleType("huggingface_hub")
 
-    def upload_folder(repo_id, folder_path):
-        seen[repo_id] = tmp_path / "remote"
-        TextModel.load(folder_path).save(seen[repo_id])
+    def upload_folder(repo_id, folder_path, revision, token):
+        seen[repo_id, revision, token] = tmp_path / "remote"
+        TextModel.load(folder_path).save(seen[repo_id, revision, token])
 
-    monkeypatch.setattr(hub, "create_repo", lambda name, private, exist_ok: f"https://hub/{name}", raising=False)
-    monkeypatch.setattr(hub, "upload_folder", upload_folder, raising=False)
-    monkeypatch.setattr(hub, "snapshot_download", lambda name: str(seen[name]), raising=False)
+    def create_repo(name, private, exist_ok, token):
+        return f"https://hub/{name}"
+
+    def snapshot_download(name, revision, token):
+        return str(seen[name, revision, token])
+
+    def create_branch(name, branch, exist_ok, token):
+        branches.append(branch)
+
+    branches = []
+    for function in (upload_folder, create_repo, create_branch, snapshot_download):
+        monkeypatch.setattr(hub, function.__name__, function, raising=False)
+    monkeypatch.setattr(
+        hub, "create_branch", lambda name, branch, exist_ok, token: branches.append(branch), raising=False
+    )
     monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
     model, texts = small_model(), random_texts(20)
     assert model.push_to_hub("me/model") == "https://hub/me/model"
     again = TextModel.from_pretrained("me/model", download=True)
     assert again.predict_proba(texts).tobytes() == model.predict_proba(texts).tobytes()
+    model.push_to_hub("me/model", revision="next", token="secret")
+    TextModel.from_pretrained("me/model", download=True, revision="next", token="secret")
+    assert branches == ["next"]
+    assert set(seen) == {("me/model", None, None), ("me/model", "next", "secret")}
