@@ -17,6 +17,7 @@ from PIL import Image
 import hardmax as hm
 from hardmax import clouds
 from hardmax.figures import layers as drawing
+from hardmax.figures import plotting
 from hardmax.figures.animation import MOST_FRAMES
 from hardmax.figures.flat import plane_axes, principal_axes
 from hardmax.figures.layers import draw_layer
@@ -108,7 +109,7 @@ def test_a_limit_is_plotted_with_its_key_or_on_axes_that_are_given():
 
 def test_of_very_many_points_some_are_drawn_and_all_that_lead(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(drawing, "MOST_POINTS", 50)
-    monkeypatch.setattr("hardmax.figures.plotting.MOST_POINTS", 50)
+    monkeypatch.setattr(plotting, "MOST_POINTS", 50)
     run = hm.simulate(clouds.gaussian(1000, 2), HALF, layers=2)
     picture = draw_layer(run, 2, Figure().add_subplot())
     assert len(offsets(picture.stars)) == len(run.leaders)
@@ -129,7 +130,7 @@ def test_principal_axes_are_those_of_the_whole_decomposition():
 @pytest.mark.parametrize("d", [1, 2, 3])
 def test_every_frame_is_a_layer(d: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     drawn = []
-    monkeypatch.setattr("hardmax.figures.plotting.draw_layer", lambda run, layer, ax, hull: drawn.append(layer))
+    monkeypatch.setattr(plotting, "draw_layer", lambda run, layer, ax, hull: drawn.append(layer))
     run_of(d).animate(tmp_path / "moving.gif", layers=[0, 1, 4], fps=2)
     assert drawn == [0, 1, 4]
 
@@ -146,7 +147,7 @@ def test_frames_are_shown_in_turn(tmp_path: Path):
 
 def test_of_many_recorded_layers_some_are_animated_and_the_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     drawn = []
-    monkeypatch.setattr("hardmax.figures.plotting.draw_layer", lambda run, layer, ax, hull: drawn.append(layer))
+    monkeypatch.setattr(plotting, "draw_layer", lambda run, layer, ax, hull: drawn.append(layer))
     monkeypatch.setattr("hardmax.figures.animation.USUAL_FRAMES", 5)
     run_of(layers=31).animate(tmp_path / "moving.gif")
     assert drawn[0] == 0
@@ -183,7 +184,7 @@ def test_a_drawing_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch:
         raise RuntimeError("in the middle")
 
     (tmp_path / "moving.gif").write_bytes(b"old")
-    monkeypatch.setattr("hardmax.figures.plotting.draw_layer", fails)
+    monkeypatch.setattr(plotting, "draw_layer", fails)
     with pytest.raises(RuntimeError, match="in the middle"):
         run_of().animate(tmp_path / "moving.gif")
     assert [path.read_bytes() for path in tmp_path.iterdir()] == [b"old"]

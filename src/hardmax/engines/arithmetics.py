@@ -36,10 +36,10 @@ def walkers_for(arithmetic: "str | TieSlack", machine: Machine) -> tuple[Walker,
 
 
 def _on_gpu(arithmetic: "str | TieSlack", machine: Gpu) -> tuple[Walker, ...]:
+    machine.check_present()
     if arithmetic != "certified":
         message = f"`arithmetic` {short(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu()."
         raise InputError(message, argument="arithmetic")
-    machine.check_present()
     from hardmax.engines.gpu.walking import GpuWalker
 
     return GpuWalker(machine), FloatWalker("certified", Proof())

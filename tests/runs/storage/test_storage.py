@@ -252,6 +252,6 @@ def test_a_run_becomes_a_table():
     assert table.column_names == ["layer", "token", "z0", "z1", "leader", "attends"]
     assert table.num_rows == len(frame) == 3 * run.n
     last = frame[frame.layer == 4].set_index("token")
-    assert last.loc[last.is_leader].index.tolist() == run.leaders.tolist()
+    assert last.loc[last.leader].index.tolist() == run.leaders.tolist()
     assert last.attends[4] == run.attended(4)[4].tolist()
     assert np.array_equal(last[["z0", "z1"]].to_numpy(), run.at(4))
