@@ -43,7 +43,8 @@ _DEFAULTS = (
     "simulate*.progress; simulate*.engine; limit.progress; limit.engine; limit.at_most; *.metric; Cpu.*; "
     "Ragged.multiplicities; Trajectory.exact_at.tokens; *.tolerance; project*.target; extreme_points.directions; "
     "affine_frame.at_most; affine_frame.within; Polytope.outline.face; clouds.square.inside; TextModel.extra; "
-    "frequent_leaders.most; TextModel.from_pretrained.revision; TextModel.from_pretrained.token; HardmaxClassifier.[!Xy]*"
+    "frequent_leaders.most; TextModel.from_pretrained.revision; TextModel.from_pretrained.token; "
+    "HardmaxClassifier.[!Xy]*"
 )
 
 FINE = (
