@@ -14,7 +14,7 @@ from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
 from hardmax.engines.cpu.machine import CPU, Cpu
-from hardmax.engines.cpu.search import SEARCHES
+from hardmax.engines.cpu.search import ONLY_IN, SEARCHES
 from hardmax.engines.cpu.searches import outward
 from hardmax.engines.exact import integers
 from hardmax.engines.floats.bounds import SlackFactors
@@ -103,7 +103,7 @@ def test_float_tokens_are_taken_as_the_binary_fractions_they_are(problem: Proble
 @settings(max_examples=examples(200))
 @given(st.data())
 def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(search, data):
-    cloud, metric, alpha = data.draw(problems(2, 2) if search == "plane" else problems())
+    cloud, metric, alpha = data.draw(problems(*[ONLY_IN[search]] * 2) if search in ONLY_IN else problems())
     ways = (run_certified, run_in_bands)
     runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu(search)) for run in ways]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)

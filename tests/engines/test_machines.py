@@ -42,10 +42,13 @@ def test_the_number_of_threads_changes_no_bit_of_a_batch():
 @pytest.mark.parametrize(
     ("wrong", "told"),
     [
-        (lambda: Cpu("tree"), "`search` must be one of 'all', 'plane', 'outward', 'rounded', or None, not 'tree'."),
+        (
+            lambda: Cpu("tree"),
+            "`search` must be one of 'all', 'line', 'plane', 'outward', 'rounded', or None, not 'tree'.",
+        ),
         (lambda: Cpu(threads=0), "`threads` must be a whole number from 1 to"),
         (lambda: Cpu(threads=10**6), "`threads` must be a whole number from 1 to"),
-        (lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")), "`search` 'plane' is for tokens in the plane"),
+        (lambda: hm.limit(CLOUD, HALF, engine=Cpu("plane")), "`search` 'plane' is for tokens of dimension 2"),
     ],
 )
 def test_what_cannot_be_is_told_in_one_line(wrong, told):

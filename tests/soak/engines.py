@@ -11,7 +11,7 @@ EVERYWHERE: Sizes = {S: (1, 24), M: (40, 1200), L: (4096, 20_000)}
 IN_THE_PLANE: Sizes = {**EVERYWHERE, L: (8192, 20_000)}
 
 # The dimensions in which each search is met; a new one is met in all of them.
-DIMENSIONS = {"all": ANY, "plane": (2,), "outward": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
+DIMENSIONS = {"all": ANY, "line": (1,), "plane": (2,), "outward": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
 
 
 def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Walker]:

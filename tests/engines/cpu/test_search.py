@@ -7,7 +7,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax.engines.cpu.search import SEARCHES, suited
+from hardmax.engines.cpu.search import ONLY_IN, SEARCHES, suited
 from hardmax.engines.cpu.searches.balls import Balls
 from hardmax.engines.floats.contest import score_all
 
@@ -38,22 +38,22 @@ def test_every_search_finds_what_scoring_everybody_finds(name, number, relative)
     rng = np.random.default_rng(number)
     points = list(clouds(rng))[number]
     slack = relative * np.linalg.norm(points, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
-    if name == "plane" and points.shape[1] != 2:
-        pytest.skip("not in the plane")
+    if points.shape[1] != ONLY_IN.get(name, points.shape[1]):
+        pytest.skip("for another dimension")
     assert_same(SEARCHES[name](points, points, slack), score_all(points, points, slack))
 
 
 @pytest.mark.parametrize("name", PRUNING)
 def test_a_guess_changes_nothing_good_or_bad(name):
     rng = np.random.default_rng(0)
-    points = rng.standard_normal((1500, 2))
+    points = rng.standard_normal((1500, ONLY_IN.get(name, 2)))
     slack = np.full(1500, 1e-13)
     for guesses in (np.arange(1500), rng.integers(0, 1500, 1500)):
         assert_same(SEARCHES[name](points, points, slack, guesses), score_all(points, points, slack))
 
 
 def test_every_search_is_the_one_that_suits_some_contest():
-    assert {suited(rows, 10_000, d) for rows in (1, 10_000) for d in (2, 3, 20)} == set(SEARCHES)
+    assert {suited(rows, 10_000, d) for rows in (1, 10_000) for d in (1, 2, 3, 20)} == set(SEARCHES)
 
 
 @pytest.mark.parametrize("name", PRUNING)
@@ -61,7 +61,7 @@ def test_every_search_is_the_one_that_suits_some_contest():
 @given(st.integers(0, 2**32 - 1))
 def test_on_small_clouds_too(name, seed):
     rng = np.random.default_rng(seed)
-    n, m, d = rng.integers(1, 80), rng.integers(1, 40), 2 if name == "plane" else rng.integers(1, 6)
+    n, m, d = rng.integers(1, 80), rng.integers(1, 40), ONLY_IN.get(name) or rng.integers(1, 6)
     points = rng.standard_normal((n, d)).round(int(rng.integers(0, 6)))
     directions = rng.standard_normal((m, d)).round(int(rng.integers(0, 6)))
     slack = np.full(m, 10.0 ** -float(rng.integers(1, 14)))

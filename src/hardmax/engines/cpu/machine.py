@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.checking import one_of, whole_number
-from hardmax.engines.cpu.search import SEARCHES, suited
+from hardmax.engines.cpu.search import ONLY_IN, SEARCHES, suited
 from hardmax.engines.floats.contest import Contest
 from hardmax.errors import InputError
 from hardmax.threads import limited_to, most_threads
@@ -16,8 +16,8 @@ from hardmax.threads import limited_to, most_threads
 class Cpu:
     """The machine's own cores.
 
-    `search` is "all", "plane", "outward" or "rounded", or None: the one that suits each contest. `threads` is None: as
-    many as there are. Neither changes a result.
+    `search` is "all", "line", "plane", "outward" or "rounded", or None: the one that suits each contest. `threads` is
+    None: as many as there are. Neither changes a result.
 
     >>> Cpu(threads=1)
     Cpu(search=None, threads=1)
@@ -35,8 +35,9 @@ class Cpu:
 
     def check(self, dimension: int) -> None:
         """Refuse tokens that the search asked for cannot take."""
-        if self.search == "plane" and dimension != 2:
-            raise InputError(f"`search` 'plane' is for tokens in the plane; these have d = {dimension}.")
+        if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
+            wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
+            raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
 
     def search_for(self, directions: int, points: int, dimension: int) -> str:
         """The name of the search that holds a contest of this size."""

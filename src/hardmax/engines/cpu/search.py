@@ -4,6 +4,7 @@ from typing import Protocol
 
 import numpy as np
 
+from hardmax.engines.cpu.searches.line import line
 from hardmax.engines.cpu.searches.outward import outward
 from hardmax.engines.cpu.searches.plane import plane
 from hardmax.engines.floats.contest import Contest, score_all
@@ -26,7 +27,15 @@ def _rounded(
     return rounded(directions, points, slack, guesses)
 
 
-SEARCHES: dict[str, Search] = {"all": score_all, "plane": plane, "outward": outward, "rounded": _rounded}
+SEARCHES: dict[str, Search] = {
+    "all": score_all,
+    "line": line,
+    "plane": plane,
+    "outward": outward,
+    "rounded": _rounded,
+}
+# The searches that are for tokens of one dimension.
+ONLY_IN = {"line": 1, "plane": 2}
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15
@@ -38,8 +47,9 @@ def suited(directions: int, points: int, dimension: int) -> str:
     """The name of the search that suits a size."""
     if directions * points <= _FEW_SCORES:
         return "all"
-    if dimension == 2:
-        return "plane"
+    for name, its_dimension in ONLY_IN.items():
+        if dimension == its_dimension:
+            return name
     if dimension <= _HIGHEST_DIMENSION_OUTWARD:
         return "outward"
     return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "all"
