@@ -6,6 +6,7 @@ from hardmax.errors import InputError
 from hardmax.text.evaluation.calibration import calibrate, fit_temperature
 from hardmax.text.evaluation.metrics import (
     accuracy,
+    balanced_accuracy,
     brier,
     calibration_curve,
     calibration_error,
@@ -31,6 +32,7 @@ def test_numbers_agree_with_those_of_scikit_learn(classes):
     truth, chances = drawn(500, classes)
     guess = chances.argmax(axis=1)
     assert accuracy(truth, guess) == pytest.approx(peers.accuracy_score(truth, guess))
+    assert balanced_accuracy(truth, guess, classes) == pytest.approx(peers.balanced_accuracy_score(truth, guess))
     assert f1_macro(truth, guess, classes) == pytest.approx(peers.f1_score(truth, guess, average="macro"))
     assert log_loss(truth, chances) == pytest.approx(peers.log_loss(truth, chances))
     assert confusion(truth, guess, classes).tolist() == peers.confusion_matrix(truth, guess).tolist()

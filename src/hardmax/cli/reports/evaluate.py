@@ -58,6 +58,7 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
         ("model", in_words(model)),
         ("texts", f"{metrics['texts']:,}" + (f" ({unknown:,} without a known word)" if unknown else "")),
         ("accuracy", f"{metrics['accuracy']:.4f}"),
+        ("balanced accuracy", f"{metrics['balanced_accuracy']:.4f}"),
         ("F1, macro", f"{metrics['f1_macro']:.4f}"),
         *of_second,
         ("log-loss", f"{metrics['log_loss'] + 0.0:.4f}"),

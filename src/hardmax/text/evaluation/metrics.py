@@ -58,6 +58,18 @@ def f1_binary(truth: Any, predicted: Any) -> float:
     return float(f1_by_class(truth, predicted, 2)[1])
 
 
+def balanced_accuracy(truth: Any, predicted: Any, classes: int) -> float:
+    """The mean share of each class that is found, over the classes that occur: 1/classes is chance, however many texts
+    each has.
+
+    >>> balanced_accuracy([0, 0, 0, 1], [0, 0, 0, 0], classes=2)
+    0.5
+    """
+    table = confusion(truth, predicted, classes)
+    occurs = table.sum(axis=1) > 0
+    return float((np.diag(table)[occurs] / table.sum(axis=1)[occurs]).mean())
+
+
 def log_loss(truth: Any, probabilities: Any) -> float:
     """The mean of -log of the probability given to the true class, which is taken to be at least 1e-15.
 
@@ -109,6 +121,7 @@ def evaluate(truth: Any, probabilities: Any) -> dict[str, Any]:
     return {
         "texts": len(truth),
         "accuracy": accuracy(truth, predicted),
+        "balanced_accuracy": balanced_accuracy(truth, predicted, classes),
         "f1_macro": f1_macro(truth, predicted, classes),
         **({"f1_binary": f1_binary(truth, predicted)} if classes == 2 else {}),
         "log_loss": log_loss(truth, table),
