@@ -69,7 +69,7 @@ def in_form(form: str, batch: list[np.ndarray]) -> Any:
     alphas,
     st.sampled_from(["list", "stack", "ragged"]),
     st.sampled_from(["certified", "exact", "float"]),
-    st.sampled_from([hm.AfterLayers(4), hm.Settled(), hm.Settled(1)]),
+    st.sampled_from([hm.AfterLayers(4), hm.Settled(60), hm.Settled(1)]),
     st.sampled_from([hm.Every(), hm.Every(3), hm.LastOnly()]),
     st.booleans(),
     st.sampled_from(SUFFIXES),
