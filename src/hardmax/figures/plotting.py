@@ -14,7 +14,7 @@ from hardmax.figures.layers import MOST_POINTS, draw_layer
 from hardmax.figures.limit_figure import tell_limit
 from hardmax.figures.limits import draw_limit
 from hardmax.figures.mpl import Axes
-from hardmax.figures.style import our_look
+from hardmax.figures.style import DPI, our_look
 from hardmax.figures.views import projection_for
 
 SIDE = 3.0  # of a panel, in inches
@@ -40,8 +40,8 @@ def plot_limit(lim: LimitLike, *, ax: Any = None, figsize: Any = None) -> Axes:
     if ax is not None:
         draw_limit(lim, inputs.an_axes(ax, "`ax`"))
         return ax
+    new = _new_axes(lim.run, 1, figsize or (6.4, 2.6 if lim.run.d == 1 else 4.4))[0]
     with our_look():
-        new = _new_axes(lim.run, 1, figsize or (6.4, 2.6 if lim.run.d == 1 else 4.4))[0]
         draw_limit(lim, new)
         tell_limit(lim, new)
     return new
@@ -63,8 +63,11 @@ def _new_axes(run: RunLike, count: int, figsize: Any) -> np.ndarray:
     height = SIDE * (0.5 if run.d == 1 else 1.0)
     size = figsize or (SIDE * count, height + 0.3)
     kind = {"projection": projection_for(run.d)}
+    # Not inside our look: with its first figure pyplot loads its backend, and what that sets, in a notebook that figures
+    # are shown, would be taken back at the end of the look.
+    figure = pyplot.figure(figsize=size, dpi=DPI, layout="constrained")
     with our_look():
-        return pyplot.subplots(1, count, squeeze=False, figsize=size, subplot_kw=kind, layout="constrained")[1][0]
+        return figure.subplots(1, count, squeeze=False, subplot_kw=kind)[0]
 
 
 def _given_axes(ax: Any, count: int) -> np.ndarray:

@@ -12,11 +12,12 @@ from hardmax.figures.mpl import Axes, Figure, rc_context
 from hardmax.figures.palette import SHADE
 from hardmax.tokens.files import write_whole
 
+DPI = 160
 _RULES: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
-    "figure.dpi": 160,
+    "figure.dpi": DPI,
     "savefig.bbox": "tight",
     "savefig.facecolor": "white",
     "svg.hashsalt": "hardmax",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from operator import itemgetter
 from typing import overload
 
@@ -16,9 +17,12 @@ from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
 from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import IntegerCloud
+from hardmax.wording import counted
+
+MOST_SHOWN = 6  # in one line
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Clusters:
     """Clusters in the order of their first tokens."""
 
@@ -33,6 +37,12 @@ class Clusters:
     def sizes(self) -> np.ndarray:
         """How many tokens end there."""
         return np.bincount(self.labels, minlength=len(self))
+
+    def __repr__(self) -> str:
+        pairs = zip(self.kinds, self.sizes.tolist(), strict=True)
+        shown = "".join(f"; {kind}: {size:,}" for kind, size in islice(pairs, MOST_SHOWN))
+        found = f"{counted(len(self), 'cluster')} of {counted(len(self.labels), 'token')}"
+        return f"Clusters({found}{shown}{'; …' if len(self) > MOST_SHOWN else ''})"
 
 
 class KindOfToken(Sequence[Kind]):
@@ -52,6 +62,10 @@ class KindOfToken(Sequence[Kind]):
         if isinstance(index, slice):
             return [self[i] for i in places(index, len(self), "`index`")]
         return self._clusters.kinds[self._clusters.labels[place(index, len(self), "`index`")]]
+
+    def __repr__(self) -> str:
+        shown = [str(self[token]) for token in range(min(len(self), MOST_SHOWN))]
+        return f"KindOfToken({'; '.join(shown)}{'; …' if len(self) > MOST_SHOWN else ''})"
 
 
 def find_clusters(run: Trajectory) -> Clusters:

@@ -6,6 +6,7 @@ again at every layer that is looked at.
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -20,15 +21,17 @@ from hardmax.engines.exact.integers import products
 from hardmax.engines.exact.stretch import ExactStretch
 from hardmax.engines.exact.walking import ExactWalker
 from hardmax.errors import InputError
+from hardmax.foreign import harmless_html
 from hardmax.limits.kinds import FaceProjection, Vertex
 from hardmax.limits.result import Limit
+from hardmax.markup import card
 from hardmax.runs.plan import Plan
 from hardmax.runs.records import Every
 from hardmax.runs.stops import Settled
 from hardmax.runs.trajectory import Trajectory
 from hardmax.runs.walking import run_points
 from hardmax.tokens.rationals import IntegerCloud
-from hardmax.wording import finite
+from hardmax.wording import counted, finite
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
@@ -55,7 +58,7 @@ class Statement:
         return asdict(self) | {"margin": None if self.margin is None else finite(self.margin)}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class TheoremReport:
     """All statements, in order. Truthy if none of them fails; `undecided` says whether some are left open."""
 
@@ -74,6 +77,14 @@ class TheoremReport:
     def undecided(self) -> bool:
         """Whether a statement is neither seen to hold nor to fail: the cloud has not settled in the layers walked."""
         return any(statement.verdict == UNDECIDED for statement in self)
+
+    def __repr__(self) -> str:
+        found = Counter(statement.verdict for statement in self)
+        told = ", ".join(f"{verdict}: {number}" for verdict, number in found.items())
+        return f"TheoremReport({counted(len(self), 'statement')}; {told})"
+
+    def _repr_html_(self) -> str:
+        return card(repr(self), f'<pre style="overflow-x:auto">{harmless_html(str(self))}</pre>')
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)

@@ -17,6 +17,7 @@ from hardmax.errors import InputError
 from hardmax.tokens.rationals import objects_in, plain
 from hardmax.tokens.tables import as_array, exact_table, first_not_finite, not_finite, read_table
 from hardmax.tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack
+from hardmax.wording import counted
 
 # Means are taken in floats as well, which count no further one by one.
 LARGEST_COUNT = 2**53
@@ -47,7 +48,7 @@ class Form:
         return numbers if self.tensors is None else self.tensors.tensor(numbers)
 
 
-@dataclass(frozen=True, eq=False, init=False)
+@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Ragged:
     """Many clouds in one table: cloud b is `tokens[offsets[b]:offsets[b + 1]]`.
 
@@ -80,6 +81,12 @@ class Ragged:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        tokens, dimension = self.tokens.shape
+        more = "" if self.multiplicities is None else ", with multiplicities"
+        shape = f"{counted(tokens, 'token')} in {counted(dimension, 'dimension')}"
+        return f"Ragged({counted(len(self), 'cloud')}, {shape}{more})"
 
     def __getitem__(self, cloud: int) -> Any:
         return self.tokens[_slice_of(self.offsets, place(cloud, len(self), "`cloud`"))]

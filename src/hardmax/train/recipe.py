@@ -29,10 +29,11 @@ OLD_NAMES = {
     "alpha_warmup_epochs": "rise_epochs",
     "min_log_odds": "least_odds",
 }
+_MODEL = ("dimension", "layers", "alpha")
 _COUNTS = ("presence", "all")  # what `binary` was told by then
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Recipe:
     """A recipe. The stages: choose tokens; train a bag of words (alpha 0); raise alpha; go on with alpha as it is.
 
@@ -91,6 +92,11 @@ class Recipe:
         if self.patience and not self.validation_fraction:
             message = "`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1."
             raise InputError(message, argument="patience", also=("`validation_fraction`",))
+
+    def __repr__(self) -> str:
+        # Of thirty entries those that tell what comes out, and those that are not as usual.
+        told = (each for each in fields(self) if each.name in _MODEL or getattr(self, each.name) != each.default)
+        return f"Recipe({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in told)})"
 
     def alpha_at(self, epoch: float) -> float:
         """The step at a moment of the training, in epochs; from the end of the rise on it may be learned."""

@@ -25,7 +25,7 @@ class BadRow:
     reason: str
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Corpus:
     """Texts and their labels, and the rows that were left out."""
 
@@ -35,6 +35,9 @@ class Corpus:
 
     def __len__(self) -> int:
         return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Corpus({counted(len(self), 'text')}, {counted(len(self.bad), 'row')} left out)"
 
     def account(self) -> str:
         """One line about the rows that were left out; empty if there are none."""

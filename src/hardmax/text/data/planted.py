@@ -6,6 +6,7 @@ import numpy as np
 
 from hardmax.checking import instance, real_number, short, whole_number
 from hardmax.errors import InputError
+from hardmax.wording import counted
 
 _FILLERS = (
     *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),
@@ -20,13 +21,17 @@ _SENTIMENT = {
 _SYLLABLES = ("ba", "do", "fi", "gu", "ka", "lo", "mi", "nu", "pa", "ro", "si", "tu", "va", "zo")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Planted:
     """Texts, the class of each, and the words that carry the classes."""
 
     texts: list[str]
     labels: list[str]
     words: dict[str, tuple[str, ...]]
+
+    def __repr__(self) -> str:
+        named = ", ".join(list(self.words)[:4]) + (", …" if len(self.words) > 4 else "")
+        return f"Planted({counted(len(self.texts), 'text')}, classes {named})"
 
 
 MOST_TEXTS, MOST_WORDS = 10**7, 10**5  # more would not fit into memory

@@ -13,6 +13,7 @@ from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
 from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -33,7 +34,8 @@ class Analysis:
 
     def __repr__(self) -> str:
         leaders = self.leaders_per_text.mean() if len(self) else 0.0
-        return f"Analysis({len(self):,} texts, {leaders:.1f} leaders a text, {self.by_integers:,} decided by integers)"
+        size = counted(len(self), "text")
+        return f"Analysis({size}, {leaders:.1f} leaders a text, {self.by_integers:,} decided by integers)"
 
     @property
     def leaders_per_text(self) -> np.ndarray:

@@ -13,11 +13,12 @@ from hardmax.text.tokens.lexicon import Lexicon, lexicon_of
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.wording import counted
 
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
     """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says."""
 
@@ -27,6 +28,9 @@ class Encoded:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __repr__(self) -> str:
+        return f"Encoded({counted(len(self), 'text')}, {counted(int(self.counts.sum()), 'known token')})"
 
 
 def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:

@@ -13,11 +13,12 @@ from hardmax.errors import InputError
 from hardmax.text.tokens.characters import are_folded, fold
 from hardmax.text.tokens.tokeniser import SURFACE
 from hardmax.tokens.tables import float_array
+from hardmax.wording import counted
 
 _SURFACES = re.compile(rf"(?>(?:{SURFACE.pattern})\n)*")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Vocabulary:
     """Token v is `surfaces[v]`, as people see it; `counts[v, c]` training texts of class c have it.
 
@@ -42,6 +43,10 @@ class Vocabulary:
 
     def __len__(self) -> int:
         return len(self.surfaces)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"{short(surface)}, " for surface in self.surfaces[:3]) + "…" * (len(self) > 3)
+        return f"Vocabulary({counted(len(self), 'token')}: {shown.removesuffix(', ')})"
 
     @cached_property
     def index(self) -> dict[str, int]:
