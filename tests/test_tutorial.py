@@ -1,4 +1,4 @@
-"""The tutorial runs from top to bottom, says nothing on stderr, and shows every object that people hold in their hands."""
+"""The tutorial runs from top to bottom, says nothing on stderr, and shows every object that people have in hand."""
 
 import os
 import re

@@ -1,7 +1,6 @@
 """`Trajectory`: the run of one cloud, as people hold it in their hands."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
@@ -32,9 +31,11 @@ class Trajectory(Run):
     @classmethod
     def of(cls, run: Run) -> "Trajectory":
         """The same run, for people."""
-        return (
-            run if isinstance(run, Trajectory) else cls(**{each.name: getattr(run, each.name) for each in fields(run)})
-        )
+        if isinstance(run, Trajectory):
+            return run
+        same = cls.__new__(cls)
+        vars(same).update(vars(run))  # with what it has worked out so far
+        return same
 
     def __len__(self) -> int:
         """How many layers are recorded."""
