@@ -22,7 +22,6 @@ def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
     from hardmax.certificate import verify
     from hardmax.figures.limit_figure import limit_figure
     from hardmax.figures.style import save_figure
-    from hardmax.tokens.files import write_whole
 
     print()
     say(STORY)
