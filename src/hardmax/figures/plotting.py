@@ -63,8 +63,8 @@ def _new_axes(run: RunLike, count: int, figsize: Any) -> np.ndarray:
     height = SIDE * (0.5 if run.d == 1 else 1.0)
     size = figsize or (SIDE * count, height + 0.3)
     kind = {"projection": projection_for(run.d)}
-    # Not inside our look: with its first figure pyplot loads its backend, and what that sets, in a notebook that figures
-    # are shown, would be taken back at the end of the look.
+    # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a notebook, that
+    # figures are shown) would be taken back at the end of the look.
     figure = pyplot.figure(figsize=size, dpi=DPI, layout="constrained")
     with our_look():
         return figure.subplots(1, count, squeeze=False, subplot_kw=kind)[0]
