@@ -8,10 +8,14 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import hardmax as hm
 from hardmax import text
+from hardmax.limits.clusters import Clusters
+from hardmax.text import Corpus, Tokeniser, Vocabulary, encode, plant
+from hardmax.train import Recipe
 
 nbformat = pytest.importorskip("nbformat")
 pytest.importorskip("nbclient")
@@ -136,8 +140,6 @@ def check_texts(cells: dict[str, Any]) -> None:
     assert plain(cells["saved"]) == "True"
 
 
-# Sockets that the kernel's client leaves to the garbage collector are not ours to close.
-@pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")
 def test_the_tutorial_runs_and_shows_what_it_says(executed: dict[str, Any]):
     check_nothing_is_complained_of(executed)
     check_everything_is_shown(executed)
@@ -157,3 +159,41 @@ def test_the_tutorial_is_committed_without_what_it_puts_out():
 
 def test_every_public_class_is_shown_or_left_out_on_purpose():
     assert public_classes(hm) | public_classes(text) <= SHOWN | NOT_SHOWN
+
+
+def large_objects() -> list[tuple[Any, str]]:
+    """Objects that hold much, and what their `repr` tells of it."""
+    many = hm.limit(np.vstack([hm.clouds.sphere(300, 3), np.zeros((1, 3))]), hm.Dynamics(1))
+    # A token on the diagonal ties all forty unit vectors, and ends in the middle of their face.
+    wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
+    surfaces = ["word" + "a" * number for number in range(1000)]
+    known, planted = Vocabulary(surfaces, np.ones((1000, 2))), plant(300, classes=tuple("abcdefgh"))
+    return [
+        (many.clusters, f"{len(many.clusters)} clusters of 301 tokens; vertex 0: "),
+        (many.kind, "KindOfToken(vertex 0; vertex 1; "),
+        (wide.clusters, "41 clusters of 41 tokens; vertex 0: 1; "),
+        (wide.kind, "; vertex 5; …)"),
+        (Clusters(np.zeros(1, dtype=int), np.zeros((1, 40)), (wide.kind[40],)), "; face 0, 1, 2, 3, 4, 5, …: 1)"),
+        (hm.check_theorem(wide), "TheoremReport(11 statements; holds: 11)"),
+        (hm.Ragged(np.ones((3000, 2)), [0, 1, 3000]), "Ragged(2 clouds, 3,000 tokens in 2 dimensions)"),
+        (hm.Ragged([[1.0]], [0, 1], [7]), "Ragged(1 cloud, 1 token in 1 dimension, with multiplicities)"),
+        (known, "Vocabulary(1,000 tokens: 'word', 'worda', 'wordaa', …)"),
+        (Vocabulary(["good", "bad"], [[1], [2]]), "Vocabulary(2 tokens: 'good', 'bad')"),
+        (planted, "Planted(300 texts, classes a, b, c, d, …)"),
+        (Corpus(planted.texts, planted.labels), "Corpus(300 texts, 0 rows left out)"),
+        (encode(["word worda word"], known, Tokeniser()), "Encoded(1 text, 3 known tokens)"),
+        (Recipe(epochs=5), "Recipe(dimension=2, layers=8, alpha=1.0, epochs=5)"),
+    ]
+
+
+def test_what_holds_much_tells_of_itself_in_one_line():
+    for thing, told in large_objects():
+        shown = repr(thing)
+        assert told in shown
+        assert len(shown) < 200
+        assert "\n" not in shown
+
+
+def test_a_recipe_is_what_its_repr_says():
+    for recipe in (Recipe(), Recipe(dimension=3, seed=7, init="odds"), Recipe(extra=True, patience=2, layers=1)):
+        assert eval(repr(recipe)) == recipe

@@ -50,7 +50,7 @@ def model_card(model: ModelLike) -> str:
     sketch = Sketch(path=flat[None], leads=nobody, groups=says[often].argmax(axis=1), hull=np.empty((0, 2)))
     picture = sketch_svg(sketch, repr(model), width=_LARGE[0], height=_LARGE[1])
     most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
-    best = [[name, *(words[v] for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
+    best = [[name, *(f"“{words[v]}”" for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
     key = f"the {len(often):,} most frequent of {len(words):,} tokens, in the colours of the classes they speak for"
     return card(repr(model), f"<div>{picture}</div>", note(key), note(remark_on(model.dimension)), table(best))
 

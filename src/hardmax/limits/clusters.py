@@ -19,7 +19,7 @@ from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import IntegerCloud
 from hardmax.wording import counted
 
-MOST_SHOWN = 6  # in one line
+MOST_SHOWN, LONGEST_SHOWN = 6, 24  # in one line, of which a face may have many vertices
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -40,7 +40,7 @@ class Clusters:
 
     def __repr__(self) -> str:
         pairs = zip(self.kinds, self.sizes.tolist(), strict=True)
-        shown = "".join(f"; {kind}: {size:,}" for kind, size in islice(pairs, MOST_SHOWN))
+        shown = "".join(f"; {_cut(kind)}: {size:,}" for kind, size in islice(pairs, MOST_SHOWN))
         found = f"{counted(len(self), 'cluster')} of {counted(len(self.labels), 'token')}"
         return f"Clusters({found}{shown}{'; …' if len(self) > MOST_SHOWN else ''})"
 
@@ -64,8 +64,13 @@ class KindOfToken(Sequence[Kind]):
         return self._clusters.kinds[self._clusters.labels[place(index, len(self), "`index`")]]
 
     def __repr__(self) -> str:
-        shown = [str(self[token]) for token in range(min(len(self), MOST_SHOWN))]
+        shown = [_cut(self[token]) for token in range(min(len(self), MOST_SHOWN))]
         return f"KindOfToken({'; '.join(shown)}{'; …' if len(self) > MOST_SHOWN else ''})"
+
+
+def _cut(kind: Kind) -> str:
+    text = str(kind)
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
 
 
 def find_clusters(run: Trajectory) -> Clusters:

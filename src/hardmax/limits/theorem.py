@@ -84,7 +84,7 @@ class TheoremReport:
         return f"TheoremReport({counted(len(self), 'statement')}; {told})"
 
     def _repr_html_(self) -> str:
-        return card(repr(self), f'<pre style="overflow-x:auto">{harmless_html(str(self))}</pre>')
+        return card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{harmless_html(str(self))}</pre>')
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
