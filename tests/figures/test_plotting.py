@@ -16,8 +16,8 @@ from PIL import Image
 
 import hardmax as hm
 from hardmax import clouds
+from hardmax.figures import animation, plotting
 from hardmax.figures import layers as drawing
-from hardmax.figures import plotting
 from hardmax.figures.animation import MOST_FRAMES
 from hardmax.figures.flat import plane_axes, principal_axes
 from hardmax.figures.layers import draw_layer
@@ -148,7 +148,7 @@ def test_frames_are_shown_in_turn(tmp_path: Path):
 def test_of_many_recorded_layers_some_are_animated_and_the_last(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     drawn = []
     monkeypatch.setattr(plotting, "draw_layer", lambda run, layer, ax, hull: drawn.append(layer))
-    monkeypatch.setattr("hardmax.figures.animation.USUAL_FRAMES", 5)
+    monkeypatch.setattr(animation, "USUAL_FRAMES", 5)
     run_of(layers=31).animate(tmp_path / "moving.gif")
     assert drawn[0] == 0
     assert drawn[-1] == 31
