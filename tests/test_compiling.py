@@ -73,7 +73,9 @@ class Tree:
 
     def start(self, before: str = "", arguments: str = "[0]") -> subprocess.Popen:
         program = PROGRAM.format(before=before, arguments=arguments)
-        environment = os.environ | {"PYTHONPATH": str(self.folder)} | self.settings
+        # Two edits within a second leave bytecode that Python takes for that of the new source.
+        ours = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
+        environment = os.environ | ours | self.settings
         return subprocess.Popen(
             [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
