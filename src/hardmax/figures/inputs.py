@@ -8,7 +8,7 @@ import numpy as np
 from hardmax.checking import instance, real_number, short, whole_number
 from hardmax.errors import InputError
 from hardmax.figures.asked import LimitLike, RunLike, like
-from hardmax.figures.mpl import Axes, Figure, is_color_like
+from hardmax.figures.mpl import Axes, is_color_like
 from hardmax.geometry.inputs import read_points
 from hardmax.geometry.polytope import Polytope
 from hardmax.tokens.batches import whole_numbers
@@ -21,11 +21,6 @@ Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 def an_axes(value: Any, name: str) -> Axes:
     """Axes of matplotlib."""
     return instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
-
-
-def a_figure(value: Any, name: str) -> Figure:
-    """A figure of matplotlib."""
-    return instance(value, Figure, name, "a figure of matplotlib")
 
 
 def a_run(value: Any, name: str) -> RunLike:
