@@ -8,3 +8,8 @@ THOROUGH = bool(os.environ.get("HARDMAX_THOROUGH"))
 def examples(many: int) -> int:
     """So many examples where there is time, a tenth of them otherwise."""
     return many if THOROUGH else max(30, many // 10)
+
+
+def interpreted(many: int) -> int:
+    """The same for kernels of a GPU, which are interpreted where there is none: a third of them."""
+    return many if THOROUGH else many // 3

@@ -213,7 +213,10 @@ def test_people_at_a_terminal_are_told_once_what_takes_so_long(tree):
             [sys.executable, "-c", program], env=environment, stderr=theirs, stdout=subprocess.PIPE, check=True
         )
         os.write(theirs, b"end\n")
-        told.append(os.read(ours, 1000).decode())
+        heard = ""
+        while not heard.endswith("end\r\n"):  # what is written at different times may be read at different times
+            heard += os.read(ours, 1000).decode()
+        told.append(heard)
     os.close(ours)
     os.close(theirs)
     assert told[0].count("compiling") == 1

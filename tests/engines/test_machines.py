@@ -66,12 +66,12 @@ def gpu() -> Gpu:
 
 
 def test_a_gpu_walks_one_cloud_as_the_processor_does(gpu):
-    here, there = (hm.simulate(CLOUD[:300, :3], HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
+    here, there = (hm.simulate(CLOUD[:140, :3], HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
     assert set(there.decided_by.values()) == {"gpu"}
     assert (there.settled_at, there.leaders.tolist()) == (here.settled_at, here.leaders.tolist())
     assert np.abs(there.tokens - here.tokens).max() <= here.error + there.error
-    ends = hm.limit(CLOUD[:300, :3], HALF, engine=gpu)
-    assert np.array_equal(ends.clusters.labels, hm.limit(CLOUD[:300, :3], HALF).clusters.labels)
+    ends = hm.limit(CLOUD[:140, :3], HALF, engine=gpu)
+    assert np.array_equal(ends.clusters.labels, hm.limit(CLOUD[:140, :3], HALF).clusters.labels)
 
 
 def test_a_gpu_walks_a_batch_as_the_processor_does(gpu):

@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from effort import interpreted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Problem, clouds, problems
@@ -63,7 +64,7 @@ def _tensors_count_as_on_a_gpu(monkeypatch):
 # One cloud
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=interpreted(25), deadline=None)
 @given(problems())
 def test_a_cloud_full_of_ties_is_walked_as_by_the_processor(problem: Problem):
     cloud, metric, alpha = problem
@@ -180,7 +181,7 @@ def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_a
 # Merging
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=interpreted(30), deadline=None)
 @given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     rng = np.random.default_rng(seed)

@@ -8,6 +8,8 @@ from soak.sizes import Tier
 # How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
 # Kernels of the GPU are interpreted where there is none, which takes long: one in five of these.
 _MANY = {Tier.SMALL: 860, Tier.MIDDLING: 120, Tier.LARGE: 20}
+# Hundreds of tokens, each several times, in up to 64 dimensions: integers take seconds for each.
+_SLOW = ("repeats",)
 _FLAT = ("line", "one_beside", "regression", "flat", "anisotropic")
 
 
@@ -22,6 +24,8 @@ def _is_quick(number: int, tier: Tier) -> bool:
         return False
     if tier is Tier.LARGE:
         return engine.search == "plane" and kind in _FLAT
+    if tier is Tier.MIDDLING and kind in _SLOW:
+        return False
     return not engine.name.startswith("gpu") or number % 5 == 0
 
 

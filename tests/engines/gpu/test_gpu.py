@@ -45,7 +45,7 @@ def assert_same(directions, points, slack, *, first_best=True):
 
 
 @settings(max_examples=12, deadline=None)
-@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 300), st.integers(1, 9))
+@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 150), st.integers(1, 9))
 def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows):
     rng = np.random.default_rng(seed)
     points = rng.integers(-3, 4, (n, d)).astype(float)
@@ -64,7 +64,7 @@ def test_gaussian_clouds(n, d):
 @pytest.mark.parametrize("scales", [(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)])
 @pytest.mark.parametrize("shift", [0, 1, 1e3])
 def test_anisotropic_and_shifted_clouds(scales, shift):
-    points = (np.random.default_rng(0).standard_normal((300, 3)) + shift) * np.array(scales, dtype=float)
+    points = (np.random.default_rng(0).standard_normal((140, 3)) + shift) * np.array(scales, dtype=float)
     directions = points[:25] / np.array(scales) ** 2 * min(scales)
     size = np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max()
     assert_same(directions, points, 1e-14 * size, first_best=False)

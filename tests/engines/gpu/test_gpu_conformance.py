@@ -8,6 +8,7 @@ import numpy as np
 import oracle
 import pytest
 from agreement import assert_same_as_oracle, distance
+from effort import interpreted
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import Problem, alphas, any_metric_problems, clouds, problems
@@ -40,7 +41,7 @@ def stored(floats: np.ndarray) -> oracle.Cloud:
     return [[Fraction(x) for x in row] for row in floats.tolist()]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=interpreted(40), deadline=None)
 @given(any_metric_problems())
 def test_whoever_is_furthest_in_truth_is_a_contender(problem: Problem):
     cloud, metric, alpha = problem
@@ -58,7 +59,7 @@ def test_whoever_is_furthest_in_truth_is_a_contender(problem: Problem):
         assert truth == set(chosen) or len(chosen) > 1
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=interpreted(40), deadline=None)
 @given(problems())
 def test_walks_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
@@ -68,7 +69,7 @@ def test_walks_on_a_device_are_the_true_ones(problem: Problem):
     assert_same_as_oracle([run], cloud, metric, alpha, 3)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=interpreted(25), deadline=None)
 @given(st.lists(clouds(min_d=2, max_d=2, max_n=9), min_size=1, max_size=4), alphas)
 def test_batches_on_a_device_are_the_true_ones_where_they_are_decided(batch, alpha):
     tables = [np.array(cloud, dtype=np.float64) for cloud in batch]
