@@ -14,6 +14,7 @@ from hardmax.train import Recipe, fit
 from hardmax.train.clouds import Clouds
 from hardmax.train.layer import Hardmax
 from hardmax.train.network import make_network
+from hardmax.train.starting import Start
 from hardmax.train.thrift import enough_tokens
 
 CHECKS = Checks()
@@ -21,7 +22,8 @@ CHECKS = Checks()
 
 def on_a_line(recipe: Recipe) -> float:
     """The logit of a text with the words 2 and 1 on the line, the decoder being 1 and the bias 0."""
-    network = make_network(2, 2, replace(recipe, dimension=1, decoder_norm=1.0), Hardmax(), np.array([[2.0, 1.0]]))
+    start = Start(np.array([[2.0], [1.0]]), np.ones((1, 1)), np.zeros(1))
+    network = make_network(2, 2, recipe, Hardmax(), start)
     with torch.no_grad():
         return network(Clouds(np.array([0, 1]), np.ones(2), np.array([0, 2])), network.alpha).logits.item()
 
@@ -63,6 +65,33 @@ def one_token_more_is_in_every_text_and_is_learned():
     assert model.extra.tolist() != [0.0, 1.0]  # where it started
     found = model.analyse(["loud both"])
     assert len(found.ids) == 3
+
+
+@CHECKS.of("neutral")
+def the_neutral_leader_is_in_every_text_above_all_words_and_says_nothing():
+    learns = replace(FROZEN, learning_rate=0.1, weight_decay=0.1, epochs=2)
+    model = fit(*reviews(), replace(learns, neutral=0.25))
+    assert model.extra is not None
+    assert model.extra.tolist() == [0.0, 1.0]
+    assert model.embeddings[:, 1].tolist() == [0.25] * len(SAID)
+    assert model.decoder[:, 1].tolist() == [0.0]
+    assert len(model.analyse(["loud both"]).ids) == 3
+
+
+@CHECKS.of("neutral")
+def no_word_is_dropped_together_with_the_neutral_leader():
+    learns = replace(FROZEN, learning_rate=0.1, word_dropout=0.9, epochs=2)
+    model = fit(*reviews(), replace(learns, neutral=0.25))
+    assert min(epoch["leaders"] for epoch in model.metrics["training"]) >= 1  # the neutral leader, if nobody else
+
+
+@CHECKS.of("bag_strength")
+def the_larger_the_closer_the_bag_of_words_is_to_its_texts():
+    losses = []
+    for strength in (0.1, 100.0):
+        model = fit(*reviews(), replace(FROZEN, init="bag", bag_strength=strength, layers=0))
+        losses.append(model.metrics["training"][0]["loss"])
+    assert losses[1] < 0.5 * losses[0]
 
 
 @CHECKS.of("binary")

@@ -156,6 +156,40 @@ def words_end_shorter_and_the_loss_that_is_told_is_without_the_penalty():
     assert frozen[0] == frozen[1]
 
 
+@CHECKS.of("sparsity")
+def words_are_pulled_to_the_origin_as_the_mean_length_in_a_text_says():
+    free, pulled = (watch(replace(SMALL, epochs=1, sparsity=penalty)) for penalty in (0.0, 0.5))
+    clouds = free.seen[0][0]
+    share = np.bincount(clouds.ids, 1 / np.diff(clouds.offsets)[clouds.cloud_of_token], TOKENS + UNSEEN)
+    vectors = free.before["embeddings"]
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    slope = 0.5 * SMALL.decoder_norm * unit * share[:, None] / len(clouds)
+    found = pulled.steps[0].grads["embeddings"] - free.steps[0].grads["embeddings"]
+    np.testing.assert_allclose(found, slope, atol=1e-5)
+    assert np.abs(slope).max() > 1e-2
+
+
+NEUTRAL = replace(SMALL, neutral=0.2, sparsity=0.5, learning_rate=0.05)
+
+
+@CHECKS.of("relaxed_epochs")
+def in_the_last_epochs_nothing_pulls():
+    still = replace(NEUTRAL, learning_rate=1e-12, init_std=5.0)
+    for relaxed in (0, 1):
+        pulled, free = (watch(replace(still, sparsity=s, relaxed_epochs=relaxed)).steps for s in (0.5, 0.0))
+        same = [np.array_equal(a.grads["embeddings"], b.grads["embeddings"]) for a, b in zip(pulled, free, strict=True)]
+        assert same == [False] * (len(same) * (4 - relaxed) // 4) + [True] * (len(same) * relaxed // 4)
+
+
+@CHECKS.of("relaxed_epochs")
+def words_that_can_count_nowhere_are_silent_by_then_and_stay_so():
+    found = watch(replace(NEUTRAL, relaxed_epochs=2, epochs=6)).after["embeddings"][:-1]
+    lengths = np.linalg.norm(found, axis=1)
+    assert (lengths == 0).any()
+    assert (lengths[lengths > 0] > 0.01).all()
+    assert np.linalg.norm(watch(replace(NEUTRAL, epochs=6)).after["embeddings"][:-1], axis=1).min() > 0
+
+
 @CHECKS.of("weight_decay")
 def words_that_no_text_has_shrink():
     kept, shrunk = (watch(replace(SMALL, weight_decay=decay)) for decay in (0.0, 0.01))

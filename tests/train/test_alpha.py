@@ -20,6 +20,7 @@ from hardmax.train.clouds import as_clouds
 from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.loop import decide
 from hardmax.train.network import Network, make_network
+from hardmax.train.starting import Start
 
 QUICK = Recipe(
     alpha=0.3,
@@ -103,7 +104,5 @@ def test_the_model_walks_with_exactly_the_alpha_that_was_learned(tmp_path):
 
 
 def as_network(model):
-    network = Network(model.embeddings, model.decoder, model.layers, Hardmax(), float(model.dynamics.alpha))
-    with torch.no_grad():
-        network.bias.copy_(torch.from_numpy(model.bias))
-    return network
+    start = Start(model.embeddings, model.decoder, model.bias)
+    return Network(start, Recipe(layers=model.layers, alpha=float(model.dynamics.alpha)), Hardmax())

@@ -16,6 +16,8 @@ from hardmax.train.clouds import Clouds
 from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.loop import Folder, decide, train
 from hardmax.train.network import Network, make_network
+from hardmax.train.recipe import Recipe
+from hardmax.train.starting import Start
 
 TILTED = np.array([[2.0, 1.0], [1.0, 1.0]])
 LAYERS = {
@@ -91,7 +93,9 @@ def test_a_network_on_a_gpu_has_the_logits_and_gradients_of_one_on_the_processor
     embeddings, decoder = rng.normal(size=(len(clouds.ids), 2)), rng.normal(size=(3, 2))
 
     def job(device):
-        network = Network(embeddings, decoder, 4, Hardmax(), 0.8).to(device)
+        network = Network(
+            Start(embeddings, decoder, np.zeros(len(decoder))), Recipe(layers=4, alpha=0.8), Hardmax()
+        ).to(device)
         network.growth.requires_grad_(True)
         decided = network(clouds, network.alpha)
         torch.nn.functional.cross_entropy(decided.logits, torch.arange(len(clouds), device=device) % 3).backward()

@@ -56,10 +56,12 @@ def pick(batch: Batch, rows: np.ndarray) -> Batch:
     return replace(batch, ids=batch.ids[places], counts=batch.counts[places], offsets=offsets)
 
 
-def drop_words(clouds: Clouds, share: float, rng: np.random.Generator) -> Clouds:
-    """The clouds without a random share of their tokens: no word can be relied upon."""
+def drop_words(clouds: Clouds, share: float, rng: np.random.Generator, never: int | None = None) -> Clouds:
+    """The clouds without a random share of their tokens: no word can be relied upon; the token `never` stays."""
     if share == 0:
         return clouds
     stays = rng.random(len(clouds.ids), dtype=np.float32) >= share
+    if never is not None:
+        stays |= clouds.ids == never
     before = np.concatenate([[0], np.cumsum(stays)])
     return Clouds(clouds.ids[stays], clouds.counts[stays], before[clouds.offsets])

@@ -6,7 +6,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from hardmax.train.log import Epoch
 from hardmax.train.loop import Folder, decide, train
 from hardmax.train.network import Network, make_network
 from hardmax.train.recipe import Recipe
-from hardmax.train.starting import first_says
+from hardmax.train.starting import dimension_for, start_training
 
 
 def fit(
@@ -55,12 +55,13 @@ def fit(
     folder = None if folder is None else file_path(folder, "`folder`")
     found, labels, counts = read_examples(texts, labels, sample_weight)
     classes, numbers = read_labels(labels, len(found))
+    recipe = replace(recipe, dimension=dimension_for(len(classes), recipe))
     held_out = hold_out(numbers, recipe.validation_fraction, recipe.seed)
     tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
     taught = pick(corpus.encoded, np.flatnonzero(~held_out))
-    says = first_says(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
-    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer, says).to(device)
+    start = start_training(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
+    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer, start).to(device)
     examples = _examples(corpus, numbers, counts, ~held_out, recipe)
     validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
     with _held(folder, _fingerprint(corpus.encoded, numbers, counts, recipe)) as store:
@@ -73,7 +74,8 @@ def fit(
 
 
 def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np.ndarray, recipe: Recipe) -> Examples:
-    clouds = as_clouds(corpus.encoded, recipe.binary, len(corpus.vocabulary) if recipe.extra else None)
+    extra = len(corpus.vocabulary) if recipe.extra or recipe.neutral else None
+    clouds = as_clouds(corpus.encoded, recipe.binary, extra)
     rows = np.flatnonzero(which)
     return Examples(pick(clouds, rows), labels[rows], weights[rows])
 
@@ -124,14 +126,14 @@ def _as_model(
     reports: list[Epoch],
 ) -> TextModel:
     with torch.no_grad():
-        embeddings, decoder, bias = (t.cpu().numpy() for t in (network.embeddings, network.decoder, network.bias))
+        table, decoder, bias = (t.cpu().numpy() for t in (network.table(), network.decoder, network.bias))
         alpha = network.alpha.item()
     known = len(corpus.vocabulary)
     return TextModel(
         vocabulary=corpus.vocabulary,
-        embeddings=embeddings[:known],
-        extra=embeddings[known] if recipe.extra else None,
-        decoder=decoder,
+        embeddings=table[:known],
+        extra=table[known] if len(table) > known else None,
+        decoder=np.pad(decoder, ((0, 0), (0, table.shape[1] - decoder.shape[1]))),
         bias=bias,
         classes=tuple(classes),
         layers=recipe.layers,
@@ -140,5 +142,5 @@ def _as_model(
         metric=network.layer.metric,
         temperature=temperature,
         tokeniser=tokeniser,
-        metrics={"recipe": asdict(recipe), "training": [asdict(report) for report in reports]},
+        metrics={"recipe": recipe.to_dict(), "training": [asdict(report) for report in reports]},
     )

@@ -9,6 +9,7 @@ lost, for a metric A = B'B is the identity after the change of coordinates z -> 
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,14 +19,16 @@ import torch
 from hardmax.train.attended import Attended, find_attended
 from hardmax.train.clouds import Clouds
 
+DEEP_ENOUGH = 64  # layers, of infinitely many
+
 
 class _Step(torch.autograd.Function):
     """One layer, given who attends to whom; or several, if everybody attends to a leader, which stands still."""
 
     @staticmethod
-    def forward(ctx: Any, tokens: torch.Tensor, alpha: torch.Tensor, attended: Attended, layers: int) -> torch.Tensor:
+    def forward(ctx: Any, tokens: torch.Tensor, alpha: torch.Tensor, attended: Attended, layers: float) -> torch.Tensor:
         means = attended.means(tokens)
-        keep = (1 + alpha) ** -layers
+        keep = (1 + alpha) ** -layers  # nothing after infinitely many
         ctx.attended, ctx.layers = attended, layers
         ctx.save_for_backward(tokens, means, keep, alpha)
         return means + keep * (tokens - means)
@@ -36,7 +39,7 @@ class _Step(torch.autograd.Function):
         tokens, means, keep, alpha = ctx.saved_tensors
         back = keep * grad + ctx.attended.hand_back((1 - keep) * grad)
         by_alpha = None
-        if ctx.needs_input_grad[1]:
+        if ctx.needs_input_grad[1] and ctx.layers < math.inf:
             by_alpha = -ctx.layers * keep / (1 + alpha) * _add_up(grad * (tokens - means))
         return back, by_alpha, None, None
 
@@ -62,16 +65,20 @@ class Hardmax:
 
     metric: np.ndarray | None = None
 
-    def walk(self, tokens: torch.Tensor, clouds: Clouds, alpha: torch.Tensor, layers: int) -> Walked:
-        """The tokens after `layers` layers. Who follows a leader has chosen for ever, and is not asked again."""
+    def walk(self, tokens: torch.Tensor, clouds: Clouds, alpha: torch.Tensor, layers: float) -> Walked:
+        """The tokens after `layers` layers. Who follows a leader has chosen for ever, and is not asked again.
+
+        Of infinitely many layers, tokens that have not settled after DEEP_ENOUGH are taken to be where they go.
+        """
         leads = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
-        attended = None
+        attended, walked = None, 0
         while layers > 0:
             attended = find_attended(tokens.detach(), clouds, self.metric, attended, leads)
             leads = leads | attended.is_leader
-            at_once = layers if attended.settled(leads) else 1
+            over = attended.settled(leads) or (layers == math.inf and walked >= DEEP_ENOUGH)
+            at_once, walked = layers if over else 1, walked + 1
             tokens = _Step.apply(tokens, alpha, attended, at_once)  # pyright: ignore[reportAssignmentType]
-            layers -= at_once
+            layers = 0 if over else layers - 1
         return Walked(tokens, leads)
 
 
@@ -82,11 +89,11 @@ class Softmax:
     temperature: float = 0.001
     metric: np.ndarray | None = None
 
-    def walk(self, tokens: torch.Tensor, clouds: Clouds, alpha: torch.Tensor, layers: int) -> Walked:
+    def walk(self, tokens: torch.Tensor, clouds: Clouds, alpha: torch.Tensor, layers: float) -> Walked:
         """The tokens after `layers` layers; nobody leads alone. Quadratic in the size of the clouds."""
         places, mask, logs = _pad(clouds, tokens)
         keep = 1 / (1 + alpha)
-        for _ in range(layers):
+        for _ in range(DEEP_ENOUGH if layers == math.inf else int(layers)):
             rows = tokens[places]
             directions = rows if self.metric is None else rows @ torch.as_tensor(self.metric.T).to(tokens)
             scores = directions @ rows.transpose(1, 2) / self.temperature + logs[:, None, :]

@@ -17,10 +17,11 @@ from hardmax.train.checkpoints import State, read_checkpoint, write_checkpoint
 from hardmax.train.clouds import Clouds, drop_words, pick
 from hardmax.train.examples import Examples
 from hardmax.train.log import Epoch, write_log
-from hardmax.train.network import Network, pool
-from hardmax.train.optimising import copy_memory, copy_weights, make_optimiser, restore, set_rate
+from hardmax.train.network import Decided, Network, pool
+from hardmax.train.optimising import copy_memory, copy_weights, learn, make_optimiser, restore, set_rate
 from hardmax.train.recipe import Recipe
 
+_TINY = 1e-12  # so that a word of no length has a slope, which is none
 _AT_ONCE = 1024  # clouds, where nothing is learned
 
 
@@ -75,6 +76,7 @@ def train(
 def decide(network: Network, clouds: Clouds, alpha: float | torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """The logits (clouds, rows) and the number of leaders of each cloud; nothing is learned."""
     logits, leaders = [], []
+    network.eval()
     with torch.no_grad():
         for first in range(0, len(clouds), _AT_ONCE):
             part = pick(clouds, np.arange(first, min(first + _AT_ONCE, len(clouds))))
@@ -93,6 +95,10 @@ def _train_epoch(
     validation: Examples | None,
 ) -> Epoch:
     began = time.perf_counter()
+    relaxed = epoch >= recipe.epochs - recipe.relaxed_epochs
+    if relaxed:
+        network.silence()
+    network.train()
     rng = np.random.default_rng([recipe.seed, epoch])
     order = rng.permutation(len(examples))
     steps = math.ceil(len(order) / recipe.batch_size)
@@ -100,13 +106,12 @@ def _train_epoch(
     for step in range(steps):
         rows = order[step * recipe.batch_size : (step + 1) * recipe.batch_size]
         set_rate(optimiser, recipe, epoch + step / steps)
-        clouds = drop_words(pick(examples.clouds, rows), recipe.word_dropout, rng)
+        clouds = drop_words(pick(examples.clouds, rows), recipe.word_dropout, rng, network.neutral_token)
         found = network(clouds, _alpha(network, recipe, epoch + step / steps))
         loss = _loss(found.logits, examples.labels[rows], examples.weights[rows])
-        penalty = recipe.norm_penalty * pool(found.tokens**2, clouds).mean() if recipe.norm_penalty else 0.0
         optimiser.zero_grad()
-        (loss + penalty).backward()
-        optimiser.step()
+        (loss + _penalty(network, found, clouds, recipe, relaxed)).backward()
+        learn(network, optimiser, relaxed)
         losses += loss.item() * len(rows)
         right += int((_winners(found.logits.detach().cpu().numpy()) == examples.labels[rows]).sum())
         leaders += int(found.leads.sum())
@@ -145,6 +150,17 @@ def _loss(logits: torch.Tensor, labels: np.ndarray, weights: np.ndarray) -> torc
     else:
         losses = cross_entropy(logits, truth, reduction="none")
     return (losses * counts).mean()
+
+
+def _penalty(network: Network, found: Decided, clouds: Clouds, recipe: Recipe, relaxed: bool) -> torch.Tensor | float:
+    """What the lengths of words cost: their squares, and, in units of the logit, the lengths themselves."""
+    total: torch.Tensor | float = 0.0
+    if recipe.norm_penalty:
+        total = total + recipe.norm_penalty * pool(found.tokens**2, clouds).mean()
+    if recipe.sparsity and not relaxed:
+        lengths = (found.tokens**2 + _TINY).sum(dim=1, keepdim=True).sqrt()
+        total = total + recipe.sparsity * network.decoder.detach().norm(dim=1).mean() * pool(lengths, clouds).mean()
+    return total
 
 
 def _winners(logits: np.ndarray) -> np.ndarray:

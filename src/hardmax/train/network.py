@@ -3,6 +3,7 @@
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +14,9 @@ from hardmax.train.clouds import Clouds
 from hardmax.train.kernels import add_rows, pool_clouds, spread_grads
 from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.recipe import Recipe
+from hardmax.train.starting import Start, start_from_noise
+
+GRADED_LAYERS = 8
 
 
 class _LookUp(torch.autograd.Function):
@@ -61,25 +65,31 @@ class Decided:
     """What the network makes of a batch."""
 
     logits: torch.Tensor  # (clouds, rows)
-    tokens: torch.Tensor  # at layer 0
+    tokens: torch.Tensor  # what words say at layer 0: without the axis of a neutral leader
     leads: torch.Tensor  # which tokens lead
 
 
 class Network(torch.nn.Module):
-    """Embeddings (the extra token is the last row, if there is one), decoder and bias; see `TextModel`.
+    """Embeddings, decoder and bias; see `TextModel`. The extra token, if there is one, is the last row.
 
-    What is learned of alpha is `growth`, the logarithm of its ratio to `given_alpha`: so it stays positive, and is the
-    number that was given, to the bit, where nothing is learned.
+    With a neutral leader, words stand at a given height on one axis more, the last, and the neutral leader, the extra
+    token then, at 1; nobody learns anything there, and the decoder does not look at it. What is learned of alpha
+    is `growth`, the logarithm of its ratio to `given_alpha`: so it stays positive, and is the number that was given, to
+    the bit, where nothing is learned.
     """
 
-    def __init__(
-        self, embeddings: np.ndarray, decoder: np.ndarray, layers: int, layer: Hardmax | Softmax, given_alpha: float
-    ) -> None:
+    def __init__(self, start: Start, recipe: Recipe, layer: Hardmax | Softmax) -> None:
         super().__init__()
-        self.layers, self.layer, self.given_alpha = layers, layer, given_alpha
-        self.embeddings = torch.nn.Parameter(torch.from_numpy(embeddings.astype(np.float32)))
-        self.decoder = torch.nn.Parameter(torch.from_numpy(decoder.astype(np.float32)))
-        self.bias = torch.nn.Parameter(torch.zeros(len(decoder)))
+        self.layers, self.layer, self.given_alpha = recipe.layers, layer, recipe.alpha
+        self.neutral = recipe.neutral
+        vectors = start.vectors
+        if self.neutral:
+            vectors = np.vstack([vectors, np.zeros(vectors.shape[1])])
+        elif recipe.extra:
+            vectors = np.vstack([vectors, np.eye(vectors.shape[1])[-1]])
+        self.embeddings = torch.nn.Parameter(torch.from_numpy(vectors.astype(np.float32)))
+        self.decoder = torch.nn.Parameter(torch.from_numpy(start.decoder.astype(np.float32)))
+        self.bias = torch.nn.Parameter(torch.from_numpy(start.bias.astype(np.float32)))
         self.growth = torch.nn.Parameter(torch.zeros((), dtype=torch.float64), requires_grad=False)
 
     @property
@@ -87,37 +97,53 @@ class Network(torch.nn.Module):
         """The full step: the given one, or what has been learned since."""
         return self.given_alpha * self.growth.exp()
 
+    @property
+    def neutral_token(self) -> int | None:
+        """The number of the neutral leader, if there is one."""
+        return len(self.embeddings) - 1 if self.neutral else None
+
     def forward(self, clouds: Clouds, alpha: float | torch.Tensor) -> Decided:
+        """What the clouds come to; while alpha is 0, without layers.
+
+        Of infinitely many layers, a follower keeps nothing of itself and could learn nothing: it is trained with
+        GRADED_LAYERS, in which it keeps a little.
+        """
         ids = torch.from_numpy(clouds.ids).to(self.embeddings.device)
         start: torch.Tensor = _LookUp.apply(self.embeddings, ids)  # pyright: ignore[reportAssignmentType]
         step = torch.as_tensor(alpha).to(start)
-        walked = self.layer.walk(start, clouds, step, self.layers if alpha > 0 else 0)
-        means = pool(walked.tokens, clouds)
+        depth = GRADED_LAYERS if self.training and self.layers == math.inf else self.layers
+        walked = self.layer.walk(self._stand(start, ids), clouds, step, depth if alpha > 0 else 0)
+        means = pool(walked.tokens, clouds)[:, : start.shape[1]]
         # Products and sums of a few numbers a row: a matrix product may add in an order that depends on threads.
         logits = (means[:, None, :] * self.decoder).sum(dim=2) + self.bias
         return Decided(logits, start, walked.leads)
 
+    def table(self) -> torch.Tensor:
+        """The vectors of all tokens, as a model has them; the extra token, if there is one, is the last row."""
+        return self._stand(self.embeddings.detach(), torch.arange(len(self.embeddings)).to(self.embeddings.device))
+
+    def silence(self) -> None:
+        """Let words that can count in no text, beside whatever leader, say nothing.
+
+        A word follows the neutral leader unless its product with a leader of its side is more than that with the
+        neutral one: x X + y y > y, at most with the longest X there is.
+        """
+        with torch.no_grad():
+            lengths = self.embeddings.norm(dim=1)
+            self.embeddings[lengths * lengths.max() <= self.neutral * (1 - self.neutral)] = 0.0
+
+    def _stand(self, start: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
+        """The vectors with their heights, if there is a neutral leader."""
+        if not self.neutral:
+            return start
+        heights = torch.where(ids == self.neutral_token, 1.0, self.neutral).to(start)
+        return torch.cat([start, heights[:, None]], dim=1)
+
 
 def make_network(
-    tokens: int, classes: int, recipe: Recipe, layer: Hardmax | Softmax, says: np.ndarray | None = None
+    tokens: int, classes: int, recipe: Recipe, layer: Hardmax | Softmax, start: Start | None = None
 ) -> Network:
-    """The network before training.
-
-    Two classes decide along the first axis; more have directions spread evenly over the plane of the first two. Tokens
-    start along these directions as far as `says` tells for each class, or anywhere. The extra token starts along the
-    last axis.
-    """
-    rng = np.random.default_rng([recipe.seed, recipe.dimension])
-    embeddings = rng.normal(size=(tokens + recipe.extra, recipe.dimension)) * recipe.init_std
-    turns = 2 * np.pi * np.arange(1 if classes == 2 else classes) / classes
-    decoder = np.zeros((len(turns), recipe.dimension))
-    decoder[:, 0] = recipe.decoder_norm * np.cos(turns)
-    if recipe.dimension > 1:
-        decoder[:, 1] = recipe.decoder_norm * np.sin(turns)
-    if says is not None:
-        embeddings[:tokens] = (says[:, :, None] * (decoder / recipe.decoder_norm)[:, None, :]).sum(axis=0)
-    if recipe.extra:
-        embeddings[-1] = np.eye(recipe.dimension)[-1]
-    network = Network(embeddings, decoder, recipe.layers, layer, recipe.alpha)
+    """The network before training, from where it starts; from noise if that is not said."""
+    network = Network(start or start_from_noise(tokens, classes, recipe), recipe, layer)
     network.growth.requires_grad_(recipe.alpha_learning_rate > 0)
     return network

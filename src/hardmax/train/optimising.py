@@ -30,6 +30,19 @@ def set_rate(optimiser: torch.optim.Adam, recipe: Recipe, epoch: float) -> None:
         group["lr"] = recipe.learning_rate * group["share"] * level
 
 
+def learn(network: Network, optimiser: torch.optim.Adam, relaxed: bool) -> None:
+    """A step of Adam. A neutral leader stays where it is, and so do, once all is relaxed, words that say nothing."""
+    if not network.neutral:
+        optimiser.step()
+        return
+    rows = network.embeddings.detach()
+    stay = (rows == 0).all(dim=1) if relaxed else torch.zeros(len(rows), dtype=torch.bool, device=rows.device)
+    stay[-1] = True
+    optimiser.step()
+    with torch.no_grad():
+        network.embeddings[stay] = 0.0
+
+
 def copy_weights(network: Network) -> dict[str, torch.Tensor]:
     """The weights as they are now."""
     return {name: value.detach().cpu().clone() for name, value in network.state_dict().items()}

@@ -1,6 +1,7 @@
 """How a model is trained, as data: everything that decides the weights, besides the texts, is in a recipe."""
 
 import json
+import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
@@ -8,7 +9,8 @@ from hardmax.checking import one_of, short, truth_value
 from hardmax.errors import InputError
 
 LARGEST, LARGEST_SEED = 10**9, 2**63 - 1
-INITS = ("noise", "odds", "linear")
+INFINITE = "inf"  # infinitely many layers, in files and on the command line
+INITS = ("noise", "odds", "linear", "bag")
 # What entries were called in version 0.1, whose files still load.
 OLD_NAMES = {
     "batch_size": "batch",
@@ -30,6 +32,8 @@ OLD_NAMES = {
     "min_log_odds": "least_odds",
 }
 _MODEL = ("dimension", "layers", "alpha")
+# What version 0.1 knew nothing of, and what it did: a recipe in its words means that.
+_SINCE = {"neutral": 0.0, "sparsity": 0.0, "relaxed_epochs": 0, "bag_strength": 30.0}
 _COUNTS = ("presence", "all")  # what `binary` was told by then
 
 
@@ -44,10 +48,11 @@ class Recipe:
     """
 
     # the model
-    dimension: int = 2
-    layers: int = 8
+    dimension: int | None = None  # None: as many axes as the classes need
+    layers: int | float = 8  # math.inf: all of them
     alpha: float = 1.0
     extra: bool = False  # one learned token more in every text
+    neutral: float = 0.0  # the height of words on the last axis, where the neutral leader is at 1; 0: there is none
     binary: bool = True  # a word said twice counts once, or twice
     # the vocabulary
     longest_phrase: int = 3
@@ -68,13 +73,17 @@ class Recipe:
     alpha_learning_rate: float = (
         0.0  # as a share of `learning_rate`, of alpha's logarithm once it has risen; 0: alpha is given
     )
+    bag_strength: float = 30.0  # of the bag of words that training starts from, if it does: the larger, the closer
     decoder_learning_rate: float = 0.0  # as a share of `learning_rate`; a fixed decoder loses nothing with two classes
     decoder_norm: float = 8.0  # the length of its rows at the start
     init_std: float = 0.1  # the spread of embeddings at the start
-    init: Literal["noise", "odds", "linear"] = "noise"  # or log-odds, or weights in the linear model
+    # From noise, log-odds, weights in the linear model, or a bag of words solved to its end (decoder and bias, too).
+    init: Literal["noise", "odds", "linear", "bag"] = "noise"
     word_dropout: float = 0.5
     norm_penalty: float = 0.0  # on the mean square of the embeddings in a text
     weight_decay: float = 0.0  # Adam's weight decay of embeddings
+    sparsity: float = 0.0  # penalty on what the words of a text say, in the mean: what is not worth it says nothing
+    relaxed_epochs: int = 0  # the last ones, without that penalty; words that can count nowhere are silent by then
     # what is held out
     validation_fraction: float = 0.1  # share of the texts, to calibrate, so that probabilities are honest
     patience: int = 0  # epochs without a smaller validation loss before training stops; 0: never stop early
@@ -82,13 +91,22 @@ class Recipe:
 
     def __post_init__(self) -> None:
         for name, least in _LEAST.items():
-            _check_number(name, getattr(self, name), least)
+            if getattr(self, name) is not None or name not in _LEFT_OPEN:
+                _check_number(name, getattr(self, name), least)
         one_of(self.init, INITS, "`init`")
         for name in ("extra", "binary"):
             truth_value(getattr(self, name), f"`{name}`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.", argument=name)
+        if self.neutral >= 1:
+            raise InputError("`neutral` must be a height from 0 up to, but not including, 1.", argument="neutral")
+        if self.neutral and self.extra:
+            message = "`neutral` and `extra` both ask for the one token more in every text: give one of them."
+            raise InputError(message, argument="neutral", also=("`extra`",))
+        if self.neutral and self.dimension == 1:
+            message = "`dimension` must be at least 2 where there is a neutral leader, which has an axis of its own."
+            raise InputError(message, argument="dimension", also=("`neutral`",))
         if self.patience and not self.validation_fraction:
             message = "`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1."
             raise InputError(message, argument="patience", also=("`validation_fraction`",))
@@ -109,16 +127,21 @@ class Recipe:
         """Whether alpha has risen to what is given."""
         return self.alpha_at(epoch) >= self.alpha
 
+    def to_dict(self) -> dict[str, Any]:
+        """The entries by name, as JSON can hold them."""
+        return asdict(self) | ({"layers": INFINITE} if self.layers == math.inf else {})
+
     def to_json(self) -> str:
         """The recipe as a JSON object."""
-        return json.dumps(asdict(self), indent=2)
+        return json.dumps(self.to_dict(), indent=2)
 
     def fingerprint(self) -> str:
         """The recipe as version 0.1 wrote it: what a checkpoint is known by."""
         return json.dumps(self._in_old_words(), indent=2)
 
     def _in_old_words(self) -> dict[str, Any]:
-        told = {OLD_NAMES.get(name, name): value for name, value in asdict(self).items()}
+        told = {OLD_NAMES.get(name, name): value for name, value in self.to_dict().items()}
+        told = {name: value for name, value in told.items() if name not in _SINCE or value != _SINCE[name]}
         return told | {"counts": "presence" if self.binary else "all"}
 
     @classmethod
@@ -136,6 +159,10 @@ class Recipe:
         names = [field.name for field in fields(cls)]
         if isinstance(given, dict):
             new_names = {old: new for new, old in OLD_NAMES.items()}
+            if any(name in new_names for name in given):
+                given = _SINCE | given
+            if given.get("layers") == INFINITE:
+                given = given | {"layers": math.inf}
             given = {new_names.get(name, name): value for name, value in given.items()}
             if given.get("binary") in _COUNTS:
                 given["binary"] = given["binary"] == "presence"
@@ -150,6 +177,7 @@ _LEAST: dict[str, int | float] = {
     "dimension": 1,
     "layers": 0,
     "alpha": 1e-6,
+    "neutral": 0.0,
     "longest_phrase": 1,
     "max_words": 1,
     "max_phrases": 0,
@@ -159,6 +187,7 @@ _LEAST: dict[str, int | float] = {
     "min_log_odds": 0.0,
     "smoothing": 1e-9,
     "strength": 1e-9,
+    "bag_strength": 1e-9,
     "epochs": 1,
     "bag_of_words_epochs": 0.0,
     "alpha_warmup_epochs": 0.0,
@@ -171,13 +200,20 @@ _LEAST: dict[str, int | float] = {
     "word_dropout": 0.0,
     "norm_penalty": 0.0,
     "weight_decay": 0.0,
+    "sparsity": 0.0,
+    "relaxed_epochs": 0,
     "validation_fraction": 0.0,
     "patience": 0,
     "seed": 0,
 }
 
 
+_LEFT_OPEN = ("dimension",)  # to be chosen by what the texts are like
+
+
 def _check_number(name: str, value: Any, least: int | float) -> None:
+    if name == "layers" and value == math.inf:
+        return
     kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
         raise InputError(f"`{name}` must be {wish} of at least {least}, not {short(value)}.", argument=name)
