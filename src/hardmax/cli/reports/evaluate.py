@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardmax.cli.output import print_facts, print_table
 from hardmax.errors import InputError
+from hardmax.wording import depth, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.text.evaluation.leading import Leader
@@ -26,7 +27,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": model.layers,
+        "layers": plain_depth(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
     }
@@ -35,7 +36,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
 def in_words(model: "TextModel") -> str:
     """The same in a line."""
     size = f"{len(model.vocabulary):,} tokens, dimension {model.dimension}"
-    return f"{size}, {model.layers} layers, alpha {model.alpha}"
+    return f"{size}, {depth(model.layers)}, alpha {model.alpha}"
 
 
 def show(model: "TextModel", found: "Evaluation") -> None:

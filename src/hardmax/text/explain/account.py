@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.masses import walk_cloud
-from hardmax.wording import EXTRA
+from hardmax.wording import EXTRA, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
@@ -59,7 +59,7 @@ class Account:
     points: np.ndarray  # the cloud, in the order in which words appear
     voices: np.ndarray  # how much each of them counts
     dynamics: Dynamics
-    layers: int
+    layers: int | float
 
     @property
     def leaders(self) -> tuple[Share, ...]:
@@ -87,7 +87,7 @@ class Account:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": self.layers,
+            "layers": plain_depth(self.layers),
             "alpha": str(self.dynamics.alpha),
             "leaders": [share.to_dict() for share in self.leaders],
             "ledger": [share.to_dict() for share in self.ledger],

@@ -49,7 +49,7 @@ class Analysis:
 
 
 def analyse(
-    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: int
+    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: float
 ) -> Iterator[Analysis]:
     """The analysis of the texts, a few megabytes at a time. What is found in a text depends on that text alone."""
     extra = lexicon.tokens if len(prepared.table) > lexicon.tokens else -1
@@ -57,12 +57,12 @@ def analyse(
         yield weigh(encode_part(part, lexicon, tokeniser, extra), prepared, dynamics, layers)
 
 
-def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: int) -> Analysis:
+def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: float) -> Analysis:
     """The analysis of texts whose tokens have been found."""
     weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
     voices = prepared.voices(found.counts)
     said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max()))
-    walk_texts(said, prepared.vectors, prepared.rules, prepared.powers, Weights(weights, since))
+    walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, Weights(weights, since))
     left = np.flatnonzero(since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])

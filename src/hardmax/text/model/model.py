@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, instance, real_number, short, truth_value, whole_number
+from hardmax.checking import a_text, instance, real_number, short, truth_value
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, join, weigh
-from hardmax.text.model.checks import DEEPEST, check_finite, check_shape, read_classes
+from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
 from hardmax.text.model.prepared import Decoding, Prepared
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.lexicon import lexicon_of
@@ -34,7 +34,7 @@ class Model:
     decoder: np.ndarray  # (rows, d) float32
     bias: np.ndarray  # (rows,) float32
     classes: tuple[str | int | float | bool, ...]
-    layers: int
+    layers: int | float  # math.inf: every word goes all the way to its leader
     alpha: Any = "1"
     metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
     extra: np.ndarray | None = None  # (d,) float32
@@ -127,5 +127,5 @@ class Model:
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", real_number(self.temperature, "`temperature`", above=0))
         truth_value(self.binary, "`binary`")
-        object.__setattr__(self, "layers", whole_number(self.layers, "`layers`", at_least=0, at_most=DEEPEST))
+        object.__setattr__(self, "layers", read_layers(self.layers))
         self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made

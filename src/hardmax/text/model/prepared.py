@@ -1,5 +1,6 @@
 """A model in the arrays that kernels read."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from hardmax.engines.cpu.kernels.one_cloud import Rules
 from hardmax.engines.exact.powers import float_powers
 from hardmax.engines.floats.bounds import kernel_factors
 from hardmax.engines.floats.metric import float_metric
-from hardmax.text.model.kernels.walking import Vectors
+from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 
@@ -29,22 +30,25 @@ class Prepared:
 
     vectors: Vectors
     rules: Rules
-    powers: np.ndarray  # of what a word keeps in a layer, 0 … layers
+    depth: Depth
     scores: np.ndarray  # (tokens, rows) <decoder, vector> / temperature
     bias: np.ndarray  # (rows,) / temperature
     binary: bool  # a word said twice counts once
 
     @classmethod
-    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: int, binary: bool) -> "Prepared":
+    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: float, binary: bool) -> "Prepared":
         """The arrays for the vectors of words (tokens, d), and how their mean is decoded."""
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
         factors = np.array(kernel_factors(table.shape[1], metric))
+        endless = math.isinf(layers)
+        walked = ROWS_AT_MOST - 1 if endless else int(layers)
+        powers = np.zeros(walked + 1) if endless else float_powers(dynamics.keep, 0, walked + 1)
         return cls(
             Vectors(table, *_levels(table)),
-            Rules(matrix, float(dynamics.keep), layers, factors),
-            float_powers(dynamics.keep, 0, layers + 1),
+            Rules(matrix, float(dynamics.keep), walked, factors),
+            Depth(powers, endless),
             _dots(table, decoding.decoder.astype(np.float64)) / decoding.temperature,
             decoding.bias.astype(np.float64) / decoding.temperature,
             binary,
