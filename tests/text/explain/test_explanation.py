@@ -61,7 +61,7 @@ def test_masses_rebuild_the_mean_of_the_last_layer(name):
         why = model.explain(text)
         if why.trajectory is None:
             continue
-        end = why.trajectory.at(model.layers)
+        end = why.trajectory.at(why.trajectory.layers)
         mean = (end * why.voices[:, None]).sum(axis=0) / why.voices.sum()
         masses = model.analyse([text]).masses
         assert np.allclose(masses @ why.points, mean, atol=1e-12)

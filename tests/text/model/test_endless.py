@@ -83,7 +83,7 @@ def test_masses_at_a_tie_are_those_of_deep_layers():
     # (0, 1) lies between (-1, 1) and (1, 1): it attends to all three, and what it keeps of itself is gone in the end.
     square = [[-1, 1], [1, 1], [0, 1], [0, 0.5]]
     found, deep = (
-        word_model(square, alpha=1, layers=layers).analyse([said([1, 2, 1, 4])]) for layers in (math.inf, 900)
+        word_model(square, alpha=1, layers=layers).analyse([said([2, 2, 1, 4])]) for layers in (math.inf, 900)
     )
     assert found.masses == pytest.approx(deep.masses, abs=1e-12)
     assert found.masses[2:].tolist() == [0, 0]

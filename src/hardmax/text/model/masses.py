@@ -56,6 +56,21 @@ def ends(run: "Trajectory", layers: float) -> np.ndarray:
     return run.float_ends() if _goes_on_for_ever(run, layers) else run.floats_at(run.layers)
 
 
+def follows(run: "Trajectory") -> np.ndarray:
+    """For each word the place of the leader to whom alone it attends at the last layer; -1 if there is none such.
+
+    Words with one vector are one point; the last of them stands for it.
+
+    >>> follows(walk_cloud(np.array([[2.0], [1.0], [0.0], [-1.0]]), np.ones(4), Dynamics(1), layers=1)).tolist()
+    [0, 0, -1, 3]
+    """
+    choices, of_word = run.attended(run.layers).choices, run.points.of_token
+    place = np.empty(run.points.count, dtype=np.int64)
+    place[of_word] = np.arange(len(of_word))
+    first = choices.firsts(np.arange(len(choices)))
+    return np.where(choices.follows_leader, place[first], -1)[of_word]
+
+
 def _goes_on_for_ever(run: "Trajectory", layers: float) -> bool:
     return math.isinf(layers) and run.settled_at is not None
 

@@ -13,7 +13,7 @@ from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
-from hardmax.text.model.prepared import Decoding, Prepared
+from hardmax.text.model.prepared import Decoding, Prepared, Words
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.one_text import SHORT, Read, read_one
@@ -62,6 +62,12 @@ class Model:
         """The parameters of a layer."""
         return Dynamics(self.alpha, self.metric)
 
+    @property
+    def has_neutral(self) -> bool:
+        """Whether there is a neutral leader: an extra token of which the decoder says nothing (a single row: exactly 0;
+        several: the same for every class). A word that follows it adds nothing to the answer; the others count."""
+        return self.prepared.has_neutral
+
     def analyse(self, texts: Any) -> Analysis:
         """All that is found in the texts: known words, masses, leaders, logits, probabilities."""
         return join(list(self._parts(texts)), len(self.bias))
@@ -91,6 +97,12 @@ class Model:
         found = instance(found, Encoded, "`found`", "what `encode` or `read` found")
         return weigh(found, self.prepared, self.dynamics, self.layers)
 
+    def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
+        """The same, and what each word says where it ends, (words, rows): <decoder, z(layers)> / temperature."""
+        ends = np.empty((len(found.ids), self.dimension))
+        analysis = weigh(found, self.prepared, self.dynamics, self.layers, ends)
+        return analysis, self.prepared.decoding.says(ends)
+
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         texts = read_texts(texts)
         if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
@@ -102,9 +114,8 @@ class Model:
     @cached_property
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
-        table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
-        decoding = Decoding(self.decoder, self.bias, self.temperature)
-        return Prepared.of(table, decoding, self.dynamics, self.layers, self.binary)
+        vectors = Words(self.embeddings, self.extra, self.binary)
+        return Prepared.of(vectors, Decoding(self.decoder, self.bias, self.temperature), self.dynamics, self.layers)
 
     def _check(self) -> None:
         """Shapes, finiteness and sizes; raises InputError with one line."""

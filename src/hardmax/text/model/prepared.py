@@ -23,6 +23,18 @@ class Decoding(NamedTuple):
     bias: np.ndarray  # (rows,)
     temperature: float
 
+    def says(self, points: np.ndarray) -> np.ndarray:
+        """What a text would add to the logits all of whose words lie at a point, (points, rows)."""
+        return _dots(points, self.decoder.astype(np.float64)) / self.temperature
+
+
+class Words(NamedTuple):
+    """The vectors that a text can have, and whether a word said twice counts once."""
+
+    words: np.ndarray  # (tokens, d)
+    extra: np.ndarray | None  # (d,) in every text
+    binary: bool
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -31,13 +43,17 @@ class Prepared:
     vectors: Vectors
     rules: Rules
     depth: Depth
+    decoding: Decoding
     scores: np.ndarray  # (tokens, rows) <decoder, vector> / temperature
     bias: np.ndarray  # (rows,) / temperature
     binary: bool  # a word said twice counts once
+    extra: int  # the number of the extra token; -1: there is none
 
     @classmethod
-    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: float, binary: bool) -> "Prepared":
-        """The arrays for the vectors of words (tokens, d), and how their mean is decoded."""
+    def of(cls, vectors: Words, decoding: Decoding, dynamics: Dynamics, layers: float) -> "Prepared":
+        """The arrays for the vectors of words, and how their mean is decoded."""
+        has_extra = vectors.extra is not None
+        table = np.vstack([vectors.words, vectors.extra]) if has_extra else vectors.words
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
@@ -49,15 +65,25 @@ class Prepared:
             Vectors(table, *_levels(table)),
             Rules(matrix, float(dynamics.keep), walked, factors),
             Depth(powers, endless),
-            _dots(table, decoding.decoder.astype(np.float64)) / decoding.temperature,
+            decoding,
+            decoding.says(table),
             decoding.bias.astype(np.float64) / decoding.temperature,
-            binary,
+            vectors.binary,
+            len(table) - 1 if has_extra else -1,
         )
 
     @property
     def table(self) -> np.ndarray:
         """The vectors of words, (tokens, d) float64."""
         return self.vectors.table
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether the extra token says the same of every class, so that it makes no difference who follows it."""
+        if self.extra < 0:
+            return False
+        says = self.scores[self.extra]
+        return bool((says == (says[0] if len(says) > 1 else 0.0)).all())
 
     def voices(self, counts: np.ndarray) -> np.ndarray:
         """How much each word counts, given how often it is said."""

@@ -42,10 +42,13 @@ class Depth(NamedTuple):
 
 
 class Weights(NamedTuple):
-    """Of each word its mass in the mean of the last layer, and since which layer it leads, or -1."""
+    """Of each word its mass in the mean of the last layer, since which layer it leads, or -1, the place in its text of
+    the leader that it is with at the last layer, or -1, and, where there is room for it, where it ends (d numbers)."""
 
     masses: np.ndarray
     since: np.ndarray
+    follows: np.ndarray
+    ends: np.ndarray
 
 
 @njit
@@ -90,6 +93,20 @@ def _hand_back_all(room, count, rows, share, keep, mass):
         _hand_back(mass, keep, room.chosen[row], count, before)
 
 
+@njit
+def _write_down(room, count, chosen, share, order, start, weights):
+    """Since when each point leads, whom it follows and where it ends: it keeps a share of its way to whom it chose."""
+    points, since = room.points, room.since
+    for p in range(count):
+        word = start + order[p]
+        weights.since[word] = since[p]
+        weights.follows[word] = order[chosen[p]] if since[chosen[p]] >= 0 else -1
+        if len(weights.ends):
+            for axis in range(len(points)):
+                target = points[axis, chosen[p]]
+                weights.ends[word, axis] = target + share * (points[axis, p] - target)
+
+
 @spread(lambda said, *_: -(-(len(said.offsets) - 1) // TEXTS))
 def walk_texts(first, last, said, vectors, rules, depth, weights):
     """The mass of each word of each text in the final mean, and since when it leads.
@@ -117,7 +134,8 @@ def walk_texts(first, last, said, vectors, rules, depth, weights):
         share = depth.powers[rules.layers - reached] if settled else 1.0
         _hand_back_all(room, end - start, rows, share, rules.keep, mass)
         for p in range(end - start):
-            weights.masses[start + order[p]], weights.since[start + order[p]] = mass[p] / total, room.since[p]
+            weights.masses[start + order[p]] = mass[p] / total
+        _write_down(room, end - start, room.chosen[rows - 1], share, order, start, weights)
 
 
 @njit
