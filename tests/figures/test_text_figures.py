@@ -192,3 +192,12 @@ def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
         for number in (1, 2):
             save_figure(make(), tmp_path / f"{name}{number}.{suffix}")
         assert (tmp_path / f"{name}1.{suffix}").read_bytes() == (tmp_path / f"{name}2.{suffix}").read_bytes()
+
+
+def test_the_second_of_two_classes_has_the_colour_of_what_speaks_for_it():
+    from hardmax.figures.palette import AGAINST, FOR, look_of_class
+    from hardmax.text.explain.showing import _STYLE
+
+    assert (look_of_class(0, 2)[0], look_of_class(1, 2)[0]) == (AGAINST, FOR)
+    assert f".hardmax-for{{background:{FOR}33" in _STYLE
+    assert len({look_of_class(number, 5) for number in range(5)}) == 5
