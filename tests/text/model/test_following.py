@@ -10,7 +10,7 @@ from text.small_models import random_texts, small_model
 from hardmax.text.model.masses import ends, follows, walk_cloud
 
 DEPTHS = [0, 1, 3, 8, math.inf]
-NEUTRAL = {"extra": [0.0, 1.5], "decoder": [[4.0, 0.0]]}
+NEUTRAL: dict = {"extra": [0.0, 1.5], "decoder": [[4.0, 0.0]]}
 
 
 @pytest.mark.parametrize("layers", DEPTHS)
@@ -43,7 +43,8 @@ def test_words_end_where_the_run_ends(seed, layers):
 
 @pytest.mark.parametrize("layers", DEPTHS)
 def test_where_words_end_adds_up_to_the_logits(layers):
-    for changes in ({}, NEUTRAL, {"temperature": 2.5}):
+    several: list[dict] = [{}, NEUTRAL, {"temperature": 2.5}]
+    for changes in several:
         model = small_model(2, layers=layers, **changes)
         for text in random_texts(20):
             found, says = model.weigh_words(model.read(text).encoded)

@@ -52,8 +52,7 @@ class Prepared:
     @classmethod
     def of(cls, vectors: Words, decoding: Decoding, dynamics: Dynamics, layers: float) -> "Prepared":
         """The arrays for the vectors of words, and how their mean is decoded."""
-        has_extra = vectors.extra is not None
-        table = np.vstack([vectors.words, vectors.extra]) if has_extra else vectors.words
+        table = vectors.words if vectors.extra is None else np.vstack([vectors.words, vectors.extra])
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
@@ -69,7 +68,7 @@ class Prepared:
             decoding.says(table),
             decoding.bias.astype(np.float64) / decoding.temperature,
             vectors.binary,
-            len(table) - 1 if has_extra else -1,
+            -1 if vectors.extra is None else len(table) - 1,
         )
 
     @property
