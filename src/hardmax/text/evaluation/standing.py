@@ -13,6 +13,7 @@ import numpy as np
 from hardmax.checking import instance, short, whole_number
 from hardmax.errors import InputError
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.texts import read_texts
 
 JOINT = " . "
 SAMPLE = 1000  # texts
@@ -68,11 +69,12 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     """
     instance(model, TextModel, "`model`", "a TextModel")
     at_most, seed = whole_number(at_most, "`at_most`", at_least=1), whole_number(seed, "`seed`", at_least=0)
-    if not len(texts):
+    given = _strings(texts)
+    if not given:
         raise InputError("`texts` is empty: expected at least one text.")
     rng = np.random.default_rng(seed)
-    rows = np.sort(rng.permutation(len(texts))[:at_most])
-    whole, parts = [texts[row] for row in rows.tolist()], []
+    rows = np.sort(rng.permutation(len(given))[:at_most])
+    whole, parts = [given[row] for row in rows], []
     for text in whole:
         places = find_places(model, text)
         parts.append([_kept(text, places.leaders), _kept(text, places.counting), *_less(model, text, places, rng)])
@@ -94,11 +96,12 @@ def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequenc
     >>> share_inside(model, ["A great film.", "Awful!"], [[(2, 7)], []])
     0.5
     """
-    first = whole_number(first, "`first`", at_least=1)
-    if len(texts) != len(spans):
-        raise InputError(f"`spans` are for {len(spans)} texts: expected {len(texts)}, one list for each text.")
+    instance(model, TextModel, "`model`", "a TextModel")
+    first, given = whole_number(first, "`first`", at_least=1), _strings(texts)
+    if not isinstance(spans, list | tuple) or len(spans) != len(given):
+        raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {short(spans)}.")
     hits = []
-    for row, (text, marked) in enumerate(zip(texts, spans, strict=True)):
+    for row, (text, marked) in enumerate(zip(given, spans, strict=True)):
         _check_spans(marked, row, len(text))
         for own in find_places(model, text).first_leaders[:first]:
             hits.append(any(_overlap(span, other) for span in own for other in marked))
@@ -141,6 +144,13 @@ def _cut(text: str, spans: Sequence[Span]) -> str:
     return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
+def _strings(texts: Any) -> list[str]:
+    found = read_texts(texts).strings()
+    if found is None:
+        raise InputError("`texts` are not UTF-8: expected texts.")
+    return found
+
+
 def _spans(places: np.ndarray) -> list[Span]:
     return [(start, end) for start, end in places.tolist()]
 
@@ -151,7 +161,11 @@ def _overlap(one: Span, other: Span) -> bool:
 
 def _check_spans(marked: Any, row: int, length: int) -> None:
     wish = f"pairs (start, end) of whole numbers from 0 to {length}"
+    if not isinstance(marked, list | tuple | np.ndarray):
+        raise InputError(f"`spans` of text {row} are {short(marked)}: expected a list of {wish}.")
     for span in marked:
         pair = isinstance(span, list | tuple | np.ndarray) and len(span) == 2
-        if not pair or not all(isinstance(at, int | np.integer) and 0 <= at <= length for at in span):
+        if not pair or not all(
+            isinstance(at, int | np.integer) and not isinstance(at, bool) and 0 <= at <= length for at in span
+        ):
             raise InputError(f"`spans` of text {row} hold {short(span)}: expected {wish}.")
