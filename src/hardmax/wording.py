@@ -14,6 +14,24 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun if number == 1 else noun + 's'}"
 
 
+def depth(layers: float) -> str:
+    """How many layers, for people.
+
+    >>> depth(8), depth(math.inf)
+    ('8 layers', 'infinitely many layers')
+    """
+    return "infinitely many layers" if math.isinf(layers) else counted(int(layers), "layer")
+
+
+def plain_depth(layers: float) -> int | str:
+    """How many layers, for JSON, which has no infinity: "inf".
+
+    >>> plain_depth(8), plain_depth(math.inf)
+    (8, 'inf')
+    """
+    return "inf" if math.isinf(layers) else int(layers)
+
+
 def chance(probability: float) -> str:
     """A probability for people. It never claims certainty, even where floats have rounded to it.
 

@@ -10,6 +10,7 @@ from planted_files import TEST, write_csv
 
 from hardmax.text.data.planted import Planted
 from hardmax.text.evaluation.metrics import evaluate
+from hardmax.text.evaluation.standing import measure_standing
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 
@@ -115,6 +116,25 @@ def test_numbers_written_in_a_file_are_the_classes_of_a_model_that_has_numbers(h
     assert document["confusion"] == whole["confusion"]
 
 
+def test_labels_are_renamed_before_they_are_compared(hardmax: Command, here: Path):
+    labels = [str(int(label == "positive")) for label in TEST.labels]
+    write_csv(here / "numbers.csv", Planted(TEST.texts, labels, {}))
+    whole = json.loads(hardmax("evaluate", "model", "test.csv", "--json").out)
+    mapped = json.loads(hardmax("evaluate", "model", "numbers.csv", "--map", "1=positive, 0=negative", "--json").out)
+    assert mapped == whole
+
+
+def test_what_parts_of_texts_say_is_told(hardmax: Command, here: Path):
+    document = json.loads(hardmax("evaluate", "model", "test.csv", "--json").out)
+    assert document["standing"] == measure_standing(make_model(), TEST.texts).to_dict()
+    assert document["words_that_count"] == make_model().analyse(TEST.texts).counting_per_text.mean()
+    told = facts(hardmax("evaluate", "model", "test.csv"))
+    assert told["same label from the leaders alone"] == f"{document['standing']['leaders_alone']:.3f} (of 40 texts)"
+    assert told["words that count, a text"] == f"{document['words_that_count']:.1f}"
+    assert json.loads(hardmax("evaluate", "model", "test.csv", "--sample", "7", "--json").out)["standing"]["texts"] == 7
+    assert json.loads(hardmax("evaluate", "model", "test.csv", "--sample", "0", "--json").out)["standing"] is None
+
+
 def test_bad_rows_are_listed_and_left_out_or_refused(hardmax: Command, here: Path):
     with (here / "test.csv").open("a") as stream:
         stream.write(",positive\n")
@@ -146,6 +166,9 @@ def test_a_model_with_a_wrong_hash_is_refused(hardmax: Command, here: Path):
         (("--picture", "honest.gif"), ("--picture", ".png")),
         (("--embedding", "nowhere/words.png"), ("--embedding", "folder")),
         (("--text", "story"), ("--text", "story")),
+        (("--map", "1"), ("--map", "1=positive")),
+        (("--map", "1=a,1=b"), ("--map", "once")),
+        (("--sample", "-1"), ("--sample", "from 0 up")),
     ],
 )
 def test_a_bad_option_is_refused_before_the_work(options: tuple, words: tuple, hardmax: Command, here: Path):

@@ -7,16 +7,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
 from hardmax import InputError
 from hardmax.figures.embedding import MOST_LABELS, draw_embedding, embedding_figure, plane_of
+from hardmax.figures.palette import AGAINST, FOR, look_of_class
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
 from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
 from hardmax.text.evaluation.leading import Leader, frequent_leaders
 from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
+from hardmax.text.explain.showing import _STYLE
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.log import Epoch
@@ -192,3 +195,23 @@ def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
         for number in (1, 2):
             save_figure(make(), tmp_path / f"{name}{number}.{suffix}")
         assert (tmp_path / f"{name}1.{suffix}").read_bytes() == (tmp_path / f"{name}2.{suffix}").read_bytes()
+
+
+def test_the_second_of_two_classes_has_the_colour_of_what_speaks_for_it():
+    assert (look_of_class(0, 2)[0], look_of_class(1, 2)[0]) == (AGAINST, FOR)
+    assert f".hardmax-for{{background:{FOR}33" in _STYLE
+    assert len({look_of_class(number, 5) for number in range(5)}) == 5
+    model = MODELS["in the plane"]
+    drawn = draw_embedding(model, leaders_of(model), axes())
+    for marks, half, colour in zip(drawn.leaders, drawn.halves, (AGAINST, FOR), strict=True):
+        assert same_color(np.asarray(marks.get_facecolor())[0], colour)
+        assert same_color(np.asarray(half.get_facecolor())[0][:3], colour)
+
+
+def test_the_card_of_a_model_has_the_same_colours():
+    # Of two words one speaks for the second class.
+    model = replace(
+        MODELS["in the plane"], vocabulary=Vocabulary(["good"], [[1, 1]]), embeddings=[[1.0, 0.0]], decoder=[[1.0, 0.0]]
+    )
+    assert FOR in model._repr_html_()
+    assert AGAINST not in model._repr_html_()

@@ -43,7 +43,7 @@ def exact_logits(model: TextModel, text: str) -> list[Fraction]:
     cloud = np.array([[Fraction(float(x)) for x in vector] for vector in vectors], dtype=object)
     mean = [Fraction(0)] * model.dimension
     if len(cloud):
-        for _ in range(model.layers):
+        for _ in range(int(model.layers)):
             cloud = hardmax.step(cloud, model.dynamics)
         mean = cloud.sum(axis=0) / Fraction(len(cloud))
     rows = zip(model.decoder.tolist(), model.bias.tolist(), strict=True)

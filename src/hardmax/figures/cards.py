@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax.figures.asked import LimitLike, ModelLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
+from hardmax.figures.palette import place_of_class
 from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
 from hardmax.figures.svg import Sketch, sketch_svg
 from hardmax.markup import card, note, side_by_side, table
@@ -47,7 +48,8 @@ def model_card(model: ModelLike) -> str:
     often = np.argsort(-model.vocabulary.documents, kind="stable")[:MOST_WORDS]
     nobody = np.zeros(len(often), dtype=bool)
     flat = (places @ plane_axes(places))[often]
-    sketch = Sketch(path=flat[None], leads=nobody, groups=says[often].argmax(axis=1), hull=np.empty((0, 2)))
+    groups = place_of_class(says[often].argmax(axis=1), len(model.classes))
+    sketch = Sketch(path=flat[None], leads=nobody, groups=groups, hull=np.empty((0, 2)))
     picture = sketch_svg(sketch, repr(model), width=_LARGE[0], height=_LARGE[1])
     most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
     best = [[name, *(f"“{words[v]}”" for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]

@@ -12,7 +12,7 @@ from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
 from hardmax.figures.labels import place_labels
 from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection, QuadContourSet
-from hardmax.figures.palette import FAINT, INK, look_of
+from hardmax.figures.palette import FAINT, INK, look_of_class
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import our_look, plain_axes
 from hardmax.foreign import harmless_label
@@ -75,7 +75,7 @@ def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) ->
     marks = []
     for c, name in enumerate(model.classes):
         these = [n for n, leader in enumerate(leaders) if leader.lean == name]
-        color, shape = look_of(c)
+        color, shape = look_of_class(c, len(model.classes))
         marks.append(
             ax.scatter(*places[these].T, s=sizes[these], c=color, marker=shape, edgecolors="white", lw=0.5, zorder=5)
         )
@@ -142,7 +142,7 @@ def _draw_sides(model: ModelLike, plane: Plane, ax: Axes) -> tuple[list[QuadCont
     halves, borders = [], []
     for c, lead in enumerate(leads):
         if lead.max() > 0:
-            tint = [look_of(c)[0]]
+            tint = [look_of_class(c, len(leads))[0]]
             halves.append(ax.contourf(x, y, lead, levels=[0, lead.max() + 1], colors=tint, alpha=0.09, zorder=0))
         if lead.min() < 0 < lead.max() and (c or len(leads) > 2):  # two classes share one border
             borders.append(ax.contour(x, y, lead, levels=[0], colors=INK, linewidths=0.8, zorder=1))
@@ -170,7 +170,7 @@ def _title(model: ModelLike, leaders: Sequence[LeaderLike]) -> str:
 
 def _key(model: ModelLike) -> list[Line2D]:
     signs = [
-        _sign(*look_of(c), f"leads for {harmless_label(name)}: the larger, the more texts", 6)
+        _sign(*look_of_class(c, len(model.classes)), f"leads for {harmless_label(name)}: the larger, the more texts", 6)
         for c, name in enumerate(model.classes)
     ]
     return [

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from hardmax.checking import a_text, file_path, truth_value
 from hardmax.figures.cards import model_card
 from hardmax.text.model.model import Model
-from hardmax.wording import counted
+from hardmax.wording import counted, depth
 
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
@@ -80,7 +80,7 @@ class TextModel(Model):
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
         return (
             f"TextModel({counted(len(self.vocabulary), 'token')} in {counted(self.dimension, 'dimension')}, "
-            f"{counted(self.layers, 'layer')}, "
+            f"{depth(self.layers)}, "
             f"alpha {self.alpha}, classes {named})"
         )
 

@@ -10,6 +10,7 @@ from text.small_models import random_texts, small_model
 
 from hardmax.errors import InputError
 from hardmax.text.explain.account import EXTRA
+from hardmax.text.tokens.vocabulary import Vocabulary
 
 GRID = np.random.default_rng(1).integers(-1, 2, size=(13, 2))
 MODELS = {
@@ -17,6 +18,13 @@ MODELS = {
     "three classes": small_model(classes=3),
     "extra token": small_model(extra=[0.3, -1.5], temperature=2.5),
     "ties": small_model(embeddings=GRID),
+    "neutral": small_model(extra=[0.0, 3.0], decoder=[[4.0, 0.0]], temperature=0.5, binary=True),
+    "three classes, one neutral leader": small_model(
+        classes=3, extra=[0.0, 3.0], decoder=[[4.0, 0.5], [0.0, 0.5], [-4.0, 0.5]], layers=math.inf
+    ),
+    "neutral and endless": small_model(5, extra=[0.0, 3.0], decoder=[[4.0, 0.0]], layers=math.inf),
+    "neutral and tied": small_model(embeddings=GRID, extra=[0.0, 1.0], decoder=[[4.0, 0.0]], layers=math.inf),
+    "no layers": small_model(layers=0, extra=[0.0, 3.0], decoder=[[4.0, 0.0]]),
 }
 TEXT = "A great film? The <b>plot</b> is NOT  good & awful, the worst!"
 
@@ -51,7 +59,8 @@ def test_leaders_are_those_of_the_run(name):
             continue
         found = model.analyse([text])
         surfaces = [*model.vocabulary.surfaces, EXTRA]
-        assert {share.word for share in why.leaders} == {surfaces[found.ids[t]] for t in why.trajectory.leaders}
+        wanted = {surfaces[found.ids[t]] for t in why.trajectory.leaders}
+        assert {share.word for share in why.leaders} == wanted - ({EXTRA} if model.has_neutral else set())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -61,10 +70,81 @@ def test_masses_rebuild_the_mean_of_the_last_layer(name):
         why = model.explain(text)
         if why.trajectory is None:
             continue
-        end = why.trajectory.at(model.layers)
+        run = why.trajectory
+        end = run.ends() if math.isinf(model.layers) else run.at(run.layers)
         mean = (end * why.voices[:, None]).sum(axis=0) / why.voices.sum()
         masses = model.analyse([text]).masses
         assert np.allclose(masses @ why.points, mean, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_bias_votes_and_the_rest_add_up_to_the_logit(name):
+    for text in random_texts(60):
+        why = MODELS[name].explain(text)
+        parts = [vote.vote for vote in why.counting]
+        assert math.fsum([why.bias, *parts, why.rest]) == pytest.approx(why.logit, rel=1e-9, abs=1e-9)
+        assert parts == sorted(parts, key=abs, reverse=True)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_words_that_count_are_those_that_do_not_follow_the_neutral_leader(name):
+    model = MODELS[name]
+    for text in random_texts(30):
+        why, found = model.explain(text), model.analyse([text])
+        surfaces = [*model.vocabulary.surfaces, EXTRA]
+        words = [surfaces[token] for token in found.ids]
+        assert {vote.word for vote in why.counting} == {
+            w for w, counts in zip(words, found.counting, strict=True) if counts
+        }
+        followed = {w: words[place] if place >= 0 else None for w, place in zip(words, found.follows, strict=True)}
+        assert {vote.word: vote.leader for vote in why.counting}.items() <= followed.items()
+        voices = dict(zip(words, why.voices.tolist(), strict=True))
+        neutral = sum(voices[w] for w in words if w != EXTRA and model.has_neutral and followed[w] == EXTRA)
+        assert why.neutral * max(1, sum(n for w, n in voices.items() if w != EXTRA)) == pytest.approx(neutral)
+
+
+def test_who_follows_a_neutral_leader_for_ever_adds_nothing():
+    model = MODELS["neutral and endless"]
+    told = [model.explain(text) for text in random_texts(60)]
+    assert any(why.neutral > 0.2 for why in told)
+    for why in told:
+        if any(share.word == EXTRA and share.leads for share in why.ledger):
+            assert why.rest == pytest.approx(0, abs=1e-12)
+
+
+def test_without_a_neutral_leader_every_word_counts():
+    for name in ("plain", "extra token", "three classes"):
+        why = MODELS[name].explain(TEXT)
+        assert {vote.word for vote in why.counting} == {share.word for share in why.ledger} - {EXTRA}
+        assert why.neutral == 0
+
+
+def test_both_ledgers_are_shown_and_what_is_too_long_is_told():
+    # Every word leads: twenty of them are shown, and what the others add together.
+    words = [f"w{chr(97 + n)}" for n in range(26)]
+    turns = np.linspace(0, 2 * np.pi, 26, endpoint=False)
+    known = Vocabulary(words, np.ones((26, 2)))
+    model = small_model(vocabulary=known, embeddings=np.stack([np.cos(turns), np.sin(turns)], axis=1))
+    why = model.explain(" ".join(words))
+    lines = str(why).splitlines()
+    first, second = (
+        next(n for n, line in enumerate(lines) if title in line) for title in ("words that count", "leaders")
+    )
+    assert [line.split()[0] for line in lines[first + 1 : first + 21]] == [vote.word for vote in why.counting[:20]]
+    assert lines[first + 21].split()[:4] == ["…", "and", "6", "more"]
+    assert float(lines[first + 21].split()[4]) == pytest.approx(sum(vote.vote for vote in why.counting[20:]), abs=6e-4)
+    assert [line.split()[0] for line in lines[second - 2 : second]] == ["bias", "logit"]
+    assert "more" not in why._repr_html_()
+
+
+def test_the_text_is_marked_by_side_and_leaders_apart():
+    vectors = [[3, 0.1], [-3, 0.1], [0.01, 0.2], [0.5, 0.1]] + [[0, 0.1]] * 9
+    model = small_model(embeddings=vectors, extra=[0.0, 1.0], decoder=[[4.0, 0.0]], layers=math.inf)
+    shown = model.explain("great film, plot but the awful")._repr_html_()
+    marks = re.findall('<mark class="hardmax-([^"]*)">(.*?)</mark>', shown)
+    assert marks == [("for hardmax-leads", "great"), ("for", "plot"), ("against hardmax-leads", "awful")]
+    assert "<td>neutral leader</td>" in shown
+    assert "<td>leads</td>" in shown
 
 
 def test_spans_point_at_the_words_in_the_original():
@@ -130,7 +210,8 @@ def test_overlapping_leaders_are_marked_once():
     why = model.explain("A not good film")
     assert {share.word for share in why.leaders} >= {"not good", "good"}
     shown = why._repr_html_()
-    assert re.findall("<mark[^>]*>(.*?)</mark>", shown) in (["not good"], ["good"])
+    assert re.findall("<mark[^>]*leads[^>]*>(.*?)</mark>", shown) in (["not good"], ["good"])
+    assert re.findall("<mark[^>]*>(.*?)</mark>", shown) in (["A", "not good", "film"], ["A", "good", "film"])
 
 
 @pytest.mark.parametrize("suffix", [".html", ".json", ".txt"])

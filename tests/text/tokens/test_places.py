@@ -58,7 +58,7 @@ def test_of_a_long_text_the_opening_and_the_leaders_are_shown():
     filler = "word " * WHOLE
     why = PLAIN.explain(f"It begins. {filler}a great film {filler}an awful plot {filler}It ends.")
     found = pieces(why)
-    assert [piece.text for piece in found if piece.side in ("for", "against")] == ["great", "awful"]
+    assert [piece.text for piece in found if piece.leads] == ["great", "awful"]
     assert found[0].text.startswith("It begins. word")
     hidden = [piece.text for piece in found if piece.side == "left out"]
     assert len(hidden) == 3

@@ -7,6 +7,7 @@ import typer
 from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
+from hardmax.errors import InputError
 
 
 @grouped
@@ -22,28 +23,53 @@ def evaluate_command(
     embedding: Annotated[
         str | None, typer.Option(help="Draw the words and leaders to a .png, .svg or .pdf file.")
     ] = None,
+    rename: Annotated[
+        str | None,
+        typer.Option("--map", help="What labels of the file are called by the model: 1=positive,0=negative."),
+    ] = None,
+    sample: Annotated[
+        int, typer.Option(help="How many texts are also read in parts: leaders alone, and so on; 0 for none.")
+    ] = 1000,
     as_json: AsJson = False,
 ) -> None:
     """Measure a model on texts with labels.
 
-    Says how often it is right, how honest its probabilities are, and which words lead.
+    Says how often it is right, how honest its probabilities are, which words lead, how many count, and whether the
+    label stays the same if only the leaders, or the words that count, are left of a text, or all but these.
     """
     for path, option in ((picture, "--picture"), (embedding, "--embedding")):
         if path is not None:
             check_picture(path, option)
+    if sample < 0:
+        raise InputError(f"`--sample` must be a whole number from 0 up, not {sample}.")
+    names = {} if rename is None else read_names(rename)
     check_corpus(file)
 
     # Only now, since scipy takes most of a second to come.
     from hardmax.cli.reports import evaluate as evaluate_report
     from hardmax.text.evaluation.measuring import evaluate_model
+    from hardmax.text.evaluation.standing import measure_standing
     from hardmax.text.shipped import load
 
     loaded = load(model)
     corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
-    found = evaluate_model(loaded, corpus.texts, corpus.labels)
+    found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
+    standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
     for path in evaluate_report.draw(loaded, found, picture, embedding):
         narrate(f"wrote {path}")
     if as_json:
-        print_json(evaluate_report.document(loaded, found))
+        print_json(evaluate_report.document(loaded, found, standing))
     else:
-        evaluate_report.show(loaded, found)
+        evaluate_report.show(loaded, found, standing)
+
+
+def read_names(text: str) -> dict[str, str]:
+    """What labels are called instead.
+
+    >>> read_names("1=positive, 0=negative")
+    {'1': 'positive', '0': 'negative'}
+    """
+    pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        raise InputError(f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}.")
+    return {pair[0]: pair[1] for pair in pairs}

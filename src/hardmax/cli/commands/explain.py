@@ -14,19 +14,22 @@ if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
 
 DEFAULT_MODEL = "imdb-2d"
-STYLES = {"": "", "for": "bold underline blue", "against": "bold reverse red", "left out": "dim"}
+STYLES = {"": "", "for": "underline blue", "against": "reverse red", "left out": "dim"}
 
 
 def explain_command(
     text: Annotated[str | None, typer.Argument(help="The text, or - for standard input.")] = None,
     file: Annotated[str | None, typer.Option("--file", "-f", help="Read the text from a file instead.")] = None,
     model: Annotated[str, typer.Option(help="The folder of a model, or the name of one that ships.")] = DEFAULT_MODEL,
-    html: Annotated[str | None, typer.Option(help="Write a page with the leaders marked to a .html file.")] = None,
+    html: Annotated[
+        str | None, typer.Option(help="Write a page with the words that count marked to a .html file.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say why a model gives a text its label.
 
-    Prints the label, its probability, the words that lead, and how they add up to the score.
+    Prints the label, its probability, the words that count and whom they follow, the words that lead, and how both add
+    up to the score.
     """
     if html is not None:
         check_target(html, "--html", (".html", ".htm"))
@@ -66,7 +69,8 @@ def _show(explanation: "Explanation") -> None:
     marked = Text()
     for piece in pieces(explanation):
         text = harmless_text(piece.text)
-        marked.append(f"\n{text}\n" if piece.side == "left out" else text, STYLES[piece.side])
+        style = STYLES[piece.side] + " bold" * piece.leads
+        marked.append(f"\n{text}\n" if piece.side == "left out" else text, style)
     console = Console(highlight=False)
     console.print(marked, "\n")
     console.print(Text(str(explanation)))

@@ -4,6 +4,7 @@ from typing import Any
 
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_json, print_table
+from hardmax.wording import plain_depth
 
 COLUMNS = ("name", "tokens", "dimension", "layers", "alpha", "classes", "accuracy")
 
@@ -32,7 +33,7 @@ def _described(name: str) -> dict[str, Any]:
         "name": name,
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": model.layers,
+        "layers": plain_depth(model.layers),
         "alpha": model.alpha,
         "classes": list(model.classes),
         "accuracy": model.metrics.get("accuracy"),

@@ -4,21 +4,24 @@ from typing import TYPE_CHECKING, Any
 
 from hardmax.cli.output import print_facts, print_table
 from hardmax.errors import InputError
+from hardmax.wording import counted, depth, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.text.evaluation.leading import Leader
     from hardmax.text.evaluation.measuring import Evaluation
+    from hardmax.text.evaluation.standing import Standing
     from hardmax.text.text_model import TextModel
 
 SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
 
 
-def document(model: "TextModel", found: "Evaluation") -> dict[str, Any]:
+def document(model: "TextModel", found: "Evaluation", standing: "Standing | None") -> dict[str, Any]:
     """Everything that was measured, as plain data; the 30 most frequent leaders."""
     from hardmax import __version__
 
     about = {"hardmax": __version__, "model": describe(model), "classes": list(model.classes)}
-    return about | found.metrics | {"leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]]}
+    measured = found.metrics | {"standing": None if standing is None else standing.to_dict()}
+    return about | measured | {"leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]]}
 
 
 def describe(model: "TextModel") -> dict[str, Any]:
@@ -26,7 +29,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": model.layers,
+        "layers": plain_depth(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
     }
@@ -35,12 +38,12 @@ def describe(model: "TextModel") -> dict[str, Any]:
 def in_words(model: "TextModel") -> str:
     """The same in a line."""
     size = f"{len(model.vocabulary):,} tokens, dimension {model.dimension}"
-    return f"{size}, {model.layers} layers, alpha {model.alpha}"
+    return f"{size}, {depth(model.layers)}, alpha {model.alpha}"
 
 
-def show(model: "TextModel", found: "Evaluation") -> None:
+def show(model: "TextModel", found: "Evaluation", standing: "Standing | None") -> None:
     """Prints the numbers, the confusion and the leaders."""
-    print_facts(facts(model, found.metrics), comment="# ")
+    print_facts([*facts(model, found.metrics), *_what_stands(standing)], comment="# ")
     names = [str(name) for name in model.classes]
     rows = [[name, *map(str, row)] for name, row in zip(names, found.metrics["confusion"], strict=True)]
     print_table(["true \\ predicted", *names], rows, right=names)
@@ -66,6 +69,19 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
         ("calibration error", f"{metrics['calibration_error']:.4f}"),
         ("leaders a text", f"{metrics['leaders_per_text']:.2f}"),
         ("mass on leaders", f"{metrics['mass_on_leaders']:.3f}"),
+        ("words that count, a text", f"{metrics['words_that_count']:.1f}"),
+    ]
+
+
+def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
+    if standing is None:
+        return []
+    of = f" (of {counted(standing.texts, 'text')})"
+    return [
+        ("same label from the leaders alone", f"{standing.leaders_alone:.3f}{of}"),
+        ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
+        ("same label without the words that count", f"{standing.without_counting:.3f}"),
+        ("same label without as many others", f"{standing.without_others:.3f}"),
     ]
 
 

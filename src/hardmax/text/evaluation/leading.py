@@ -43,6 +43,8 @@ def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None)
     instance(found, Analysis, "`found`", "what `model.analyse` gives")
     most = None if most is None else whole_number(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
+    if model.has_neutral:  # it leads everywhere, and is no word
+        leads &= found.ids != model.prepared.extra
     tokens, times = np.unique(found.ids[leads], return_counts=True)
     masses = np.bincount(found.ids[leads], found.masses[leads], minlength=len(model.prepared.table))
     surfaces = (*model.vocabulary.surfaces, EXTRA)

@@ -28,6 +28,7 @@ def evaluate_model(model: TextModel, texts: Sequence[str], labels: Sequence[Any]
     found = model.analyse(texts)
     metrics = evaluate(truth, found.probabilities) | {
         "leaders_per_text": float(found.leaders_per_text.mean()),
+        "words_that_count": float(found.counting_per_text.mean()),
         "mass_on_leaders": float(found.mass_on_leaders.mean()),
         "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
     }

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.masses import walk_cloud
-from hardmax.wording import EXTRA
+from hardmax.wording import EXTRA, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
@@ -44,6 +44,32 @@ class Share:
         }
 
 
+@dataclass(frozen=True, kw_only=True)
+class Vote:
+    """A word that counts, and what it adds to the logit by ending where it ends."""
+
+    word: str
+    count: int  # how often it is said
+    leader: str | None  # the word that it follows, itself if it leads; None if it is with several, or with nobody yet
+    vote: float  # its share of the words times what the decoder says of where it ends
+    places: np.ndarray = field(repr=False, compare=False)
+
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where it stands: text[start:end]."""
+        return tuple(zip(*self.places.T.tolist(), strict=True))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The vote as plain data."""
+        return {
+            "word": self.word,
+            "spans": self.spans,
+            "count": self.count,
+            "leader": self.leader,
+            "vote": self.vote,
+        }
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Account:
     """All that is known of one text, as data; an `Explanation` also shows and saves itself."""
@@ -56,15 +82,20 @@ class Account:
     logit: float
     bias: float
     ledger: tuple[Share, ...]  # every known word, the largest contributions first
+    counting: tuple[Vote, ...]  # the words that count, the largest votes first
+    neutral: float  # the share of the words said that follow the neutral leader
+    rest: float  # what these add together, and the extra token
+    has_neutral: bool
     points: np.ndarray  # the cloud, in the order in which words appear
     voices: np.ndarray  # how much each of them counts
     dynamics: Dynamics
-    layers: int
+    layers: int | float
 
     @property
     def leaders(self) -> tuple[Share, ...]:
-        """The words that lead, those with the largest mass first."""
-        return tuple(sorted((share for share in self.ledger if share.leads), key=lambda share: -share.mass))
+        """The words that lead, those with the largest mass first; a neutral leader is no word, and is left out."""
+        leading = [share for share in self.ledger if share.leads and not (self.has_neutral and share.word == EXTRA)]
+        return tuple(sorted(leading, key=lambda share: -share.mass))
 
     @property
     def known(self) -> int:
@@ -87,8 +118,11 @@ class Account:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": self.layers,
+            "layers": plain_depth(self.layers),
             "alpha": str(self.dynamics.alpha),
+            "neutral": self.neutral,
+            "rest": self.rest,
+            "counting": [vote.to_dict() for vote in self.counting],
             "leaders": [share.to_dict() for share in self.leaders],
             "ledger": [share.to_dict() for share in self.ledger],
         }

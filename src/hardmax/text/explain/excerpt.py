@@ -1,5 +1,7 @@
-"""The text of an explanation in pieces, its leaders marked; of a long text only the opening and the neighbourhood of
-leaders, with a word about what is left out, so that nobody has to scroll through a book.
+"""The text of an explanation in pieces, the words that count marked, and leaders among them.
+
+Of a long text only the opening and the neighbourhood of leaders are there, with a word about what is left out, so that
+nobody has to scroll through a book.
 """
 
 from dataclasses import dataclass
@@ -7,7 +9,7 @@ from typing import Literal
 
 import numpy as np
 
-from hardmax.text.explain.account import Account, Share
+from hardmax.text.explain.account import Account, Share, Vote
 
 WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than this shown of one that is longer
 AROUND = 200  # characters on either side of a leader
@@ -16,21 +18,23 @@ _NEAR_SPACE = 30  # characters in which to find a space, so that words are not c
 
 Side = Literal["", "for", "against", "left out"]
 Span = tuple[int, int]
+Mark = tuple[int, int, Side, bool]
 
 
 @dataclass(frozen=True)
 class Piece:
-    """Some characters: plain text, a leader that speaks for or against, or a word about what is left out."""
+    """Some characters: plain text, a word that counts for or against, or a word about what is left out."""
 
     text: str
     side: Side = ""
+    leads: bool = False
 
 
 def pieces(account: Account) -> list[Piece]:
-    """The text from its beginning to its end. Where leaders overlap, the one with more mass is marked."""
+    """The text from its beginning to its end. Where words overlap, leaders come first, by mass, then larger votes."""
     text = account.text
     windows = _windows(text, account.leaders)
-    marks = _marks(account.leaders, windows, len(text))
+    marks = _marks(account, windows)
     found, at = [], 0
     for first, last in windows:
         found += _left_out(at, first)
@@ -68,15 +72,20 @@ def _window(text: str, place: int) -> Span:
     return first, last
 
 
-def _marks(leaders: tuple[Share, ...], windows: list[Span], length: int) -> list[tuple[int, int, Side]]:
-    """The leaders that stand in the windows, in order, without overlaps."""
-    taken, marks = bytearray(length), []
-    for share in leaders:
-        side: Side = "for" if share.contribution >= 0 else "against"
-        for start, end in _standing_in(windows, share.places):
+def _marks(account: Account, windows: list[Span]) -> list[Mark]:
+    """The words that count and stand in the windows, in order, without overlaps."""
+    taken, marks = bytearray(len(account.text)), []
+    mass = {share.word: share.mass for share in account.leaders}
+
+    def rank(vote: Vote) -> tuple[float, float]:
+        return -mass.get(vote.word, -1.0), -abs(vote.vote)
+
+    for vote in sorted(account.counting, key=rank):
+        side: Side = "for" if vote.vote >= 0 else "against"
+        for start, end in _standing_in(windows, vote.places):
             if taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (end - start)
-                marks.append((start, end, side))
+                marks.append((start, end, side, vote.word in mass))
     return sorted(marks)
 
 
@@ -89,13 +98,13 @@ def _standing_in(windows: list[Span], places: np.ndarray) -> list[list[int]]:
     return places[np.unique(np.concatenate(reached))].tolist()
 
 
-def _inside(text: str, first: int, last: int, marks: list[tuple[int, int, Side]]) -> list[Piece]:
+def _inside(text: str, first: int, last: int, marks: list[Mark]) -> list[Piece]:
     """The pieces of one window; a mark that reaches beyond it is cut."""
     found, at = [], first
-    for start, end, side in marks:
+    for start, end, side, leads in marks:
         if start < last and first < end:
             start, end = max(start, first), min(end, last)
-            found += [Piece(text[at:start]), Piece(text[start:end], side)]
+            found += [Piece(text[at:start]), Piece(text[start:end], side, leads)]
             at = end
     return [*found, Piece(text[at:last])]
 

@@ -1,7 +1,11 @@
 """From one text to its explanation."""
 
+import math
+
+import numpy as np
+
 from hardmax.compiling import letting_numba_sleep
-from hardmax.text.explain.account import Share
+from hardmax.text.explain.account import Share, Vote
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.model.model import Model
 from hardmax.wording import EXTRA
@@ -11,7 +15,7 @@ def explain(model: Model, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
     read = model.read(text)
     with letting_numba_sleep():
-        found = model.weigh(read.encoded)
+        found, says = model.weigh_words(read.encoded)
     best = int(found.probabilities[0].argmax())
     row, towards = (0, 1) if len(model.bias) == 1 else (best, best)
     surfaces = (*model.vocabulary.surfaces, EXTRA)
@@ -28,6 +32,19 @@ def explain(model: Model, text: str) -> Explanation:
             found.ids, found.counts, found.masses, found.leader_since, read.places, strict=True
         )
     ]
+    voices = model.prepared.voices(found.counts)
+    votes = voices / max(voices.sum(), 1) * says[:, row]
+    counting = [
+        Vote(
+            word=surfaces[found.ids[t]],
+            places=read.places[t],
+            count=int(found.counts[t]),
+            leader=surfaces[found.ids[found.follows[t]]] if found.follows[t] >= 0 else None,
+            vote=float(votes[t]),
+        )
+        for t in np.flatnonzero(found.counting)
+    ]
+    words = found.ids < len(model.vocabulary)
     return Explanation(
         text=text,
         label=model.classes[best],
@@ -37,8 +54,12 @@ def explain(model: Model, text: str) -> Explanation:
         logit=float(found.logits[0, row]),
         bias=float(model.prepared.bias[row]),
         ledger=tuple(sorted(ledger, key=lambda share: -abs(share.contribution))),
+        counting=tuple(sorted(counting, key=lambda vote: -abs(vote.vote))),
+        neutral=float(voices[words & ~found.counting].sum() / max(voices[words].sum(), 1)),
+        rest=math.fsum(votes[~found.counting]),
+        has_neutral=model.has_neutral,
         points=model.prepared.table[found.ids],
-        voices=model.prepared.voices(found.counts),
+        voices=voices,
         dynamics=model.dynamics,
         layers=model.layers,
     )

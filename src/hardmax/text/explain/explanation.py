@@ -13,7 +13,8 @@ from hardmax.tokens.files import write_whole
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Explanation(Account):
-    """Why a model says what it says of a text. `bias` and the contributions of the ledger add up to `logit`.
+    """Why a model says what it says of a text, in two ledgers, which both add up: by leader, `bias` and the
+    contributions of the `ledger` are the `logit`; by word, `bias`, the votes of those `counting` and the `rest` are.
 
     `towards` is the class for which positive numbers speak: the second of two classes, else the label itself.
     """

@@ -1,10 +1,12 @@
 """The model card: what the model is, what was measured, and how to use it."""
 
 import re
+from math import isinf
 from typing import Any
 
 from hardmax.foreign import harmless_html, harmless_line
 from hardmax.text.model.model import Model
+from hardmax.wording import depth
 
 _CARD = """---
 library_name: hardmax
@@ -12,8 +14,8 @@ pipeline_tag: text-classification
 ---
 # A hardmax text classifier
 
-It reads a text as a cloud of words in {dimension} dimensions. {layers} layers of hardmax attention gather the words
-round a few leaders; the leaders and their shares are the explanation, and they add up to the score exactly.
+It reads a text as a cloud of words in {dimension} dimensions. Through {depth} of hardmax attention the words
+gather round a few leaders; the leaders and their shares are the explanation, and they add up to the score exactly.
 
 | | |
 |---|---|
@@ -48,7 +50,8 @@ def write_card(model: Model) -> str:
     phrases = sum(" " in surface for surface in model.vocabulary.surfaces)
     return _CARD.format(
         dimension=model.dimension,
-        layers=model.layers,
+        depth=depth(model.layers),
+        layers="infinitely many" if isinf(model.layers) else model.layers,
         classes=", ".join(_cell(name) for name in model.classes),
         words=len(model.vocabulary) - phrases,
         phrases=phrases,

@@ -26,6 +26,7 @@ from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.files import write_whole
 from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
+from hardmax.wording import plain_depth
 
 Kind = TypeVar("Kind", bound=Model)
 
@@ -108,7 +109,7 @@ def _contents(model: Model) -> dict[str, bytes]:
         "format": FORMAT,
         "version": VERSION,
         "classes": list(model.classes),
-        "layers": model.layers,
+        "layers": plain_depth(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
         "counts": "presence" if model.binary else "all",

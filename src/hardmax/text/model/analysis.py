@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.kernels.walking import UNDECIDED, Said, Weights, decode_texts, walk_texts
-from hardmax.text.model.masses import masses, walk_cloud
+from hardmax.text.model.masses import ends, follows, masses, walk_cloud
 from hardmax.text.model.prepared import Prepared
 from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
 from hardmax.text.tokens.lexicon import Lexicon
@@ -25,6 +25,10 @@ class Analysis:
     offsets: np.ndarray
     masses: np.ndarray  # of each word in the mean of the last layer; those of a text add up to 1
     leader_since: np.ndarray  # the layer, or -1
+    follows: (
+        np.ndarray
+    )  # the place, in its text, of the leader that a word is with at the last layer; -1: of none alone
+    counting: np.ndarray  # which words count: neither the extra token, nor following it where it is a neutral leader
     logits: np.ndarray  # (texts, rows)
     probabilities: np.ndarray  # (texts, classes)
     by_integers: int  # texts with a choice that floats could not prove
@@ -43,13 +47,18 @@ class Analysis:
         return _sums(self.leader_since >= 0, self.offsets).astype(np.int64)
 
     @property
+    def counting_per_text(self) -> np.ndarray:
+        """How many distinct words count in each text."""
+        return _sums(self.counting, self.offsets).astype(np.int64)
+
+    @property
     def mass_on_leaders(self) -> np.ndarray:
         """The share of the mean of each text that its leaders make up."""
         return _sums(np.where(self.leader_since >= 0, self.masses, 0.0), self.offsets)
 
 
 def analyse(
-    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: int
+    texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: float
 ) -> Iterator[Analysis]:
     """The analysis of the texts, a few megabytes at a time. What is found in a text depends on that text alone."""
     extra = lexicon.tokens if len(prepared.table) > lexicon.tokens else -1
@@ -57,22 +66,42 @@ def analyse(
         yield weigh(encode_part(part, lexicon, tokeniser, extra), prepared, dynamics, layers)
 
 
-def weigh(found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: int) -> Analysis:
-    """The analysis of texts whose tokens have been found."""
-    weights, since = np.zeros(len(found.ids)), np.full(len(found.ids), -1, dtype=np.int64)
+def weigh(
+    found: Encoded, prepared: Prepared, dynamics: Dynamics, layers: float, places: np.ndarray | None = None
+) -> Analysis:
+    """The analysis of texts whose tokens have been found; `places` (words, d) get where each word ends."""
+    words, d = len(found.ids), prepared.table.shape[1]
+    places = np.empty((0, d)) if places is None else places
+    weights = Weights(np.zeros(words), np.full(words, -1), np.full(words, -1), places)
     voices = prepared.voices(found.counts)
     said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max()))
-    walk_texts(said, prepared.vectors, prepared.rules, prepared.powers, Weights(weights, since))
-    left = np.flatnonzero(since == UNDECIDED)
+    walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
+    left = np.flatnonzero(weights.since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])
         run = walk_cloud(prepared.table[found.ids[here]], voices[here], dynamics, layers)
-        weights[here] = masses(run, voices[here], layers)
-        since[here] = run.leader_since[run.points.of_token]
+        weights.masses[here] = masses(run, voices[here], layers)
+        weights.since[here] = run.leader_since[run.points.of_token]
+        weights.follows[here] = follows(run)
+        if len(places):
+            places[here] = ends(run, layers)
+    if layers == 0:  # nobody has gone anywhere
+        weights.follows[:] = -1
     logits = np.empty((len(found), len(prepared.bias)))
     probabilities = np.empty((len(found), max(2, len(prepared.bias))))
-    decode_texts(found.ids, found.offsets, weights, prepared.scores, prepared.bias, logits, probabilities)
-    return Analysis(found.ids, found.counts, found.offsets, weights, since, logits, probabilities, len(left))
+    decode_texts(found.ids, found.offsets, weights.masses, prepared.scores, prepared.bias, logits, probabilities)
+    counting = _which_count(found, weights.follows, prepared)
+    return Analysis(
+        found.ids, found.counts, found.offsets, *weights[:3], counting, logits, probabilities, len(left)
+    )  # fmt: skip
+
+
+def _which_count(found: Encoded, followed: np.ndarray, prepared: Prepared) -> np.ndarray:
+    counting = found.ids != prepared.extra
+    if prepared.has_neutral:  # it is the last word of every text
+        sizes = np.diff(found.offsets)
+        counting &= followed != np.repeat(sizes - 1, sizes)
+    return counting
 
 
 def join(parts: list[Analysis], rows: int) -> Analysis:
@@ -85,6 +114,8 @@ def join(parts: list[Analysis], rows: int) -> Analysis:
         np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
         np.concatenate([np.empty(0), *(part.masses for part in parts)]),
         np.concatenate([np.empty(0, dtype=np.int64), *(part.leader_since for part in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int64), *(part.follows for part in parts)]),
+        np.concatenate([np.empty(0, dtype=bool), *(part.counting for part in parts)]),
         np.concatenate([np.empty((0, rows)), *(part.logits for part in parts)]),
         np.concatenate([np.empty((0, max(2, rows))), *(part.probabilities for part in parts)]),
         sum(part.by_integers for part in parts),

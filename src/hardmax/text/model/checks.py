@@ -1,14 +1,30 @@
 """What must fit together in a model, checked once, when it is made or read."""
 
+import math
 from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short
+from hardmax.checking import short, whole_number
 from hardmax.errors import InputError
 from hardmax.tokens.rationals import plain
 
-DEEPEST = 10_000
+DEEPEST = 10_000  # layers; of infinitely many, a cloud that has not settled by then is taken as it is there
+
+
+def read_layers(layers: Any, name: str = "`layers`") -> int | float:
+    """A number of layers, or `math.inf`, for which "inf" stands in files.
+
+    >>> read_layers(8), read_layers("inf")
+    (8, inf)
+    """
+    if (isinstance(layers, str) and layers == "inf") or (isinstance(layers, float | np.floating) and layers == np.inf):
+        return math.inf
+    try:
+        return whole_number(layers, name, at_least=0, at_most=DEEPEST)
+    except InputError:
+        wish = f"a whole number from 0 to {DEEPEST}, or math.inf"
+        raise InputError(f"{name} must be {wish}, not {short(layers)}.", argument=name) from None
 
 
 def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:

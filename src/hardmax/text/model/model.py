@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, instance, real_number, short, truth_value, whole_number
+from hardmax.checking import a_text, instance, real_number, short, truth_value
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, join, weigh
-from hardmax.text.model.checks import DEEPEST, check_finite, check_shape, read_classes
-from hardmax.text.model.prepared import Decoding, Prepared
+from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
+from hardmax.text.model.prepared import Decoding, Prepared, Words
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.one_text import SHORT, Read, read_one
@@ -34,7 +34,7 @@ class Model:
     decoder: np.ndarray  # (rows, d) float32
     bias: np.ndarray  # (rows,) float32
     classes: tuple[str | int | float | bool, ...]
-    layers: int
+    layers: int | float  # math.inf: every word goes all the way to its leader
     alpha: Any = "1"
     metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
     extra: np.ndarray | None = None  # (d,) float32
@@ -61,6 +61,12 @@ class Model:
     def dynamics(self) -> Dynamics:
         """The parameters of a layer."""
         return Dynamics(self.alpha, self.metric)
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether there is a neutral leader: an extra token of which the decoder says nothing (a single row: exactly 0;
+        several: the same for every class). A word that follows it adds nothing to the answer; the others count."""
+        return self.prepared.has_neutral
 
     def analyse(self, texts: Any) -> Analysis:
         """All that is found in the texts: known words, masses, leaders, logits, probabilities."""
@@ -91,6 +97,12 @@ class Model:
         found = instance(found, Encoded, "`found`", "what `encode` or `read` found")
         return weigh(found, self.prepared, self.dynamics, self.layers)
 
+    def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
+        """The same, and what each word says where it ends, (words, rows): <decoder, z(layers)> / temperature."""
+        ends = np.empty((len(found.ids), self.dimension))
+        analysis = weigh(found, self.prepared, self.dynamics, self.layers, ends)
+        return analysis, self.prepared.decoding.says(ends)
+
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         texts = read_texts(texts)
         if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
@@ -102,9 +114,8 @@ class Model:
     @cached_property
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
-        table = self.embeddings if self.extra is None else np.vstack([self.embeddings, self.extra])
-        decoding = Decoding(self.decoder, self.bias, self.temperature)
-        return Prepared.of(table, decoding, self.dynamics, self.layers, self.binary)
+        vectors = Words(self.embeddings, self.extra, self.binary)
+        return Prepared.of(vectors, Decoding(self.decoder, self.bias, self.temperature), self.dynamics, self.layers)
 
     def _check(self) -> None:
         """Shapes, finiteness and sizes; raises InputError with one line."""
@@ -127,5 +138,5 @@ class Model:
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", real_number(self.temperature, "`temperature`", above=0))
         truth_value(self.binary, "`binary`")
-        object.__setattr__(self, "layers", whole_number(self.layers, "`layers`", at_least=0, at_most=DEEPEST))
+        object.__setattr__(self, "layers", read_layers(self.layers))
         self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made

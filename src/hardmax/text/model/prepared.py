@@ -1,5 +1,6 @@
 """A model in the arrays that kernels read."""
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from hardmax.engines.cpu.kernels.one_cloud import Rules
 from hardmax.engines.exact.powers import float_powers
 from hardmax.engines.floats.bounds import kernel_factors
 from hardmax.engines.floats.metric import float_metric
-from hardmax.text.model.kernels.walking import Vectors
+from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 
@@ -22,6 +23,18 @@ class Decoding(NamedTuple):
     bias: np.ndarray  # (rows,)
     temperature: float
 
+    def says(self, points: np.ndarray) -> np.ndarray:
+        """What a text would add to the logits all of whose words lie at a point, (points, rows)."""
+        return _dots(points, self.decoder.astype(np.float64)) / self.temperature
+
+
+class Words(NamedTuple):
+    """The vectors that a text can have, and whether a word said twice counts once."""
+
+    words: np.ndarray  # (tokens, d)
+    extra: np.ndarray | None  # (d,) in every text
+    binary: bool
+
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
@@ -29,31 +42,47 @@ class Prepared:
 
     vectors: Vectors
     rules: Rules
-    powers: np.ndarray  # of what a word keeps in a layer, 0 … layers
+    depth: Depth
+    decoding: Decoding
     scores: np.ndarray  # (tokens, rows) <decoder, vector> / temperature
     bias: np.ndarray  # (rows,) / temperature
     binary: bool  # a word said twice counts once
+    extra: int  # the number of the extra token; -1: there is none
 
     @classmethod
-    def of(cls, table: np.ndarray, decoding: Decoding, dynamics: Dynamics, layers: int, binary: bool) -> "Prepared":
-        """The arrays for the vectors of words (tokens, d), and how their mean is decoded."""
+    def of(cls, vectors: Words, decoding: Decoding, dynamics: Dynamics, layers: float) -> "Prepared":
+        """The arrays for the vectors of words, and how their mean is decoded."""
+        table = vectors.words if vectors.extra is None else np.vstack([vectors.words, vectors.extra])
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
         factors = np.array(kernel_factors(table.shape[1], metric))
+        endless = math.isinf(layers)
+        walked = ROWS_AT_MOST - 1 if endless else int(layers)
+        powers = np.zeros(walked + 1) if endless else float_powers(dynamics.keep, 0, walked + 1)
         return cls(
             Vectors(table, *_levels(table)),
-            Rules(matrix, float(dynamics.keep), layers, factors),
-            float_powers(dynamics.keep, 0, layers + 1),
-            _dots(table, decoding.decoder.astype(np.float64)) / decoding.temperature,
+            Rules(matrix, float(dynamics.keep), walked, factors),
+            Depth(powers, endless),
+            decoding,
+            decoding.says(table),
             decoding.bias.astype(np.float64) / decoding.temperature,
-            binary,
+            vectors.binary,
+            -1 if vectors.extra is None else len(table) - 1,
         )
 
     @property
     def table(self) -> np.ndarray:
         """The vectors of words, (tokens, d) float64."""
         return self.vectors.table
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether the extra token says the same of every class, so that it makes no difference who follows it."""
+        if self.extra < 0:
+            return False
+        says = self.scores[self.extra]
+        return bool((says == (says[0] if len(says) > 1 else 0.0)).all())
 
     def voices(self, counts: np.ndarray) -> np.ndarray:
         """How much each word counts, given how often it is said."""

@@ -33,11 +33,22 @@ class Vectors(NamedTuple):
     reach_of_level: np.ndarray
 
 
+class Depth(NamedTuple):
+    """What a word keeps of its way to a leader in 0, 1, … further layers, up to all of them; of infinitely many, which
+    are walked until a text has settled, it keeps nothing."""
+
+    powers: np.ndarray
+    endless: bool
+
+
 class Weights(NamedTuple):
-    """Of each word its mass in the mean of the last layer, and since which layer it leads, or -1."""
+    """Of each word its mass in the mean of the last layer, since which layer it leads, or -1, the place in its text of
+    the leader that it is with at the last layer, or -1, and, where there is room for it, where it ends (d numbers)."""
 
     masses: np.ndarray
     since: np.ndarray
+    follows: np.ndarray
+    ends: np.ndarray
 
 
 @njit
@@ -73,16 +84,6 @@ def _hand_back(mass, share, chosen, count, before):
 
 
 @njit
-def _weigh(counts, order, mass):
-    """The mass of each point in the mean of the last layer."""
-    total = 0.0
-    for count in counts:
-        total += count
-    for p in range(len(counts)):
-        mass[p] = counts[order[p]] / total
-
-
-@njit
 def _hand_back_all(room, count, rows, share, keep, mass):
     """All layers backwards, from those after the last that was walked, in which points keep a share."""
     before = room.scores
@@ -92,8 +93,22 @@ def _hand_back_all(room, count, rows, share, keep, mass):
         _hand_back(mass, keep, room.chosen[row], count, before)
 
 
+@njit
+def _write_down(room, count, chosen, share, order, start, weights):
+    """Since when each point leads, whom it follows and where it ends: it keeps a share of its way to whom it chose."""
+    points, since = room.points, room.since
+    for p in range(count):
+        word = start + order[p]
+        weights.since[word] = since[p]
+        weights.follows[word] = order[chosen[p]] if since[chosen[p]] >= 0 else -1
+        if len(weights.ends):
+            for axis in range(len(points)):
+                target = points[axis, chosen[p]]
+                weights.ends[word, axis] = target + share * (points[axis, p] - target)
+
+
 @spread(lambda said, *_: -(-(len(said.offsets) - 1) // TEXTS))
-def walk_texts(first, last, said, vectors, rules, powers, weights):
+def walk_texts(first, last, said, vectors, rules, depth, weights):
     """The mass of each word of each text in the final mean, and since when it leads.
 
     A text that floats do not decide gets UNDECIDED in the place of its first word's `since`.
@@ -108,14 +123,19 @@ def walk_texts(first, last, said, vectors, rules, powers, weights):
         _sort(said.ids[start:end], vectors, places, order, room)
         reached, settled, _, _ = walk(room, end - start, rules)
         rows = reached + 1
-        if reached == UNDECIDED or rows > len(room.chosen):
+        if reached == UNDECIDED or rows > len(room.chosen) or (depth.endless and not settled):
             weights.since[start] = UNDECIDED
             continue
-        _weigh(said.counts[start:end], order, mass)
-        share = powers[rules.layers - reached] if settled else 1.0
+        # Divided by their sum at the end: those who follow a leader then are counted exactly.
+        total = 0.0
+        for p in range(end - start):
+            mass[p] = said.counts[start + order[p]]
+            total += mass[p]
+        share = depth.powers[rules.layers - reached] if settled else 1.0
         _hand_back_all(room, end - start, rows, share, rules.keep, mass)
         for p in range(end - start):
-            weights.masses[start + order[p]], weights.since[start + order[p]] = mass[p], room.since[p]
+            weights.masses[start + order[p]] = mass[p] / total
+        _write_down(room, end - start, room.chosen[rows - 1], share, order, start, weights)
 
 
 @njit
