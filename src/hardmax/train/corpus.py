@@ -35,7 +35,7 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         phrases=recipe.max_phrases,
         fewest=recipe.min_df,
     )
-    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.min_df)))
+    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, tokeniser, recipe.min_df)))
     if not len(candidates):
         raise InputError(
             f"`texts` have no word that {recipe.min_df} of them share: give more texts, or lower `min_df`."
@@ -79,7 +79,7 @@ def restrict(encoded: Encoded, kept: np.ndarray, tokens: int) -> Encoded:
     return Encoded(ids[stays], encoded.counts[stays], before[encoded.offsets])
 
 
-def _frequent(vocabulary: Vocabulary, fewest: int) -> np.ndarray:
+def _frequent(vocabulary: Vocabulary, tokeniser: Tokeniser, fewest: int) -> np.ndarray:
     """Which tokens enough texts have. There are so many phrases of three words that one text more is asked of them."""
-    spaces = np.array([surface.count(" ") for surface in vocabulary.surfaces])
-    return vocabulary.documents >= fewest + (spaces > 1)
+    words = np.array([len(tokeniser.alphabet.cut(surface)) for surface in vocabulary.surfaces])
+    return vocabulary.documents >= fewest + (words > 2)

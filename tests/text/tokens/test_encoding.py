@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text.drawing import tokenisers
 from text.reviews import read_split
 
 from hardmax.errors import InputError
@@ -13,14 +14,23 @@ from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
-words = st.sampled_from(["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-"])
-texts = st.lists(words, max_size=15).map(" ".join)
-surfaces = st.sets(
-    st.sampled_from(
-        ["good", "bad", "é", "!", "?", "not good", "good bad", "not good bad", "don't é", "unseen", "a b c"]
-    )
+words = st.sampled_from(
+    ["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-", *"不好😀เก👩\u200d་"]
 )
-tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, 3), marks=st.booleans(), across_sentences=st.booleans())
+texts = st.lists(st.tuples(words, st.sampled_from([" ", " ", ""])).map("".join), max_size=15).map("".join)
+PHRASES = [
+    "not good",
+    "good bad",
+    "not good bad",
+    "don't é",
+    "a b c",
+    "good good good good good",
+    "不好",
+    "不好不",
+    "不 好",
+]
+MORE = ["好 good", "é不", "é 不", "👩\u200d👩", "👩\u200d 👩", "😀😀", "เก", "ก", "བོད་"]
+surfaces = st.sets(st.sampled_from(["good", "bad", "é", "!", "?", "unseen", "不", "好", "😀", *PHRASES, *MORE]))
 
 
 def encode_slowly(texts, vocabulary: Vocabulary, tokeniser: Tokeniser) -> list[dict[int, int]]:

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.encoding import encode_part
 from hardmax.text.tokens.kernels.dictionary import find_words
 from hardmax.text.tokens.kernels.placing import place_tokens
@@ -33,7 +32,7 @@ def find_places(
     room = len(data)
     pieces = Pieces(np.empty(room, np.uint32), np.empty(room, np.int64), np.empty(room, np.uint64))
     numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
-    count = find_pieces(data, 0, room, CHARACTERS, pieces, begins)
+    count = find_pieces(data, 0, room, lexicon.characters, pieces, begins)
     find_words(pieces, count, lexicon.words, numbers)
     if len(text) < len(data):
         # Bytes become characters: each has one byte that does not continue another.
