@@ -16,4 +16,5 @@ tokenisers = st.builds(
     marks=st.booleans(),
     across_sentences=st.booleans(),
     split_scripts=st.booleans(),
+    overlapping=st.booleans(),
 )

@@ -14,7 +14,9 @@ from text.small_models import random_texts, small_model
 from hardmax.text.explain.excerpt import AROUND, WHOLE, pieces
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.lexicon import lexicon_of
-from hardmax.text.tokens.places import find_places
+from hardmax.text.tokens.one_text import read_one
+from hardmax.text.tokens.places import find_places, read_long
+from hardmax.text.tokens.segments import keep_segments
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
@@ -48,9 +50,9 @@ PLAIN = small_model(embeddings=[[3, 0], [-2, 1], *[[0.1, 0.1]] * 11])  # great a
 
 def by_definition(text: str, tokeniser: Tokeniser) -> dict[int, list[list[int]]]:
     places = defaultdict(list)
-    for surface, start, end in tokeniser.tokens(text):
-        if surface in KNOWN.index:
-            places[KNOWN.index[surface]].append([start, end])
+    known = [(KNOWN.index[token.surface], token) for token in tokeniser.tokens(text) if token.surface in KNOWN.index]
+    for number, token in known if tokeniser.overlapping else keep_segments(known):
+        places[number].append([token.start, token.end])
     return places
 
 
@@ -61,6 +63,15 @@ def test_tokens_stand_where_the_definition_finds_them(text, tokeniser):
     assert {token: rows.tolist() for token, rows in zip(found.ids.tolist(), places, strict=True)} == by_definition(
         text, tokeniser
     )
+
+
+@given(texts, tokenisers)
+def test_a_text_is_read_alike_by_the_definition_and_by_the_kernels(text, tokeniser):
+    short = read_one(text, KNOWN, tokeniser, has_extra=True)
+    long = read_long(text, lexicon_of(KNOWN, tokeniser), tokeniser, has_extra=True)
+    for name, value in vars(short.encoded).items():
+        assert np.array_equal(getattr(long.encoded, name), value), name
+    assert [rows.tolist() for rows in short.places] == [rows.tolist() for rows in long.places]
 
 
 def shown(explanation) -> str:

@@ -1,6 +1,7 @@
 """A vocabulary from training texts: the most frequent words, and the phrases that tell the classes apart best."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -111,7 +112,9 @@ def _at_least_as_good(scores: np.ndarray, allowed: np.ndarray, most: int) -> lis
 
 def _count_by_class(surfaces: list[str], texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
     classes = int(labels.max()) + 1
-    encoded = encode(texts, Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64)), tokeniser)
+    uncounted = Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
+    # Nobody knows yet which tokens there will be, and so not which places others take.
+    encoded = encode(texts, uncounted, replace(tokeniser, overlapping=True))
     label_of_token = np.repeat(labels, np.diff(encoded.offsets))
     counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=len(surfaces) * classes)
     return Vocabulary(surfaces, counts.reshape(len(surfaces), classes))

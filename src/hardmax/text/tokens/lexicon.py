@@ -9,7 +9,7 @@ import numpy as np
 from hardmax.text.tokens.alphabets import Alphabet
 from hardmax.text.tokens.kernels.counting import fill_pairs
 from hardmax.text.tokens.kernels.dictionary import Words, fill_table
-from hardmax.text.tokens.kernels.encoding import Phrases
+from hardmax.text.tokens.kernels.finding import Phrases
 from hardmax.text.tokens.kernels.scanning import Characters, Pieces, find_pieces
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary

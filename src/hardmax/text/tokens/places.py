@@ -1,4 +1,4 @@
-"""Where the words of one text stand: what `Tokeniser.tokens` says of the known tokens, at the speed of the kernels."""
+"""Where the words of one text stand: what `read_one` says of them, at the speed of the kernels."""
 
 from itertools import pairwise
 
@@ -6,8 +6,11 @@ import numpy as np
 
 from hardmax.text.tokens.encoding import encode_part
 from hardmax.text.tokens.kernels.dictionary import find_words
+from hardmax.text.tokens.kernels.encoding import find_segments
+from hardmax.text.tokens.kernels.finding import room_to_stand
 from hardmax.text.tokens.kernels.placing import place_tokens
 from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
+from hardmax.text.tokens.kernels.segments import room_to_sort
 from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.one_text import Read
 from hardmax.text.tokens.texts import encode_text, read_texts
@@ -41,5 +44,7 @@ def find_places(
     slots = np.full(lexicon.tokens + 1, -1, dtype=np.int64)
     slots[ids] = bounds[:-1]
     places = np.empty((bounds[-1], 2), dtype=np.int64)
-    place_tokens(pieces, count, begins, numbers, lexicon.phrases, tokeniser.cutting, slots, places)
+    standing = room_to_stand(room, tokeniser.longest_phrase)
+    count = find_segments(pieces, count, numbers, lexicon.phrases, tokeniser.cutting, standing, room_to_sort(standing))
+    place_tokens(standing, count, pieces.ends, begins, slots, places)
     return [places[first:last] for first, last in pairwise(bounds.tolist())]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from hardmax.checking import a_text, truth_value, whole_number
 from hardmax.text.tokens.alphabets import RUNS, SPLIT_SCRIPTS, Alphabet, run_of_letters
 from hardmax.text.tokens.characters import CLASSES, MARKS, fold
-from hardmax.text.tokens.kernels.encoding import Cutting
+from hardmax.text.tokens.kernels.finding import Cutting
 
 LONGEST_PHRASE = 5
 
@@ -41,6 +41,10 @@ class Tokeniser:
     are words of their own, each with the signs that belong to it; between two of them a phrase has no space. Without,
     they are letters, as in models of version 0.1.
 
+    With `overlapping`, a text has all the known tokens that stand in it, and "of the worst" may be there as four of
+    them. Without, each place counts once: a text is cut into segments (`hardmax.text.tokens.segments`). `tokens` and
+    `build_vocabulary`, which know no vocabulary yet, list all.
+
     >>> [token.surface for token in Tokeniser().tokens("Not good.<br />AVOID it!")]
     ['not', 'good', 'not good', 'avoid', 'it', 'avoid it']
     >>> [token.surface for token in Tokeniser().tokens("iPhone不好")]
@@ -51,11 +55,12 @@ class Tokeniser:
     marks: bool = False
     across_sentences: bool = False
     split_scripts: bool = True
+    overlapping: bool = True
 
     def __post_init__(self) -> None:
         longest = whole_number(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
         object.__setattr__(self, "longest_phrase", longest)
-        for name in ("marks", "across_sentences", "split_scripts"):
+        for name in ("marks", "across_sentences", "split_scripts", "overlapping"):
             object.__setattr__(self, name, truth_value(getattr(self, name), f"`{name}`"))
 
     def tokens(self, text: str) -> list[Token]:
@@ -70,7 +75,7 @@ class Tokeniser:
     @property
     def cutting(self) -> Cutting:
         """The same as kernels read it."""
-        return Cutting(self.longest_phrase, self.marks, self.across_sentences)
+        return Cutting(self.longest_phrase, self.marks, self.across_sentences, self.overlapping)
 
     def to_dict(self) -> dict[str, Any]:
         """The options by name, as config.json keeps them."""
