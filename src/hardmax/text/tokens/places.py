@@ -45,6 +45,8 @@ def find_places(
     slots[ids] = bounds[:-1]
     places = np.empty((bounds[-1], 2), dtype=np.int64)
     standing = room_to_stand(room, tokeniser.longest_phrase)
-    count = find_segments(pieces, count, numbers, lexicon.phrases, tokeniser.cutting, standing, room_to_sort(standing))
+    count = find_segments(
+        pieces, count, numbers, lexicon.phrases, tokeniser.cutting, standing, room_to_sort(standing, room)
+    )
     place_tokens(standing, count, pieces.ends, begins, slots, places)
     return [places[first:last] for first, last in pairwise(bounds.tolist())]

@@ -62,7 +62,7 @@ def encode_texts(first, last, texts, characters, words, phrases, cutting, found)
     pieces = Pieces(np.empty(longest, np.uint32), np.empty(longest, np.int64), np.empty(longest, np.uint64))
     numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
     standing = room_to_stand(longest, cutting.longest_phrase)
-    sorting = room_to_sort(standing)
+    sorting = room_to_sort(standing, longest)
     for text in range(first * TEXTS, min(last * TEXTS, len(texts.offsets) - 1)):
         count = find_pieces(texts.data, texts.offsets[text], texts.offsets[text + 1], characters, pieces)
         find_words(pieces, count, words, numbers)

@@ -28,14 +28,12 @@ class Cutting(NamedTuple):
 
 
 class Standing(NamedTuple):
-    """Token `tokens[i]` is `sizes[i]` words long and ends with the piece `pieces[i]`, word `words[i]` of the text; a
-    mark has size 0, and stands after that word. Word w is the piece `piece_of_word[w]`."""
+    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`. A mark is no word:
+    it takes nothing, so that its first is behind its last, where it stands."""
 
     tokens: np.ndarray  # int32
-    sizes: np.ndarray  # int8
-    pieces: np.ndarray  # int64
-    words: np.ndarray  # int64
-    piece_of_word: np.ndarray  # int64
+    firsts: np.ndarray  # int32
+    lasts: np.ndarray  # int32
 
 
 @njit
@@ -43,13 +41,7 @@ def room_to_stand(longest, longest_phrase):
     """A Standing for a text of at most `longest` bytes."""
     # A word takes two bytes, with what divides it from the next, and a mark takes one.
     room = (longest + 1) * (longest_phrase + 1) // 2
-    return Standing(
-        np.empty(room, np.int32),
-        np.empty(room, np.int8),
-        np.empty(room, np.int64),
-        np.empty(room, np.int64),
-        np.empty(longest, np.int64),
-    )
+    return Standing(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
 @njit(inline="always")
@@ -71,27 +63,30 @@ def find_tokens(pieces, count, numbers, phrases, cutting, standing):
     """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; give back
     how many."""
     letters, cuts, _ = pieces
-    tokens, sizes, ends, words, piece_of_word = standing
-    active = np.full(cutting.longest_phrase, -1, np.int32)
-    found, word, end = 0, -1, 0
+    tokens, firsts, lasts = standing
+    longest = cutting.longest_phrase
+    active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
+    found, end = 0, 0
     for piece in range(count):
         start, end, node = end, cuts[piece], numbers[piece]
         is_mark = end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F)
         if (is_mark or start == end) and not cutting.across_sentences:
             active[:] = -1
-        if start == end or (is_mark and not cutting.marks):
+        if start == end:
             continue
-        lengths = 1
-        if not is_mark:
-            lengths = len(active)
-            _extend_phrases(active, node, phrases)
-            word += 1
-            piece_of_word[word] = piece
-        for k in range(lengths):
-            at_node = node if is_mark else active[k]
-            token = phrases.token_of_node[at_node] if at_node >= 0 else -1
+        if is_mark:
+            token = phrases.token_of_node[node] if cutting.marks and node >= 0 else -1
             if token >= 0:
-                tokens[found], sizes[found] = token, 0 if is_mark else k + 1
-                ends[found], words[found] = piece, word
+                tokens[found], firsts[found], lasts[found] = token, piece + 1, piece
+                found += 1
+            continue
+        _extend_phrases(active, node, phrases)
+        for k in range(longest - 1, 0, -1):
+            begins[k] = begins[k - 1]
+        begins[0] = piece
+        for k in range(longest):
+            token = phrases.token_of_node[active[k]] if active[k] >= 0 else -1
+            if token >= 0:
+                tokens[found], firsts[found], lasts[found] = token, begins[k], piece
                 found += 1
     return found

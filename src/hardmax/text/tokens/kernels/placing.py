@@ -9,11 +9,9 @@ def place_tokens(standing, count, cuts, begins, slots, places):
 
     Piece p starts at character `begins[p]`; a character is a letter, so it is over after as many as it has letters.
     """
-    tokens, sizes, pieces, words, piece_of_word = standing
+    tokens, firsts, lasts = standing
     for i in range(count):
-        last = pieces[i]
-        first = last if sizes[i] == 0 else piece_of_word[words[i] - sizes[i] + 1]
-        row = slots[tokens[i]]
+        row, last = slots[tokens[i]], lasts[i]
         slots[tokens[i]] = row + 1
-        places[row, 0] = begins[first]
+        places[row, 0] = begins[min(firsts[i], last)]
         places[row, 1] = begins[last] + cuts[last] - (cuts[last - 1] if last else 0)

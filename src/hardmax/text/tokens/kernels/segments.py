@@ -6,39 +6,55 @@ import numpy as np
 
 from hardmax.compiling import njit
 
+_GONE = -1  # for a token that is no segment
+_FEW = 32  # so many are sorted sooner by the simplest way
+
 
 class Sorting(NamedTuple):
-    """Memory for the tokens of one text: a key for each, and for each word whether a token has taken it."""
+    """Memory for the tokens of one text: a key for each, and for each piece whether a token has taken it."""
 
     keys: np.ndarray  # int64
     taken: np.ndarray  # bool
 
 
 @njit
-def room_to_sort(standing):
-    """A Sorting for texts that such a Standing can hold."""
-    return Sorting(np.empty(len(standing.tokens), np.int64), np.empty(len(standing.piece_of_word), np.bool_))
+def room_to_sort(standing, longest):
+    """A Sorting for texts of at most `longest` bytes, whose tokens are in such a Standing."""
+    return Sorting(np.empty(len(standing.tokens), np.int64), np.empty(longest, np.bool_))
+
+
+@njit
+def _sort(keys):
+    if len(keys) > _FEW:
+        keys.sort()
+        return
+    for i in range(1, len(keys)):
+        key, j = keys[i], i
+        while j > 0 and keys[j - 1] > key:
+            keys[j] = keys[j - 1]
+            j -= 1
+        keys[j] = key
 
 
 @njit
 def _take_in_turn(standing, first, last, low, sorting):
-    """Of the tokens `first` up to `last`, which begin at the word `low` or later, those that go get the size -1."""
-    tokens, sizes, _, words, _ = standing
+    """Of the tokens `first` up to `last`, which begin at the piece `low` or later, find those that are gone."""
+    tokens, firsts, lasts = standing
     keys, taken = sorting.keys[: last - first], sorting.taken
-    for place in range(first, last):
-        keys[place - first] = np.int64(tokens[place]) << 32 | place - first
-    keys.sort()
-    taken[low : words[last - 1] + 1] = False
+    for i in range(first, last):
+        keys[i - first] = np.int64(tokens[i]) << 32 | i - first
+    _sort(keys)
+    taken[low : lasts[last - 1] + 1] = False
     for key in keys:
-        place = first + (key & 0xFFFFFFFF)
-        begin, end = words[place] - sizes[place] + 1, words[place] + 1
+        i = first + (key & 0xFFFFFFFF)
         is_free = True
-        for word in range(begin, end):
-            is_free = is_free and not taken[word]
-        if is_free:
-            taken[begin:end] = True
-        else:
-            sizes[place] = -1
+        for piece in range(firsts[i], lasts[i] + 1):
+            is_free = is_free and not taken[piece]
+        if not is_free:
+            tokens[i] = _GONE
+            continue
+        for piece in range(firsts[i], lasts[i] + 1):
+            taken[piece] = True
 
 
 @njit
@@ -47,21 +63,20 @@ def keep_segments(standing, found, sorting):
 
     Only tokens that others reach into need sorting: they are parted into groups that share no word.
     """
-    tokens, sizes, pieces, words, _ = standing
-    last, low = found, np.int64(len(sorting.taken))
-    for place in range(found - 1, -1, -1):
-        # `low` is the first word of the group, the tokens from here to `last`, none of which ends before this one.
-        if words[place] < low:
-            if last > place + 2:
-                _take_in_turn(standing, place + 1, last, low, sorting)
-            last, low = place + 1, words[place] + 1
-        low = min(low, words[place] - sizes[place] + 1)
+    tokens, firsts, lasts = standing
+    last, low = found, len(sorting.taken)
+    for i in range(found - 1, -1, -1):
+        # `low` is the first piece of the group, the tokens behind this one up to `last`.
+        if lasts[i] < low:
+            if last > i + 2:
+                _take_in_turn(standing, i + 1, last, low, sorting)
+            last, low = i + 1, lasts[i] + 1
+        low = min(low, firsts[i])
     if last > 1:
         _take_in_turn(standing, 0, last, low, sorting)
     kept = 0
-    for place in range(found):
-        if sizes[place] >= 0:
-            tokens[kept], sizes[kept] = tokens[place], sizes[place]
-            pieces[kept], words[kept] = pieces[place], words[place]
+    for i in range(found):
+        if tokens[i] != _GONE:
+            tokens[kept], firsts[kept], lasts[kept] = tokens[i], firsts[i], lasts[i]
             kept += 1
     return kept
