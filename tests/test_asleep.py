@@ -94,7 +94,7 @@ def test_a_short_text_is_read_alike_by_the_definition_and_by_the_kernels(name):
     model = hm.load(name)
     for text in TEXTS:
         short = model.read(text)
-        long = read_long(text, lexicon_of(model.vocabulary), model.tokeniser, model.extra is not None)
+        long = read_long(text, lexicon_of(model.vocabulary, model.tokeniser), model.tokeniser, model.extra is not None)
         assert short.encoded.ids.tolist() == long.encoded.ids.tolist()
         assert short.encoded.counts.tolist() == long.encoded.counts.tolist()
         assert [place.tolist() for place in short.places] == [place.tolist() for place in long.places]

@@ -4,7 +4,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.kernels.counting import EXCLAMATION, QUESTION, number_words
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
@@ -15,7 +14,7 @@ def kernel_words(texts, tokeniser: Tokeniser) -> list[list[str]]:
     found = read_texts(texts)
     longest = int(np.diff(found.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(
-        found.data, found.offsets, longest, CHARACTERS, tokeniser.across_sentences
+        found.data, found.offsets, longest, tokeniser.alphabet.characters, tokeniser.across_sentences
     )
     words = ["".join(map(chr, spellings[a:b])) for a, b in pairwise(starts)]
     assert len(set(words)) == len(words)
@@ -25,5 +24,5 @@ def kernel_words(texts, tokeniser: Tokeniser) -> list[list[str]]:
 
 def reference_words(texts: list[str], tokeniser: Tokeniser) -> list[list[str]]:
     """The same from the definition."""
-    single = Tokeniser(longest_phrase=1, marks=tokeniser.marks)
+    single = Tokeniser(longest_phrase=1, marks=tokeniser.marks, split_scripts=tokeniser.split_scripts)
     return [[token.surface for token in single.tokens(text)] for text in texts]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from hardmax.errors import InputError
+from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.train.corpus import prepare
@@ -46,6 +47,16 @@ def test_no_more_tokens_are_kept_than_asked_for():
     corpus = prepare(read_texts(TEXTS), LABELS, every, Tokeniser(longest_phrase=2), Recipe(max_tokens=2, thrift=0.0))
     assert len(corpus.vocabulary) == 2
     assert corpus.encoded.ids.max() == 1
+
+
+def test_texts_cut_into_segments_are_those_of_the_tokens_that_were_chosen():
+    every, tokeniser = np.ones(5, dtype=np.bool_), Tokeniser(longest_phrase=2, overlapping=False)
+    corpus = prepare(read_texts(TEXTS), LABELS, every, tokeniser, Recipe(max_tokens=3, thrift=0.0))
+    again = encode(TEXTS, corpus.vocabulary, tokeniser)
+    all_of_them = encode(TEXTS, corpus.vocabulary, Tokeniser(longest_phrase=2))
+    assert again.counts.sum() < all_of_them.counts.sum()
+    for name, value in vars(again).items():
+        assert np.array_equal(getattr(corpus.encoded, name), value), name
 
 
 def test_texts_that_share_nothing_are_told():

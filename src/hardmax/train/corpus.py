@@ -1,6 +1,6 @@
 """Training texts as tokens: candidates are counted, a linear model chooses among them, the rest is left out."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -35,12 +35,13 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         phrases=recipe.max_phrases,
         fewest=recipe.min_df,
     )
-    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, recipe.min_df)))
+    candidates = keep_tokens(candidates, np.flatnonzero(_frequent(candidates, tokeniser, recipe.min_df)))
     if not len(candidates):
         raise InputError(
             f"`texts` have no word that {recipe.min_df} of them share: give more texts, or lower `min_df`."
         )
-    encoded = encode(texts, candidates, tokeniser)
+    # While tokens are chosen all of them count: which places a token has is known when it is known which there are.
+    encoded = encode(texts, candidates, replace(tokeniser, overlapping=True))
     seen = pick(encoded, np.flatnonzero(learns))
     keep = recipe.max_tokens
     if recipe.thrift:
@@ -55,7 +56,10 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         least_odds=recipe.min_log_odds,
         smoothing=recipe.smoothing,
     )
-    return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))
+    known = keep_tokens(candidates, kept)
+    if not tokeniser.overlapping:
+        return Corpus(known, encode(texts, known, tokeniser))
+    return Corpus(known, restrict(encoded, kept, len(candidates)))
 
 
 def keep_tokens(vocabulary: Vocabulary, kept: np.ndarray) -> Vocabulary:
@@ -79,7 +83,7 @@ def restrict(encoded: Encoded, kept: np.ndarray, tokens: int) -> Encoded:
     return Encoded(ids[stays], encoded.counts[stays], before[encoded.offsets])
 
 
-def _frequent(vocabulary: Vocabulary, fewest: int) -> np.ndarray:
+def _frequent(vocabulary: Vocabulary, tokeniser: Tokeniser, fewest: int) -> np.ndarray:
     """Which tokens enough texts have. There are so many phrases of three words that one text more is asked of them."""
-    spaces = np.array([surface.count(" ") for surface in vocabulary.surfaces])
-    return vocabulary.documents >= fewest + (spaces > 1)
+    words = np.array([len(tokeniser.alphabet.cut(surface)) for surface in vocabulary.surfaces])
+    return vocabulary.documents >= fewest + (words > 2)

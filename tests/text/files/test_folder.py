@@ -13,6 +13,7 @@ import hardmax as hm
 from hardmax.errors import InputError, MissingExtra
 from hardmax.text.files import finding
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.tokeniser import Tokeniser
 
 FILES = {"config.json", "model.safetensors", "vocabulary.txt", "metrics.json", "README.md", "hashes.json"}
 
@@ -63,6 +64,17 @@ def test_a_saved_model_says_the_same_to_the_bit(tmp_path, changes):
     assert again.predict_proba(texts).tobytes() == model.predict_proba(texts).tobytes()
     assert (again.classes, again.alpha, again.tokeniser) == (model.classes, model.alpha, model.tokeniser)
     assert np.array_equal(again.vocabulary.counts, model.vocabulary.counts)
+
+
+def test_options_of_the_tokeniser_that_version_0_1_did_not_write_are_as_they_were_then(tmp_path):
+    small_model(tokeniser=Tokeniser(longest_phrase=3, overlapping=False)).save(tmp_path / "model")
+    saved = json.loads((tmp_path / "model" / "config.json").read_text())["tokeniser"]
+    assert TextModel.load(tmp_path / "model").tokeniser == Tokeniser(**saved)
+    assert saved == {
+        "longest_phrase": 3, "marks": False, "across_sentences": False, "split_scripts": True, "overlapping": False,
+    }  # fmt: skip
+    with_config(tmp_path / "model", tokeniser={"longest_phrase": 3, "marks": False, "across_sentences": False})
+    assert TextModel.load(tmp_path / "model").tokeniser == Tokeniser(longest_phrase=3, split_scripts=False)
 
 
 def test_saving_twice_writes_the_same_bytes_and_leaves_nothing_behind(tmp_path):

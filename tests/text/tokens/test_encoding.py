@@ -4,28 +4,40 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from text.drawing import tokenisers
 from text.reviews import read_split
 
 from hardmax.errors import InputError
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.encoding import encode
+from hardmax.text.tokens.segments import keep_segments
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
-words = st.sampled_from(["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-"])
-texts = st.lists(words, max_size=15).map(" ".join)
-surfaces = st.sets(
-    st.sampled_from(
-        ["good", "bad", "é", "!", "?", "not good", "good bad", "not good bad", "don't é", "unseen", "a b c"]
-    )
+words = st.sampled_from(
+    ["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-", *"不好😀เก👩\u200d་"]
 )
-tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, 3), marks=st.booleans(), across_sentences=st.booleans())
+texts = st.lists(st.tuples(words, st.sampled_from([" ", " ", ""])).map("".join), max_size=15).map("".join)
+PHRASES = [
+    "not good",
+    "good bad",
+    "not good bad",
+    "don't é",
+    "a b c",
+    "good good good good good",
+    "不好",
+    "不好不",
+    "不 好",
+]
+MORE = ["好 good", "é不", "é 不", "👩\u200d👩", "👩\u200d 👩", "😀😀", "เก", "ก", "བོད་"]
+surfaces = st.sets(st.sampled_from(["good", "bad", "é", "!", "?", "unseen", "不", "好", "😀", *PHRASES, *MORE]))
 
 
 def encode_slowly(texts, vocabulary: Vocabulary, tokeniser: Tokeniser) -> list[dict[int, int]]:
-    known = vocabulary.index
-    return [Counter(known[t.surface] for t in tokeniser.tokens(text) if t.surface in known) for text in texts]
+    tokens = [[(vocabulary.index.get(token.surface, -1), token) for token in tokeniser.tokens(text)] for text in texts]
+    known = [[(number, token) for number, token in several if number >= 0] for several in tokens]
+    return [Counter(n for n, _ in (several if tokeniser.overlapping else keep_segments(several))) for several in known]
 
 
 def as_dicts(encoded) -> list[dict[int, int]]:
@@ -46,11 +58,13 @@ def test_texts_have_the_known_tokens_of_the_reference_in_the_same_order(texts, s
     assert [list(one) for one in found] == [list(one) for one in slow]
 
 
-def test_real_reviews_have_the_tokens_of_the_reference():
-    table = read_split("train", 1000)
-    known = build_vocabulary(table["text"], table["label"].to_numpy(), Tokeniser(), words=5000, phrases=5000)
-    assert as_dicts(encode(table["text"], known, Tokeniser())) == encode_slowly(
-        table["text"].to_pylist(), known, Tokeniser()
+@pytest.mark.parametrize("overlapping", [True, False])
+def test_real_reviews_have_the_tokens_of_the_reference(overlapping):
+    table, tokeniser = read_split("train", 1000), Tokeniser(longest_phrase=3, overlapping=overlapping)
+    known = build_vocabulary(table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000)
+    known = Vocabulary(known.surfaces[::-1], known.counts)  # phrases before words
+    assert as_dicts(encode(table["text"], known, tokeniser)) == encode_slowly(
+        table["text"].to_pylist(), known, tokeniser
     )
 
 

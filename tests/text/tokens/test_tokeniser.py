@@ -1,18 +1,17 @@
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from text.drawing import SOLOS, texts, tokenisers
 from text.reviews import reviews
 from text.spelling import kernel_words, reference_words
 
 from hardmax.errors import InputError
 from hardmax.text.tokens.tokeniser import Token, Tokeniser
-
-# Letters of many scripts, all the punctuation that matters, pieces of tags, and what lower-casing could trip over.
-CHARACTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！-_ \t\n\0\u00a0\u200d\u2028中한😀𐐀\ufffd\ud800"
-tricky = st.sampled_from([*CHARACTERS, "<br />", "n't", "<p"])
-texts = st.lists(st.one_of(tricky, st.characters()), max_size=40).map("".join)
-tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, 3), marks=st.booleans(), across_sentences=st.booleans())
 
 
 def surfaces(text: str, **options) -> list[str]:
@@ -46,12 +45,56 @@ def test_marks_are_tokens_when_asked_for_and_part_of_no_phrase():
     assert surfaces("bad!? so", marks=True, across_sentences=True) == ["bad", "!", "?", "so", "bad so"]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("这家iPhone店不错，3台", ["这", "家", "iphone", "店", "不", "错", "3", "台"]),
+        ("𠀀々豈", ["𠀀", "々", "豈"]),
+        ("ひらがなとカタカナらーめん", [*"ひらがなと", "カタカナ", "らー", "め", "ん"]),
+        ("เก่ามาก ๑๒", ["เก่า", "มา", "ก", "๑๒"]),
+        ("ສະບາຍ", ["ສະ", "ບາ", "ຍ"]),
+        ("ស្រីល្អ។", ["ស្រី", "ល្អ"]),
+        ("က္ကကောင်း။", ["က္က", "ကော", "င်း"]),
+        ("བོད་ཡིག།", ["བོད", "ཡིག"]),
+        ("ㄅㄆ", ["ㄅ", "ㄆ"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("gut😀😀#toll❤️ok", ["gut", "😀", "😀", "toll", "❤️", "ok"]),
+        ("👍🏽👩\u200d👧\u200d👦👍", ["👍🏽", "👩\u200d👧\u200d👦", "👍"]),
+        ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),
+        ("1️⃣ می\u200cخواهم क्\u200dष", ["1️⃣", "می\u200cخواهم", "क्\u200dष"]),
+        ("\u0e31\u0301ก a'中'b", ["\u0e31\u0301", "ก", "a", "中", "b"]),
+    ],
+)
+def test_scripts_without_spaces_and_emoji_are_words_of_their_own(text, words):
+    assert surfaces(text, longest_phrase=1) == words
+    assert kernel_words([text], Tokeniser()) == [words]
+
+
+def test_without_splitting_they_are_letters_as_in_version_0_1():
+    assert surfaces("这家iPhone店，gut😀😀 བོད་ཡིག།", longest_phrase=1, split_scripts=False) == [
+        "这家iphone店", "gut😀😀", "བོད་ཡིག།",
+    ]  # fmt: skip
+
+
+def test_a_phrase_has_no_space_between_words_of_their_own_unless_they_would_become_one():
+    assert surfaces("不 好iPhone") == ["不", "好", "不好", "iphone", "好 iphone"]
+    assert surfaces("👩\u200d 👧") == ["👩\u200d", "👧", "👩\u200d 👧"]
+    assert surfaces("🇩 🇪") == ["🇩", "🇪", "🇩 🇪"]
+    assert surfaces("เ ก") == ["เ", "ก", "เ ก"]
+
+
 @given(texts, tokenisers)
 def test_every_token_stands_where_it_says(text, tokeniser):
+    single = replace(tokeniser, longest_phrase=1, marks=True)
     for surface, start, end in tokeniser.tokens(text):
         assert 0 <= start < end <= len(text)
-        if " " not in surface:
-            assert Tokeniser(longest_phrase=1, marks=True).tokens(text[start:end]) == [Token(surface, 0, end - start)]
+        words = [
+            word.surface for word in single.tokens(text[start:end]) if len(surface) == 1 or word.surface not in "!?"
+        ]
+        assert tokeniser.alphabet.join(words) == surface
+        assert tokeniser.alphabet.cut(surface) == words
+        if len(words) == 1:
+            assert single.tokens(text[start:end]) == [Token(surface, 0, end - start)]
 
 
 @given(st.lists(texts, max_size=5), tokenisers)
@@ -63,10 +106,14 @@ def test_the_byte_kernel_finds_the_words_of_the_reference(texts, tokeniser):
 def test_the_byte_kernel_finds_the_words_of_real_reviews():
     texts = reviews("train", 3000)
     for tokeniser in (Tokeniser(), Tokeniser(marks=True, across_sentences=True)):
+        assert reference_words(texts, tokeniser) == reference_words(texts, replace(tokeniser, split_scripts=False))
         assert kernel_words(texts, tokeniser) == reference_words(texts, tokeniser)
 
 
-@given(st.lists(st.binary(max_size=30), max_size=5))
+pieces_of_bytes = st.one_of(st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2]))
+
+
+@given(st.lists(st.lists(pieces_of_bytes, max_size=8).map(b"".join), max_size=5))
 def test_broken_bytes_do_no_harm(pieces):
     from hardmax.text.tokens.texts import TextBytes
 
@@ -74,8 +121,26 @@ def test_broken_bytes_do_no_harm(pieces):
     offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]).astype(np.int64)
     found = kernel_words(TextBytes(data, offsets), Tokeniser())
     for piece, words in zip(pieces, found, strict=True):
-        if piece.isascii():
-            assert [words] == reference_words([piece.decode()], Tokeniser())
+        # Strict about what Python calls broken: a surrogate in UTF-8, or a code beyond the last, is one character here.
+        if re.search(rb"\xed[\xa0-\xbf]|\xf4[\x90-\xbf]|\xe0[\x80-\x9f]|\xf0[\x80-\x8f]", piece) is None:
+            whole = "".join(_bytes_one_by_one(piece))
+            assert [words] == reference_words([whole], Tokeniser())
+
+
+def _bytes_one_by_one(data: bytes) -> Iterator[str]:
+    """The characters of UTF-8, each byte that is part of none as one that separates."""
+    at = 0
+    while at < len(data):
+        size = next((size for size in (1, 2, 3, 4) if _is_character(data[at : at + size])), 0)
+        yield data[at : at + size].decode() if size else "\ufffd"
+        at += max(size, 1)
+
+
+def _is_character(data: bytes) -> bool:
+    try:
+        return len(data.decode()) == 1
+    except UnicodeDecodeError:
+        return False
 
 
 def test_ten_million_characters_without_a_space_are_one_word():
@@ -91,7 +156,8 @@ def test_lower_casing_never_moves_a_character():
 
 
 @pytest.mark.parametrize(
-    "options", [{"longest_phrase": 0}, {"longest_phrase": 4}, {"longest_phrase": 2.0}, {"marks": 1}]
+    "options",
+    [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"marks": 1}, {"split_scripts": 0}],
 )
 def test_options_that_make_no_sense_are_refused_by_name(options):
     with pytest.raises(InputError, match=next(iter(options))):

@@ -142,7 +142,7 @@ def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> di
         "alpha": config["alpha"],
         "temperature": config["temperature"],
         "binary": one_of(config["counts"], ("all", "presence"), "`counts`") == "presence",
-        "tokeniser": Tokeniser(**config["tokeniser"]),
+        "tokeniser": Tokeniser.from_dict(config["tokeniser"]),
         "metrics": _read_object(files, "metrics.json", folder),
         **tensors,
     }

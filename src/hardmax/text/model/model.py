@@ -90,7 +90,7 @@ class Model:
         """The known tokens of one text, and where they stand."""
         if len(a_text(text, "`text`")) <= SHORT:
             return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
-        return read_long(text, lexicon_of(self.vocabulary), self.tokeniser, self.extra is not None)
+        return read_long(text, lexicon_of(self.vocabulary, self.tokeniser), self.tokeniser, self.extra is not None)
 
     def weigh(self, found: Encoded) -> Analysis:
         """All that follows from the known tokens of texts."""
@@ -108,7 +108,7 @@ class Model:
         if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
             with letting_numba_sleep():
                 return iter([self.weigh(self.read(text).encoded) for text in few])
-        lexicon = lexicon_of(self.vocabulary)
+        lexicon = lexicon_of(self.vocabulary, self.tokeniser)
         return analyse(texts, lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
 
     @cached_property

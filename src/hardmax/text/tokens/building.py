@@ -1,5 +1,7 @@
 """A vocabulary from training texts: the most frequent words, and the phrases that tell the classes apart best."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -7,7 +9,7 @@ import numpy as np
 from hardmax.checking import instance, whole_number
 from hardmax.errors import InputError
 from hardmax.text.labels import class_numbers
-from hardmax.text.tokens.characters import CHARACTERS, MARKS
+from hardmax.text.tokens.characters import MARKS
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.kernels.counting import count_documents, number_phrases, number_words, surprise
 from hardmax.text.tokens.texts import TextBytes, read_texts
@@ -44,12 +46,12 @@ def build_vocabulary(
     )
     fewest = whole_number(fewest, "`fewest`", at_least=1)
     stream, ends, spellings, starts = number_words(
-        found.data, found.offsets, longest_text(found), CHARACTERS, tokeniser.across_sentences
+        found.data, found.offsets, longest_text(found), tokeniser.alphabet.characters, tokeniser.across_sentences
     )
     spell = _Speller(spellings, starts)
     chosen = spell.best(count_documents(stream, ends, len(starts) - 1), words, fewest)
     marks = list(MARKS) if tokeniser.marks else []
-    joined = _choose_phrases(stream, ends, spell, labels, tokeniser.longest_phrase, phrases, fewest)
+    joined = _choose_phrases(stream, ends, spell, labels, tokeniser, phrases, fewest)
     return _count_by_class(chosen + marks + joined, found, labels, tokeniser)
 
 
@@ -71,26 +73,32 @@ class _Speller:
 
 
 def _choose_phrases(
-    stream: np.ndarray, ends: np.ndarray, spell: _Speller, labels: np.ndarray, longest: int, most: int, fewest: int
+    stream: np.ndarray,
+    ends: np.ndarray,
+    spell: _Speller,
+    labels: np.ndarray,
+    tokeniser: Tokeniser,
+    most: int,
+    fewest: int,
 ) -> list[str]:
     order = np.argsort(labels, kind="stable")
     class_ends = np.concatenate([[0], np.cumsum(np.bincount(labels))])
     ranked: list[tuple[float, str]] = []
-    prefixes, surface_of = stream, spell
-    for _ in range(2, longest + 1):
+    prefixes, words_of = stream, lambda word: [spell(word)]
+    for _ in range(2, tokeniser.longest_phrase + 1):
         numbers, keys = number_phrases(stream, ends, prefixes)
         scores, documents = surprise(numbers, ends, order, class_ends, len(keys))
-        surface_of = _phrase_speller(keys, surface_of, spell)
+        words_of = _phrase_speller(keys, words_of, spell)
         candidates = _at_least_as_good(scores, documents >= fewest, most)
-        ranked += [(-float(scores[phrase]), surface_of(phrase)) for phrase in candidates]
+        ranked += [(-float(scores[phrase]), tokeniser.alphabet.join(words_of(phrase))) for phrase in candidates]
         # A phrase is no more frequent than its beginning.
         frequent = np.append(documents >= fewest, False)
         prefixes = np.where(frequent[numbers], numbers, -1).astype(np.int32)
     return [surface for _, surface in sorted(ranked)[:most]]
 
 
-def _phrase_speller(keys: np.ndarray, prefix: Any, word: _Speller) -> Any:
-    return lambda phrase: f"{prefix(int(keys[phrase]) >> 32)} {word(int(keys[phrase]) & 0xFFFFFFFF)}"
+def _phrase_speller(keys: np.ndarray, prefix: Callable[[int], list[str]], word: _Speller) -> Callable[[int], list[str]]:
+    return lambda phrase: [*prefix(int(keys[phrase]) >> 32), word(int(keys[phrase]) & 0xFFFFFFFF)]
 
 
 def _at_least_as_good(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
@@ -104,7 +112,9 @@ def _at_least_as_good(scores: np.ndarray, allowed: np.ndarray, most: int) -> lis
 
 def _count_by_class(surfaces: list[str], texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
     classes = int(labels.max()) + 1
-    encoded = encode(texts, Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64)), tokeniser)
+    uncounted = Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
+    # Nobody knows yet which tokens there will be, and so not which places others take.
+    encoded = encode(texts, uncounted, replace(tokeniser, overlapping=True))
     label_of_token = np.repeat(labels, np.diff(encoded.offsets))
     counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=len(surfaces) * classes)
     return Vocabulary(surfaces, counts.reshape(len(surfaces), classes))

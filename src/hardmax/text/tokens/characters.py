@@ -1,8 +1,9 @@
 """What each character is to the tokeniser: the definition that people's Python and the byte kernel share.
 
 Outside ASCII everything is part of a word, except for the punctuation listed here: so every language passes, and the
-definition does not change with the Unicode tables of a Python version. Lower-casing is character by character, for
-the Latin, Greek, Cyrillic and Armenian letters; it never changes how many characters a text has.
+definition does not change with the Unicode tables of a Python version. Where scripts are split, characters of scripts
+without spaces and emoji are words of their own (`hardmax.text.tokens.scripts`). Lower-casing is character by
+character, for the Latin, Greek, Cyrillic and Armenian letters; it never changes how many characters a text has.
 """
 
 import re
@@ -10,7 +11,7 @@ import re
 import numpy as np
 
 from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
-from hardmax.text.tokens.kernels.scanning import Characters
+from hardmax.text.tokens.scripts import WITHOUT_SPACES
 
 REPLACEMENT = "\ufffd"
 MARKS = "!?"
@@ -69,6 +70,15 @@ def _make_classes() -> np.ndarray:
     return classes
 
 
+def _make_split() -> np.ndarray:
+    classes = np.full(0x110000, LETTER, dtype=np.uint8)
+    classes[: len(CLASSES)] = CLASSES
+    for kind, blocks in WITHOUT_SPACES.items():
+        for first, last in blocks:
+            classes[first : last + 1] = kind
+    return classes
+
+
 def _make_lowered() -> np.ndarray:
     lowered = np.arange(0x2000, dtype=np.uint32)
     for code in (code for block in _LOWERED for code in block):
@@ -79,9 +89,8 @@ def _make_lowered() -> np.ndarray:
 
 
 CLASSES = _make_classes()  # of every character below 0x10000; all beyond are letters
+SPLIT = _make_split()  # of every character, where scripts are split
 LOWERED = _make_lowered()  # of every character below 0x2000; all beyond stay as they are
-
-CHARACTERS = Characters(CLASSES, LOWERED)
 
 _TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | {0x2019: "'"}
 

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import instance
-from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.kernels.encoding import Found, Texts, close_ranks, encode_texts
 from hardmax.text.tokens.lexicon import Lexicon, lexicon_of
 from hardmax.text.tokens.texts import TextBytes, read_texts
@@ -42,7 +41,7 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     ([0, 2, 1, 1], [2, 2, 1, 1], [0, 3, 3, 4])
     """
     instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-    lexicon = lexicon_of(instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary"))
+    lexicon = lexicon_of(instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary"), tokeniser)
     parts = [encode_part(part, lexicon, tokeniser) for part in blocks(read_texts(texts))]
     if len(parts) == 1:
         return parts[0]
@@ -74,7 +73,7 @@ def encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra:
     found = np.empty(len(texts), dtype=np.int64)
     encode_texts(
         Texts(texts.data, texts.offsets, int(lengths.max(initial=0))),
-        CHARACTERS,
+        lexicon.characters,
         lexicon.words,
         lexicon.phrases,
         tokeniser.cutting,

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CHARACTERS
+from hardmax.text.tokens.alphabets import Alphabet
 from hardmax.text.tokens.kernels.counting import fill_pairs
 from hardmax.text.tokens.kernels.dictionary import Words, fill_table
-from hardmax.text.tokens.kernels.encoding import Phrases
-from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
+from hardmax.text.tokens.kernels.finding import Phrases
+from hardmax.text.tokens.kernels.scanning import Characters, Pieces, find_pieces
+from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.kernels.merging import table_size
 
@@ -18,6 +20,7 @@ from hardmax.tokens.kernels.merging import table_size
 class Lexicon:
     """Nodes are the words of a vocabulary and of its phrases, and after them the beginnings of phrases, and phrases."""
 
+    characters: Characters
     words: Words
     phrases: Phrases
 
@@ -27,39 +30,44 @@ class Lexicon:
         return self.phrases.tokens
 
     @classmethod
-    def of(cls, vocabulary: Vocabulary) -> "Lexicon":
-        """The arrays for a vocabulary."""
+    def of(cls, vocabulary: Vocabulary, alphabet: Alphabet) -> "Lexicon":
+        """The arrays for a vocabulary. Tokens that stand in no text have no node."""
+        cut = [alphabet.cut(surface) for surface in vocabulary.surfaces]
         words: dict[str, int] = {}
-        for surface in vocabulary.surfaces:
-            for word in surface.split(" "):
-                words.setdefault(word, len(words))
+        for word in chain.from_iterable(cut):
+            words.setdefault(word, len(words))
         nodes: dict[int, int] = {}
         token_of_node: dict[int, int] = {}
-        for token, surface in enumerate(vocabulary.surfaces):
-            node, *rest = (words[word] for word in surface.split(" "))
+        for token, (first, *rest) in ((token, parts) for token, parts in enumerate(cut) if parts):
+            node = words[first]
             for word in rest:
-                node = len(words) + nodes.setdefault(node << 32 | word, len(nodes))
+                node = len(words) + nodes.setdefault(node << 32 | words[word], len(nodes))
             token_of_node[node] = token
         keys = np.fromiter(nodes, dtype=np.int64, count=len(nodes))
         slots = np.empty(table_size(len(keys)), dtype=np.int32)
         fill_pairs(slots, keys, len(keys))
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
-        return cls(_dictionary(list(words)), Phrases(slots, keys, tokens, len(vocabulary)))
+        phrases = Phrases(slots, keys, tokens, len(vocabulary))
+        return cls(alphabet.characters, _dictionary(list(words), alphabet.characters), phrases)
+
+
+def lexicon_of(vocabulary: Vocabulary, tokeniser: Tokeniser) -> Lexicon:
+    """The arrays for a vocabulary, made once: texts often come in many batches."""
+    return _made(vocabulary, tokeniser.alphabet)
 
 
 @lru_cache(maxsize=4)
-def lexicon_of(vocabulary: Vocabulary) -> Lexicon:
-    """The arrays for a vocabulary, made once: texts often come in many batches."""
-    return Lexicon.of(vocabulary)
+def _made(vocabulary: Vocabulary, alphabet: Alphabet) -> Lexicon:
+    return Lexicon.of(vocabulary, alphabet)
 
 
-def _dictionary(words: list[str]) -> Words:
+def _dictionary(words: list[str], characters: Characters) -> Words:
     """The words cut by the kernel itself, so that their hashes are those it will find in texts."""
     data = np.frombuffer("\n".join(words).encode(), dtype=np.uint8)
     room = len(data)
     found = Pieces(np.empty(room, dtype=np.uint32), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.uint64))
-    pieces = find_pieces(data, 0, room, CHARACTERS, found)
+    pieces = find_pieces(data, 0, room, characters, found)
     starts = np.concatenate([[0], found.ends[:pieces]])
     slots = np.empty(table_size(pieces), dtype=np.int32)
     fill_table(slots, found.keys[:pieces], pieces)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.segments import keep_segments
 from hardmax.text.tokens.texts import encode_text
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
@@ -28,11 +29,11 @@ def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, has_extra:
     >>> found.encoded.ids.tolist(), found.places[1].tolist()
     ([0, 2, 1], [[0, 8], [10, 18]])
     """
-    stands: dict[int, list[tuple[int, int]]] = {}
-    for token in tokeniser.tokens(encode_text(text).decode()):
-        number = vocabulary.index.get(token.surface)
-        if number is not None:
-            stands.setdefault(number, []).append((token.start, token.end))
+    index, stands = vocabulary.index, {}
+    tokens = tokeniser.tokens(encode_text(text).decode())
+    known = [(index[token.surface], token) for token in tokens if token.surface in index]
+    for number, token in known if tokeniser.overlapping else keep_segments(known):
+        stands.setdefault(number, []).append((token.start, token.end))
     ids, counts = list(stands), [len(places) for places in stands.values()]
     places = [np.array(several, dtype=np.int64) for several in stands.values()]
     if has_extra:

@@ -1,14 +1,16 @@
-"""Where the words of one text stand: what `Tokeniser.tokens` says of the known tokens, at the speed of the kernels."""
+"""Where the words of one text stand: what `read_one` says of them, at the speed of the kernels."""
 
 from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.tokens.characters import CHARACTERS
 from hardmax.text.tokens.encoding import encode_part
 from hardmax.text.tokens.kernels.dictionary import find_words
+from hardmax.text.tokens.kernels.encoding import find_segments
+from hardmax.text.tokens.kernels.finding import room_to_stand
 from hardmax.text.tokens.kernels.placing import place_tokens
 from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
+from hardmax.text.tokens.kernels.segments import room_to_sort
 from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.one_text import Read
 from hardmax.text.tokens.texts import encode_text, read_texts
@@ -33,7 +35,7 @@ def find_places(
     room = len(data)
     pieces = Pieces(np.empty(room, np.uint32), np.empty(room, np.int64), np.empty(room, np.uint64))
     numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
-    count = find_pieces(data, 0, room, CHARACTERS, pieces, begins)
+    count = find_pieces(data, 0, room, lexicon.characters, pieces, begins)
     find_words(pieces, count, lexicon.words, numbers)
     if len(text) < len(data):
         # Bytes become characters: each has one byte that does not continue another.
@@ -42,5 +44,9 @@ def find_places(
     slots = np.full(lexicon.tokens + 1, -1, dtype=np.int64)
     slots[ids] = bounds[:-1]
     places = np.empty((bounds[-1], 2), dtype=np.int64)
-    place_tokens(pieces, count, begins, numbers, lexicon.phrases, tokeniser.cutting, slots, places)
+    standing = room_to_stand(room, tokeniser.longest_phrase)
+    count = find_segments(
+        pieces, count, numbers, lexicon.phrases, tokeniser.cutting, standing, room_to_sort(standing, room)
+    )
+    place_tokens(standing, count, pieces.ends, begins, slots, places)
     return [places[first:last] for first, last in pairwise(bounds.tolist())]

@@ -5,7 +5,20 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax.compiling import njit
-from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SEPARATOR, TAG_START
+from hardmax.text.tokens.kernels.kinds import (
+    APOSTROPHE,
+    FLAG,
+    JOINER,
+    LEAD,
+    LETTER,
+    LONGEST_TAG,
+    MARK,
+    SENTENCE_END,
+    SEPARATOR,
+    SIGN,
+    SOLO,
+    TAG_START,
+)
 
 
 class Characters(NamedTuple):
@@ -96,9 +109,29 @@ def _read_unusual(data, at, end, in_word, classes):
         return code, size, kind
     if in_word and at + size < end:
         after, _ = _read(data, at + size, end)
-        if _class_of(after, classes) == LETTER:
+        if LETTER <= _class_of(after, classes) <= JOINER:
             return np.int64(0x27), size, np.int64(LETTER)
     return code, size, np.int64(SEPARATOR)
+
+
+@njit
+def _joins(tie, kind):
+    """Whether a character belongs to the word before it, of which `tie` says what may follow."""
+    if kind in (SIGN, JOINER):
+        return True
+    if kind == LETTER or tie == LETTER:
+        return kind == tie
+    if kind == FLAG:
+        return tie in (FLAG, JOINER)
+    return kind == SOLO and tie in (JOINER, LEAD)
+
+
+@njit
+def _tie_after(tie, kind, joins):
+    """What may follow a character: LETTER in a run of letters and outside words, else the kind that waits for more."""
+    if joins and tie != LETTER:
+        return JOINER if kind == JOINER else SOLO
+    return LETTER if kind <= JOINER or joins else kind
 
 
 @njit
@@ -110,13 +143,19 @@ def find_pieces(data, at, end, characters, found, begins=None):
     """
     classes, lowered = characters
     letters, ends, keys = found
-    pieces, length, start, key = 0, 0, 0, _START
+    pieces, length, start, key, tie = 0, 0, 0, _START, LETTER
     while at < end:
         code, size = np.int64(data[at]), 1
         kind = np.int64(classes[code])
         # Most characters are plain letters and spaces: no call for them.
         if code >= 0x80 or kind == APOSTROPHE:
-            code, size, kind = _read_unusual(data, at, end, length > start, classes)
+            code, size, kind = _read_unusual(data, at, end, length > start and tie == LETTER, classes)
+        if kind > LETTER or tie > LETTER:
+            joins = length > start and _joins(tie, kind)
+            if length > start and not joins:
+                ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
+                pieces, start, key = pieces + 1, length, _START
+            tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         at += size
         if kind == LETTER:
             code = np.int64(lowered[code]) if code < len(lowered) else code
