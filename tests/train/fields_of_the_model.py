@@ -108,6 +108,18 @@ def what_is_said_twice_counts_twice_or_once():
 # the vocabulary
 
 
+@CHECKS.of("overlapping")
+def each_place_of_a_text_belongs_to_one_token_the_one_that_says_most():
+    texts, labels = ["not good at all", "very good at all"] * 12, [0, 1] * 12
+    both = replace(FROZEN, longest_phrase=2)
+    several, once = (fit(texts, labels, replace(both, overlapping=overlapping)) for overlapping in (True, False))
+    found = once.explain("not good at all")
+    assert not once.tokeniser.overlapping
+    assert sum(share.word.count(" ") + 1 for share in found.ledger) == 4
+
+    assert len(several.explain("not good at all").ledger) == 7
+
+
 @CHECKS.of("longest_phrase")
 def phrases_have_no_more_words_than_that():
     for longest in (1, 2, 3):

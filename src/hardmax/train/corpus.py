@@ -10,7 +10,7 @@ from hardmax.text.tokens.encoding import Encoded, encode
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.train.choosing import choose_tokens
+from hardmax.train.choosing import choose_tokens, rank_tokens
 from hardmax.train.clouds import pick
 from hardmax.train.recipe import Recipe
 from hardmax.train.thrift import enough_tokens
@@ -56,10 +56,13 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         least_odds=recipe.min_log_odds,
         smoothing=recipe.smoothing,
     )
-    known = keep_tokens(candidates, kept)
-    if not tokeniser.overlapping:
-        return Corpus(known, encode(texts, known, tokeniser))
-    return Corpus(known, restrict(encoded, kept, len(candidates)))
+    if tokeniser.overlapping:
+        return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))
+    # A place goes to whoever is first in the vocabulary: to the token that says most.
+    left = restrict(seen, kept, len(candidates))
+    ranks = rank_tokens(left, labels[learns], len(kept), strength=recipe.strength, smoothing=recipe.smoothing)
+    known = keep_tokens(candidates, kept[ranks])
+    return Corpus(known, encode(texts, known, tokeniser))
 
 
 def keep_tokens(vocabulary: Vocabulary, kept: np.ndarray) -> Vocabulary:

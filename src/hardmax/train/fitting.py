@@ -57,7 +57,7 @@ def fit(
     classes, numbers = read_labels(labels, len(found))
     recipe = replace(recipe, dimension=dimension_for(len(classes), recipe))
     held_out = hold_out(numbers, recipe.validation_fraction, recipe.seed)
-    tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase)
+    tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase, overlapping=recipe.overlapping)
     corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
     taught = pick(corpus.encoded, np.flatnonzero(~held_out))
     start = start_training(taught, numbers[~held_out], len(corpus.vocabulary), recipe)

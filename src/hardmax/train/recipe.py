@@ -33,7 +33,7 @@ OLD_NAMES = {
 }
 _MODEL = ("dimension", "layers", "alpha")
 # What version 0.1 knew nothing of, and what it did: a recipe in its words means that.
-_SINCE = {"neutral": 0.0, "sparsity": 0.0, "relaxed_epochs": 0, "bag_strength": 30.0}
+_SINCE = {"neutral": 0.0, "overlapping": True, "sparsity": 0.0, "relaxed_epochs": 0, "bag_strength": 30.0}
 _COUNTS = ("presence", "all")  # what `binary` was told by then
 
 
@@ -55,6 +55,7 @@ class Recipe:
     neutral: float = 0.0  # the height of words on the last axis, where the neutral leader is at 1; 0: there is none
     binary: bool = True  # a word said twice counts once, or twice
     # the vocabulary
+    overlapping: bool = True  # a word may stand in several tokens at once, or each place of a text belongs to one
     longest_phrase: int = 3
     max_words: int = 60_000  # candidates, by frequency
     max_phrases: int = 700_000  # candidates, by how unevenly the classes use them
@@ -94,7 +95,7 @@ class Recipe:
             if getattr(self, name) is not None or name not in _LEFT_OPEN:
                 _check_number(name, getattr(self, name), least)
         one_of(self.init, INITS, "`init`")
-        for name in ("extra", "binary"):
+        for name in ("extra", "binary", "overlapping"):
             truth_value(getattr(self, name), f"`{name}`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
@@ -212,7 +213,7 @@ _LEFT_OPEN = ("dimension",)  # to be chosen by what the texts are like
 
 
 def _check_number(name: str, value: Any, least: int | float) -> None:
-    if name == "layers" and value == math.inf:
+    if name == "layers" and isinstance(value, float) and value == math.inf:
         return
     kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
