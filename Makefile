@@ -35,9 +35,9 @@ mutate: .venv/ready
 # Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
 # Before them the property tests, with ten times as many examples as `make test` takes.
 soak: .venv/ready
-	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/engines/test_conformance.py tests/test_certificate.py \
-	    tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry \
-	    tests/door tests/text/data/test_damaged_corpora.py tests/cli
+	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/engines/test_conformance.py tests/test_certificate*.py \
+	    tests/engines/gpu tests/runs/test_on_device.py tests/figures tests/text tests/train tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry \
+	    tests/door tests/cli
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 bench: .venv/ready

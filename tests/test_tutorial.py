@@ -182,7 +182,7 @@ def large_objects() -> list[tuple[Any, str]]:
         (planted, "Planted(300 texts, classes a, b, c, d, …)"),
         (Corpus(planted.texts, planted.labels), "Corpus(300 texts, 0 rows left out)"),
         (encode(["word worda word"], known, Tokeniser()), "Encoded(1 text, 3 known tokens)"),
-        (Recipe(epochs=5), "Recipe(dimension=2, layers=8, alpha=1.0, epochs=5)"),
+        (Recipe(epochs=5), "Recipe(layers=8, alpha=1.0, epochs=5)"),
     ]
 
 

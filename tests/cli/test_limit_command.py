@@ -302,8 +302,7 @@ def test_an_interruption_ends_quietly_with_130(hardmax: Command, tmp_path: Path,
 # ---------------------------------------------------------------- terminals
 
 
-@pytest.mark.parametrize("columns", [60, 80, 100])
-@pytest.mark.parametrize("d", [2, 12])
+@pytest.mark.parametrize(("columns", "d"), [(60, 2), (60, 12), (100, 12)])
 def test_a_narrow_terminal_is_not_overrun(tmp_path: Path, columns: int, d: int):
     np.save(tmp_path / "cloud.npy", clouds.gaussian(100, d))
     shown = on_a_terminal("limit", str(tmp_path / "cloud.npy"), *HALF, "--check", columns=columns)

@@ -371,3 +371,14 @@ def test_without_the_extra_imdb_says_what_to_do(hardmax: Command, here: Path, mo
     assert (outcome.code, outcome.out) == (1, "")
     assert "hardmax[hub]" in outcome.err
     assert len(outcome.err.splitlines()) == 1
+
+
+def test_infinitely_many_layers_are_trained_saved_and_explained(hardmax: Command, here: Path):
+    document = json.loads(train(hardmax, "--layers", "inf", "--json").out)
+    assert (document["recipe"]["layers"], document["model"]["layers"]) == ("inf", "inf")
+    told = json.loads(hardmax("explain", "superb", "--model", "model", "--json").out)
+    assert told["layers"] == "inf"
+    assert told["leaders"][0]["mass"] == 1.0
+    refused = train(hardmax, "--layers", "deep")
+    assert refused.code != 0
+    assert "`--layers` must be a whole number from 0 to 10000, or math.inf" in refused.err

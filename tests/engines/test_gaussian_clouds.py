@@ -10,7 +10,7 @@ def test_certified_never_disagrees_with_exact_and_hands_over_less_than_one_cloud
     rng = np.random.default_rng(20250701)
     dynamics = hm.Dynamics("1/2")
     handed_over = 0
-    count = examples(10_000)
+    count = examples(5_000)
     for number in range(count):
         cloud = rng.standard_normal((50, 2 + number % 7))
         run = hm.simulate(cloud, dynamics, stop=hm.Settled())

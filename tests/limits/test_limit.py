@@ -24,7 +24,7 @@ def limit_problems(draw) -> Problem:
     return cloud, draw(spd_metrics(len(cloud[0]))), draw(alphas)
 
 
-@settings(max_examples=examples(1000))
+@settings(max_examples=examples(500))
 @given(limit_problems())
 def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies(problem: Problem):
     cloud, metric, alpha = problem

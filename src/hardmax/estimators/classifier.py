@@ -30,9 +30,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     dimension, layers, alpha, epochs, validation_fraction
-        As in `hardmax.train.Recipe`; None: as the recipe says (usually 2 dimensions, 8 layers, alpha 1). A share
-        `validation_fraction` of every class is held out, to calibrate probabilities and, if the recipe has patience,
-        to stop early.
+        As in `hardmax.train.Recipe`; None: as the recipe says (usually 8 layers, alpha 1, and as many dimensions as
+        the classes need, 2 for two). A share `validation_fraction` of every class is held out, to calibrate
+        probabilities and, if the recipe has patience, to stop early.
     recipe
         Everything else about the training: a `Recipe`, a dict of its entries, or the name of a preset ("imdb-2d", …).
     random_state

@@ -114,8 +114,10 @@ class Recipe:
 
     def __repr__(self) -> str:
         # Of thirty entries those that tell what comes out, and those that are not as usual.
-        told = (each for each in fields(self) if each.name in _MODEL or getattr(self, each.name) != each.default)
-        return f"Recipe({', '.join(f'{each.name}={getattr(self, each.name)!r}' for each in told)})"
+        entries = {each.name: getattr(self, each.name) for each in fields(self)}
+        usual = {each.name for each in fields(self) if entries[each.name] == each.default}
+        told = [name for name, value in entries.items() if name not in usual or (name in _MODEL and value is not None)]
+        return f"Recipe({', '.join(f'{name}={entries[name]!r}' for name in told)})"
 
     def alpha_at(self, epoch: float) -> float:
         """The step at a moment of the training, in epochs; from the end of the rise on it may be learned."""
@@ -143,6 +145,8 @@ class Recipe:
     def _in_old_words(self) -> dict[str, Any]:
         told = {OLD_NAMES.get(name, name): value for name, value in self.to_dict().items()}
         told = {name: value for name, value in told.items() if name not in _SINCE or value != _SINCE[name]}
+        if self.dimension is None:
+            told["dimension"] = 2  # which was never left open
         return told | {"counts": "presence" if self.binary else "all"}
 
     @classmethod

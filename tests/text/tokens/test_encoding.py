@@ -2,6 +2,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given
 from hypothesis import strategies as st
 from text.drawing import tokenisers
@@ -60,7 +61,7 @@ def test_texts_have_the_known_tokens_of_the_reference_in_the_same_order(texts, s
 
 @pytest.mark.parametrize("overlapping", [True, False])
 def test_real_reviews_have_the_tokens_of_the_reference(overlapping):
-    table, tokeniser = read_split("train", 1000), Tokeniser(longest_phrase=3, overlapping=overlapping)
+    table, tokeniser = read_split("train", examples(3000)), Tokeniser(longest_phrase=3, overlapping=overlapping)
     known = build_vocabulary(table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000)
     known = Vocabulary(known.surfaces[::-1], known.counts)  # phrases before words
     assert as_dicts(encode(table["text"], known, tokeniser)) == encode_slowly(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import example, given
 from hypothesis import strategies as st
 from text.drawing import SOLOS, texts, tokenisers
@@ -104,7 +105,7 @@ def test_the_byte_kernel_finds_the_words_of_the_reference(texts, tokeniser):
 
 
 def test_the_byte_kernel_finds_the_words_of_real_reviews():
-    texts = reviews("train", 3000)
+    texts = reviews("train", examples(3000))
     for tokeniser in (Tokeniser(), Tokeniser(marks=True, across_sentences=True)):
         assert reference_words(texts, tokeniser) == reference_words(texts, replace(tokeniser, split_scripts=False))
         assert kernel_words(texts, tokeniser) == reference_words(texts, tokeniser)

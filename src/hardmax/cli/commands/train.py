@@ -21,8 +21,10 @@ class RecipeOptions:
     """A recipe, and what shall be otherwise."""
 
     recipe: Annotated[str | None, typer.Option(help="A recipe by name (imdb-2d, …), or a .json file of one.")] = None
-    dimension: Annotated[int | None, typer.Option(help="Of the space in which words lie; usually 2.")] = None
-    layers: Annotated[int | None, typer.Option(help="How many layers; usually 8.")] = None
+    dimension: Annotated[
+        int | None, typer.Option(help="Of the space in which words lie; usually as the classes need, 2 for two.")
+    ] = None
+    layers: Annotated[str | None, typer.Option(help="How many layers, or inf for all of them; usually 8.")] = None
     alpha: Annotated[str | None, typer.Option(help="Step of a layer, positive: 1/2 or 0.5; usually 1.")] = None
     epochs: Annotated[int | None, typer.Option(help="How often all texts are gone through.")] = None
     validation_fraction: Annotated[
@@ -43,12 +45,23 @@ class RecipeOptions:
         return read_recipe(
             self.recipe,
             dimension=self.dimension,
-            layers=self.layers,
+            layers=None if self.layers is None else read_depth(self.layers),
             alpha=None if self.alpha is None else read_number(self.alpha, "--alpha"),
             epochs=self.epochs,
             validation_fraction=None if share is None else read_number(share, "--validation-fraction"),
             seed=self.seed,
         )
+
+
+def read_depth(text: str) -> int | float:
+    """How many layers.
+
+    >>> read_depth("8"), read_depth("inf")
+    (8, inf)
+    """
+    from hardmax.text.model.checks import read_layers
+
+    return read_layers(int(text) if text.isdecimal() else text)
 
 
 @grouped

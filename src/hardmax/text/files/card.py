@@ -47,7 +47,8 @@ phrases, not sentences; irony and long negations escape it.
 
 def write_card(model: Model) -> str:
     """The text of README.md."""
-    phrases = sum(" " in surface for surface in model.vocabulary.surfaces)
+    cut = model.tokeniser.alphabet.cut
+    phrases = sum(len(cut(surface)) > 1 for surface in model.vocabulary.surfaces)
     return _CARD.format(
         dimension=model.dimension,
         depth=depth(model.layers),
@@ -57,7 +58,7 @@ def write_card(model: Model) -> str:
         phrases=phrases,
         alpha=model.alpha,
         metric="identity" if model.metric is None else "learned, symmetric positive definite",
-        extra="none" if model.extra is None else "one, in every text",
+        extra=_extra(model),
         temperature=model.temperature,
         measured=_table(model.metrics),
     )
@@ -70,6 +71,12 @@ def _table(metrics: dict[str, Any]) -> str:
     shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
     rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _extra(model: Model) -> str:
+    if model.extra is None:
+        return "none"
+    return "one, in every text" + (": the neutral leader, whose followers add nothing" if model.has_neutral else "")
 
 
 def _cell(value: object) -> str:

@@ -24,7 +24,7 @@ def read_layers(layers: Any, name: str = "`layers`") -> int | float:
         return whole_number(layers, name, at_least=0, at_most=DEEPEST)
     except InputError:
         wish = f"a whole number from 0 to {DEEPEST}, or math.inf"
-        raise InputError(f"{name} must be {wish}, not {short(layers)}.", argument=name) from None
+        raise InputError(f"{name} must be {wish}, not {short(layers)}.", argument=name.strip("`")) from None
 
 
 def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:

@@ -61,8 +61,8 @@ def follows(run: "Trajectory") -> np.ndarray:
 
     Words with one vector are one point; the last of them stands for it.
 
-    >>> follows(walk_cloud(np.array([[2.0], [1.0], [0.0], [-1.0]]), np.ones(4), Dynamics(1), layers=1)).tolist()
-    [0, 0, -1, 3]
+    >>> follows(walk_cloud(np.array([[2.0], [1.0], [-1.0]]), np.ones(3), Dynamics(1), layers=1)).tolist()
+    [0, 0, 2]
     """
     choices, of_word = run.attended(run.layers).choices, run.points.of_token
     place = np.empty(run.points.count, dtype=np.int64)
