@@ -181,9 +181,10 @@ def test_a_hundred_classes_are_told_apart_and_led_by_the_planted_words():
     recipe = Recipe(
         neutral=0.5,
         init="bag",
-        init_std=0.15,
+        init_std=0.25,
+        learning_rate=0.01,
         word_dropout=0.2,
-        epochs=3,
+        epochs=2,
         bag_of_words_epochs=0,
         alpha_warmup_epochs=0,
         batch_size=64,
