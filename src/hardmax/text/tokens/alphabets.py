@@ -3,11 +3,12 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
-from hardmax.text.tokens.characters import APOSTROPHES, CLASSES, LOWERED, SPLIT, fold, ranges
+from hardmax.text.tokens.characters import APOSTROPHES, CLASSES, LOWERED, fold, ranges, split_classes
 from hardmax.text.tokens.kernels.kinds import (
     FLAG,
     JOINER,
@@ -61,7 +62,7 @@ class Alphabet:
     def join(self, words: Sequence[str]) -> str:
         """The surface of a phrase: a space between words, but none between solos, unless they would become one.
 
-        >>> SPLIT_SCRIPTS.join(["iphone", "不", "好"])
+        >>> alphabet_of(True).join(["iphone", "不", "好"])
         'iphone 不好'
         """
         surface = " ".join(words)
@@ -72,7 +73,7 @@ class Alphabet:
     def cut(self, surface: str) -> list[str]:
         """The words of a token, as they stand in texts; none if it stands in no text.
 
-        >>> SPLIT_SCRIPTS.cut("iphone 不好"), SPLIT_SCRIPTS.cut("不 好")
+        >>> alphabet_of(True).cut("iphone 不好"), alphabet_of(True).cut("不 好")
         (['iphone', '不', '好'], [])
         """
         if self.solo is None or surface.isascii():
@@ -88,5 +89,7 @@ class Alphabet:
         return "" if stays and self.solo.match(word) else " "
 
 
-RUNS = Alphabet.of(CLASSES)
-SPLIT_SCRIPTS = Alphabet.of(SPLIT)
+@cache
+def alphabet_of(split_scripts: bool) -> Alphabet:
+    """The alphabet in which scripts without spaces are split, or not; made once it is asked for."""
+    return Alphabet.of(split_classes() if split_scripts else CLASSES)

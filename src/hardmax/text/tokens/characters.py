@@ -70,7 +70,8 @@ def _make_classes() -> np.ndarray:
     return classes
 
 
-def _make_split() -> np.ndarray:
+def split_classes() -> np.ndarray:
+    """The classes of every character, where scripts without spaces are split."""
     classes = np.full(0x110000, LETTER, dtype=np.uint8)
     classes[: len(CLASSES)] = CLASSES
     for kind, blocks in WITHOUT_SPACES.items():
@@ -89,7 +90,6 @@ def _make_lowered() -> np.ndarray:
 
 
 CLASSES = _make_classes()  # of every character below 0x10000; all beyond are letters
-SPLIT = _make_split()  # of every character, where scripts are split
 LOWERED = _make_lowered()  # of every character below 0x2000; all beyond stay as they are
 
 _TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | {0x2019: "'"}

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
 from hardmax.checking import a_text, truth_value, whole_number
-from hardmax.text.tokens.alphabets import RUNS, SPLIT_SCRIPTS, Alphabet, run_of_letters
+from hardmax.text.tokens.alphabets import Alphabet, alphabet_of, run_of_letters
 from hardmax.text.tokens.characters import CLASSES, MARKS, fold
 from hardmax.text.tokens.kernels.finding import Cutting
 
@@ -70,7 +70,7 @@ class Tokeniser:
     @property
     def alphabet(self) -> Alphabet:
         """What characters are to it."""
-        return SPLIT_SCRIPTS if self.split_scripts else RUNS
+        return alphabet_of(self.split_scripts)
 
     @property
     def cutting(self) -> Cutting:
