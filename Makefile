@@ -33,7 +33,7 @@ mutate: .venv/ready
 	$(BIN)/python mutations/run.py
 
 # Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
-# Before them the property tests, with ten times as many examples as `make test` takes.
+# Before them the property tests, with many times as many examples as `make test` takes.
 soak: .venv/ready
 	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/engines/test_conformance.py tests/test_certificate*.py \
 	    tests/engines/gpu tests/runs/test_on_device.py tests/figures tests/text tests/train tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry \

@@ -1,6 +1,7 @@
 import os
 from pathlib import Path
 
+from effort import THOROUGH
 from hypothesis import HealthCheck, settings
 
 collect_ignore = ["samples"]  # files, and the script that writes them: no doctests to look for
@@ -11,6 +12,11 @@ if not Path("/dev/nvidiactl").exists():
 
 # The same examples on every machine: a red run can be repeated, and nothing fails that did not fail before the change.
 settings.register_profile(
-    "hardmax", deadline=None, derandomize=True, database=None, suppress_health_check=[HealthCheck.too_slow]
+    "hardmax",
+    max_examples=100 if THOROUGH else 40,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("hardmax")
