@@ -117,6 +117,13 @@ def test_distances_are_those_to_the_exact_projection(drawn):
     np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
+@pytest.mark.parametrize("size", [0.3, 1e-9, 1e-300])
+def test_the_origin_among_small_points_is_a_point_like_any_other(size):
+    polytope = Polytope(size * np.array([[1.0, 1.0], [-1.0, -1.0], [1.0, 1.0], [0.0, 0.0]]))
+    assert polytope.distance([[0.0, 0.0], [size, -size]]).tolist() == [0.0, pytest.approx(size * np.sqrt(2))]
+    assert polytope.contains([[0.0, 0.0], [size, -size]]).tolist() == [True, False]
+
+
 @settings(max_examples=50)
 @given(problems(max_n=8))
 def test_means_of_vertices_are_inside_at_distance_nought(problem):

@@ -127,7 +127,9 @@ class Ruler:
         """What floats know of the distances of the targets from some of the points: those of like size together."""
         chosen = self._corners if chosen is None else chosen
         _, own = unit_scaled(self.points)
-        sizes = np.maximum(np.frexp(np.abs(targets).max(axis=1))[1], own)
+        largest = np.abs(targets).max(axis=1)
+        # The origin has no size, and frexp would call it 1.
+        sizes = np.where(largest > 0, np.maximum(np.frexp(largest)[1], own), own)
         groups = (sizes - own + _OCTAVES - 1) // _OCTAVES
         for group in np.unique(groups):
             rows = np.flatnonzero(groups == group)
