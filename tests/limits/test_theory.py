@@ -148,7 +148,7 @@ def test_a_statement_that_is_false_is_told(monkeypatch):
     assert any(statement.verdict == HOLDS for statement in report)
 
 
-SLOW = hm.Dynamics("1/1000")
+SLOW = hm.Dynamics("1/700")
 FOR_ALL_LAYERS = {
     "each leader is a vertex of K, the hull of the leaders",
     "each leader sits on its vertex after finitely many layers",
