@@ -36,7 +36,7 @@ mutate: .venv/ready
 # Before them the property tests, with many times as many examples as `make test` takes.
 soak: .venv/ready
 	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/engines/test_conformance.py tests/test_certificate*.py \
-	    tests/engines/gpu tests/runs/test_on_device.py tests/figures tests/text tests/train tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry \
+	    tests/engines/gpu tests/runs/test_on_device.py tests/figures tests/text tests/train tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry tests/tokens \
 	    tests/door tests/cli
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
