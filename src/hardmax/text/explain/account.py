@@ -1,6 +1,6 @@
 """The account of a text: what every word has to do with the outcome, and how the logit adds up."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -17,14 +17,11 @@ Label = str | int | float | bool
 
 
 @dataclass(frozen=True, kw_only=True)
-class Share:
-    """What one word has to do with the outcome."""
+class Word:
+    """A word of a text, and where it stands."""
 
     word: str
     count: int  # how often it is said
-    mass: float  # its share of the mean in which the layers end
-    contribution: float  # to the logit
-    leads: bool
     places: np.ndarray = field(repr=False, compare=False)  # (count, 2): `spans` as an array
 
     @cached_property
@@ -33,41 +30,29 @@ class Share:
         return tuple(zip(*self.places.T.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
-        """The share as plain data."""
-        return {
-            "word": self.word,
-            "spans": self.spans,
-            "count": self.count,
-            "mass": self.mass,
-            "contribution": self.contribution,
-            "leads": self.leads,
-        }
+        """All of it as plain data."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _OF_ANY_WORD}
+        return {"word": self.word, "spans": self.spans, "count": self.count} | own
+
+
+_OF_ANY_WORD = {each.name for each in fields(Word)}
 
 
 @dataclass(frozen=True, kw_only=True)
-class Vote:
+class Share(Word):
+    """What one word has to do with the outcome."""
+
+    mass: float  # its share of the mean in which the layers end
+    contribution: float  # to the logit
+    leads: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vote(Word):
     """A word that counts, and what it adds to the logit by ending where it ends."""
 
-    word: str
-    count: int  # how often it is said
     leader: str | None  # the word that it follows, itself if it leads; None if it is with several, or with nobody yet
     vote: float  # its share of the words times what the decoder says of where it ends
-    places: np.ndarray = field(repr=False, compare=False)
-
-    @cached_property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where it stands: text[start:end]."""
-        return tuple(zip(*self.places.T.tolist(), strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The vote as plain data."""
-        return {
-            "word": self.word,
-            "spans": self.spans,
-            "count": self.count,
-            "leader": self.leader,
-            "vote": self.vote,
-        }
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
