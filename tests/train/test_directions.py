@@ -32,6 +32,10 @@ def test_of_two_classes_the_second_lies_along_the_first_axis(axes):
     assert class_directions(2, axes).tolist() == [[1.0] + [0.0] * (axes - 1)]
 
 
+def test_on_a_line_no_two_classes_are_in_one_place():
+    assert class_directions(5, 1).ravel().tolist() == [1.0, 0.5, 0.0, -0.5, -1.0]
+
+
 def test_in_a_plane_classes_are_spread_over_the_circle():
     turns = np.unwrap(np.arctan2(*class_directions(5, 2).T[::-1]))
     np.testing.assert_allclose(np.diff(turns), 2 * np.pi / 5)

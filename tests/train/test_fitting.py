@@ -1,6 +1,7 @@
 """From texts to a model: planted words are found, labels of any kind come back, bad input is told in one line."""
 
 # pyright: reportMissingImports=false
+import math
 from collections import Counter
 from dataclasses import replace
 
@@ -181,8 +182,7 @@ def test_a_hundred_classes_are_told_apart_and_led_by_the_planted_words():
     recipe = Recipe(
         neutral=0.5,
         init="bag",
-        init_std=0.25,
-        learning_rate=0.01,
+        learning_rate=0.003,
         word_dropout=0.2,
         epochs=2,
         bag_of_words_epochs=0,
@@ -196,3 +196,17 @@ def test_a_hundred_classes_are_told_apart_and_led_by_the_planted_words():
     assert (model.predict(unseen) == labels).mean() >= 0.95
     led = Counter(leader.word for text in unseen[:100] for leader in model.explain(text).leaders)
     assert sum(times for word, times in led.items() if word in planted_words(corpus)) > 0.95 * led.total()
+
+
+@pytest.mark.parametrize("layers", [0, 1, 8, math.inf])
+@pytest.mark.parametrize("classes", [("negative", "positive"), ("red", "green", "blue")])
+def test_a_model_with_a_neutral_leader_decides_as_the_network_it_was(layers, classes):
+    corpus = plant(300, classes=classes, words=6, seed=3)
+    recipe = Recipe(neutral=0.2, init="bag", layers=layers, epochs=2, batch_size=32, overlapping=False, thrift=0.0)
+    model = fit(corpus.texts, corpus.labels, replace(recipe, alpha_warmup_epochs=0, bag_of_words_epochs=1))
+    held = np.flatnonzero(hold_out(np.unique(corpus.labels, return_inverse=True)[1], recipe.validation_fraction, 0))
+    right = model.predict([corpus.texts[row] for row in held]) == np.array(corpus.labels)[held]
+    assert right.mean() == pytest.approx(model.metrics["training"][-1]["validation_accuracy"], abs=1 / len(held))
+    found = model.analyse(corpus.texts)
+    assert model.has_neutral
+    assert 0 < found.counting.sum() < len(found.ids) - len(found) or layers == 0

@@ -42,6 +42,14 @@ def test_the_spread_of_the_words_in_texts_is_that_of_the_recipe(kind):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_beside_a_neutral_leader_the_longest_word_of_a_text_is_as_long_as_that_is_high(kind):
+    says = first_says(TEXTS, LABELS == 1, 4, Recipe(init=kind, init_std=0.01, neutral=0.2))
+    assert np.median([np.abs(says[TEXTS.ids[at : at + 2]]).max() for at in TEXTS.offsets[:-1]]) == pytest.approx(1)
+    wide = first_says(TEXTS, LABELS == 1, 4, Recipe(init=kind, init_std=7.0, neutral=0.2))
+    np.testing.assert_allclose(np.sqrt((wide[TEXTS.ids] ** 2).mean()), 7.0)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_of_three_classes_each_has_its_direction(kind):
     recipe = Recipe(init=kind)
     network = make_network(4, 3, recipe, Hardmax(), start_training(TEXTS, LABELS, 4, recipe))

@@ -6,7 +6,8 @@ _STEPS, _STRIDE = 500, 0.1
 
 
 def class_directions(classes: int, axes: int) -> np.ndarray:
-    """Unit vectors (rows, axes): one for two classes, whose second lies along the first axis; else one a class.
+    """Vectors (rows, axes): one for two classes, whose second lies along the first axis; else one a class, all of
+    length 1, unless there is a line for more than two, on which they stand in a row.
 
     With an axis fewer than classes, or more, they are the corners of a regular simplex, all equally far apart, so that
     every class can be told from all others at once. In a plane they are spread evenly over the circle; with some axes,
@@ -22,7 +23,7 @@ def class_directions(classes: int, axes: int) -> np.ndarray:
     if classes == 2:
         return np.eye(1, axes)
     if axes == 1:
-        return np.cos(2 * np.pi * np.arange(classes) / classes)[:, None]
+        return np.linspace(1, -1, classes)[:, None]
     if axes == 2:
         turns = 2 * np.pi * np.arange(classes) / classes
         return np.stack([np.cos(turns), np.sin(turns)], axis=1)

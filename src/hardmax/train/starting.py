@@ -42,7 +42,8 @@ def dimension_for(classes: int, recipe: Recipe) -> int:
 def start_training(encoded: Encoded, labels: np.ndarray, tokens: int, recipe: Recipe) -> Start:
     """The start that the recipe asks for, from training texts and their classes as numbers.
 
-    The spread of the tokens as they are met in texts is `recipe.init_std`.
+    The spread of the tokens as they are met in texts is `recipe.init_std`, or more, where a neutral leader would have
+    every word otherwise.
 
     >>> texts = Encoded(np.array([0, 2, 0, 1, 2, 1]), np.ones(6, dtype=np.int32), np.array([0, 2, 3, 5, 6]))
     >>> recipe = Recipe(dimension=2, init="odds", init_std=0.5)
@@ -60,9 +61,9 @@ def start_training(encoded: Encoded, labels: np.ndarray, tokens: int, recipe: Re
     if recipe.init == "linear":
         says = [weigh(encoded, labels == c, odds, recipe.strength) for c, odds in zip(told, says, strict=True)]
     met = np.array(says)[:, encoded.ids]
-    scale = _scale((met**2).sum() / max(met.size, 1), recipe)
-    vectors = _along(np.array(says) * scale, directions)
-    return Start(vectors, recipe.decoder_norm * directions, np.zeros(len(directions)))
+    vectors = _along(np.array(says), directions)
+    scale = _scale((met**2).sum() / max(met.size, 1), vectors, encoded, recipe)
+    return Start(vectors * scale, recipe.decoder_norm * directions, np.zeros(len(directions)))
 
 
 def start_from_noise(tokens: int, classes: int, recipe: Recipe) -> Start:
@@ -77,7 +78,7 @@ def _from_bag(encoded: Encoded, labels: np.ndarray, tokens: int, directions: np.
     """The bag of words itself: without layers, the network that starts so decides every text as it does."""
     bag = solve_bag(encoded, labels, tokens, recipe.bag_strength)
     vectors = bag.says.T @ np.linalg.pinv(directions).T  # so that <direction, vector> is what a token says
-    scale = _scale((vectors[encoded.ids] ** 2).sum() / max(len(encoded.ids), 1), recipe)
+    scale = _scale((vectors[encoded.ids] ** 2).sum() / max(len(encoded.ids), 1), vectors, encoded, recipe)
     return Start(vectors * scale, directions / scale, bag.bias)
 
 
@@ -85,8 +86,17 @@ def _directions(classes: int, recipe: Recipe) -> np.ndarray:
     return class_directions(classes, dimension_for(classes, recipe) - (recipe.neutral > 0))
 
 
-def _scale(square: float, recipe: Recipe) -> float:
-    return recipe.init_std / max(float(np.sqrt(square)), 1e-9)
+def _scale(square: float, vectors: np.ndarray, encoded: Encoded, recipe: Recipe) -> float:
+    """What makes the spread that of the recipe; more, if the neutral leader would have all words of a usual text.
+
+    It is at 1, so the longest word of a text is to be as long as that: some word leads, then, and others can follow it.
+    """
+    scale = recipe.init_std / max(float(np.sqrt(square)), 1e-9)
+    if not recipe.neutral or not len(encoded.ids):
+        return scale
+    lengths = np.sqrt((vectors**2).sum(axis=1))[encoded.ids]
+    longest = np.maximum.reduceat(lengths, encoded.offsets[:-1][np.diff(encoded.offsets) > 0])
+    return max(scale, 1 / max(float(np.median(longest)), 1e-9))
 
 
 def _along(says: np.ndarray, directions: np.ndarray) -> np.ndarray:

@@ -25,9 +25,7 @@ class Analysis:
     offsets: np.ndarray
     masses: np.ndarray  # of each word in the mean of the last layer; those of a text add up to 1
     leader_since: np.ndarray  # the layer, or -1
-    follows: (
-        np.ndarray
-    )  # the place, in its text, of the leader that a word is with at the last layer; -1: of none alone
+    follows: np.ndarray  # the place in its text of the leader that a word is with at the last layer; -1: none alone
     counting: np.ndarray  # which words count: neither the extra token, nor following it where it is a neutral leader
     logits: np.ndarray  # (texts, rows)
     probabilities: np.ndarray  # (texts, classes)
