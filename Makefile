@@ -1,6 +1,8 @@
 # Two commands for a newcomer, `make demo` and `make test`; each sets up what it needs in .venv.
 PYTHON ?= python3
 BIN := .venv/bin
+# Modules are compiled when they are first imported: most of what is installed never is.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test lint types layers unit coverage mutate soak bench release clean
 
@@ -50,8 +52,7 @@ release: test
 
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --upgrade pip
-	$(BIN)/pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
 clean:
