@@ -71,6 +71,25 @@ def test_before_numba_is_imported_all_is_as_it_is_afterwards():
     assert answers() == asleep
 
 
+def test_every_search_can_be_the_first_thing_that_is_asked_for():
+    code = """
+import numpy as np, hardmax as hm
+from hardmax.engines.machines import Cpu
+cloud = np.random.default_rng(0).standard_normal((12, {dimension}))
+print(hm.simulate(cloud, hm.Dynamics("1/2"), layers=2, engine=Cpu("{search}")).leaders.tolist())
+"""
+    for search, dimension in (("rounded", 6), ("balls", 3), ("outward", 6), ("plane", 2)):
+        cloud = np.random.default_rng(0).standard_normal((12, dimension))
+        told = subprocess.run(
+            [sys.executable, "-c", code.format(search=search, dimension=dimension)],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert told.returncode == 0, (search, told.stderr)
+        assert json.loads(told.stdout) == hm.simulate(cloud, hm.Dynamics("1/2"), layers=2).leaders.tolist()
+
+
 def test_after_a_while_there_is_work_worth_compiling_for():
     code = (
         "import sys, time, hardmax as hm\n"

@@ -40,12 +40,12 @@ class Spread:
     """A kernel `kernel(first, last, *arguments)` for some of its tasks, called as `kernel(*arguments)` for all of them,
     which are shared out among threads."""
 
-    def __init__(self, kernel: Kernel, tasks: Callable[..., int]) -> None:
-        self.kernel, self.tasks = kernel, tasks
+    def __init__(self, kernel: Kernel, tasks: Callable[..., int], is_python: bool) -> None:
+        self.kernel, self.tasks, self.is_python = kernel, tasks, is_python
         update_wrapper(self, kernel.function)
 
     def __call__(self, *arguments: Any) -> None:
-        if _let_sleep.get():
+        if self.is_python and _let_sleep.get():
             self.kernel(0, self.tasks(*arguments), *arguments)
         else:
             share_out(self.kernel.compiled, self.tasks(*arguments), arguments)
@@ -59,12 +59,13 @@ def njit(function: Callable[..., Any] | None = None, *, inline: Inline = "never"
     return Kernel(function, inline) if function is not None else lambda function: Kernel(function, inline)
 
 
-def spread(tasks: Callable[..., int]) -> Callable[[Callable[..., Any]], Spread]:
+def spread(tasks: Callable[..., int], *, is_python: bool = True) -> Callable[[Callable[..., Any]], Spread]:
     """Compile a kernel whose tasks, of which `tasks(*arguments)` says how many there are, threads can do in any order.
 
-    A task must not depend on what others have done, so that results are the same on any number of threads.
+    A task must not depend on what others have done, so that results are the same on any number of threads. A kernel that
+    is in part written in LLVM's language is not Python, and cannot do without numba.
     """
-    return lambda function: Spread(Kernel(function, "never"), tasks)
+    return lambda function: Spread(Kernel(function, "never"), tasks, is_python)
 
 
 _let_sleep: ContextVar[bool] = ContextVar("let numba sleep", default=False)

@@ -85,6 +85,49 @@ def no_word_is_dropped_together_with_the_neutral_leader():
     assert min(epoch["leaders"] for epoch in model.metrics["training"]) >= 1  # the neutral leader, if nobody else
 
 
+@CHECKS.of("bias")
+def without_it_nothing_is_said_where_there_is_no_word():
+    texts, labels = reviews()
+    rows = [n for n in range(24) if labels[n] == 0 or n < 8]  # of unequal classes, so that there is something to say
+    for init in ("noise", "bag"):
+        learns = replace(FROZEN, learning_rate=0.1, epochs=2, init=init)
+        given = ([texts[n] for n in rows], labels[rows])
+        assert fit(*given, learns).bias != 0
+        assert fit(*given, replace(learns, bias=False)).bias == 0
+
+
+@CHECKS.of("marks")
+def exclamation_and_question_marks_are_tokens():
+    texts, labels = ["loud!", "calm?"] * 8, [1, 0] * 8
+    assert known(replace(FROZEN, marks=True), texts, labels) == {"loud", "calm", "!", "?"}
+    assert known(FROZEN, texts, labels) == {"loud", "calm"}
+
+
+@CHECKS.of("counting")
+def so_large_a_share_of_what_is_said_says_something():
+    texts, labels = mixed_reviews()
+    start = replace(FROZEN, init="bag", neutral=0.2, longest_phrase=2)
+    for share in (0.2, 0.5):
+        model = fit(texts, labels, replace(start, counting=share))
+        met = model.vocabulary.documents
+        loud = (model.embeddings[:, 0] != 0) & (met > 0)
+        everything = fit(texts, labels, start).vocabulary.documents.sum()
+        assert 0.4 * share * everything < met[loud].sum() <= share * everything
+        assert {surface for surface in model.vocabulary.surfaces if " " not in surface} == known(
+            replace(start, longest_phrase=1), texts, labels
+        )
+
+
+@CHECKS.of("counting")
+def words_that_say_nothing_at_the_start_never_do():
+    texts, labels = mixed_reviews()
+    learns = replace(FROZEN, init="bag", neutral=0.2, counting=0.4, learning_rate=0.1, epochs=4)
+    before, after = (fit(texts, labels, replace(learns, learning_rate=rate)) for rate in (1e-12, 0.1))
+    silent = before.embeddings[:, 0] == 0
+    assert silent.any()
+    assert ((after.embeddings[:, 0] == 0) == silent).all()
+
+
 @CHECKS.of("bag_strength")
 def the_larger_the_closer_the_bag_of_words_is_to_its_texts():
     losses = []

@@ -190,6 +190,17 @@ def words_that_can_count_nowhere_are_silent_by_then_and_stay_so():
     assert np.linalg.norm(watch(replace(NEUTRAL, epochs=6)).after["embeddings"][:-1], axis=1).min() > 0
 
 
+@CHECKS.of("evidence")
+def lengths_follow_evidence_from_the_relaxed_epochs_on():
+    texts, labels = reviews()
+    still = replace(FROZEN, init="bag", neutral=0.2, relaxed_epochs=1)
+    lengths = {share: starts(replace(still, evidence=share), texts, labels) for share in (0.0, 0.5, 1.0)}
+    assert lengths[1.0]["loud"] / lengths[1.0]["rare"] > lengths[0.5]["loud"] / lengths[0.5]["rare"]
+    assert lengths[0.5]["loud"] / lengths[0.5]["rare"] > 1.5 * lengths[0.0]["loud"] / lengths[0.0]["rare"]
+    for found in lengths.values():
+        assert found["loud"] > 0 > found["dull"]
+
+
 @CHECKS.of("weight_decay")
 def words_that_no_text_has_shrink():
     kept, shrunk = (watch(replace(SMALL, weight_decay=decay)) for decay in (0.0, 0.01))
@@ -211,6 +222,20 @@ def so_large_a_share_of_every_class_teaches_nothing_and_judges():
     assert model.metrics["training"][0]["validation_accuracy"] == pytest.approx(right.mean())
     assert np.bincount(labels[held]).tolist() == [3, 3]
     assert model.vocabulary.documents[model.vocabulary.index["both"]] == 18
+
+
+@CHECKS.of("refit")
+def after_it_is_measured_the_model_is_trained_on_all_texts():
+    texts, labels = reviews()
+    once = replace(FROZEN, validation_fraction=0.25, learning_rate=0.05, epochs=3)
+    told = []
+    first, again = fit(texts, labels, once), fit(texts, labels, replace(once, refit=True), progress=told.append)
+    assert again.vocabulary.documents[again.vocabulary.index["both"]] == 24
+    assert again.temperature == first.temperature
+    assert again.metrics["validation_accuracy"] == first.metrics["validation_accuracy"]
+    assert [epoch.epoch for epoch in told] == [1, 2, 3, 4, 5, 6]
+    whole = fit(texts, labels, replace(once, validation_fraction=0.0))
+    assert again.embeddings.tolist() == whole.embeddings.tolist() != first.embeddings.tolist()
 
 
 @CHECKS.of("patience")

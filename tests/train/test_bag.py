@@ -10,7 +10,7 @@ pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.train import Recipe
-from hardmax.train.bag import solve_bag
+from hardmax.train.bag import Way, solve_bag
 from hardmax.train.clouds import as_clouds
 from hardmax.train.layer import Hardmax
 from hardmax.train.loop import decide
@@ -18,6 +18,7 @@ from hardmax.train.network import make_network
 from hardmax.train.starting import start_training
 
 TOKENS = 12
+ALL = np.ones(TOKENS, dtype=np.bool_)
 
 
 def texts(classes: int, seed: int = 0, many: int = 60) -> tuple[Encoded, np.ndarray]:
@@ -29,30 +30,34 @@ def texts(classes: int, seed: int = 0, many: int = 60) -> tuple[Encoded, np.ndar
     return Encoded(ids, np.ones(len(ids), dtype=np.int32), np.cumsum([0, *map(len, rows)])), labels
 
 
-def objective(found: Encoded, labels: np.ndarray, says: np.ndarray, bias: np.ndarray, strength: float) -> float:
+def objective(found: Encoded, labels: np.ndarray, says: np.ndarray, bias: np.ndarray, way: Way) -> float:
     """What is to be smallest, text by text."""
     documents = np.bincount(found.ids, minlength=TOKENS)
     rarity = np.log((1 + len(found)) / (1 + documents)) + 1
-    total = float(((says / rarity) ** 2).sum()) / (2 * strength)
+    total = float(((says / rarity) ** 2).sum()) / (2 * way.strength)
     for text, label in enumerate(labels):
         ids = found.ids[found.offsets[text] : found.offsets[text + 1]]
-        logits = bias + (says[:, ids].mean(axis=1) if len(ids) else 0.0)
+        logits = bias + says[:, ids].sum(axis=1) / max(len(ids) + way.neutral, 1)
         logits = np.array([0.0, logits[0]]) if len(bias) == 1 else logits
         total += float(np.log(np.exp(logits - logits[label]).sum()))
     return total
 
 
 @pytest.mark.parametrize("classes", [2, 3, 5])
-@pytest.mark.parametrize("strength", [0.5, 20.0])
-def test_nowhere_near_is_anything_better(classes, strength):
+@pytest.mark.parametrize("way", [Way(0.5), Way(20.0), Way(20.0, neutral=True), Way(20.0, bias=False)])
+@pytest.mark.parametrize("silent", [[], [1, 5]])
+def test_nowhere_near_is_anything_better(classes, way, silent):
     found, labels = texts(classes)
-    bag = solve_bag(found, labels, TOKENS, strength, steps=500)
-    best = objective(found, labels, *bag, strength)
+    loud = ~np.isin(np.arange(TOKENS), silent)
+    bag = solve_bag(found, labels, loud, way, steps=500)
+    best = objective(found, labels, *bag, way)
+    assert (bag.says[:, silent] == 0).all()
+    assert way.bias or (bag.bias == 0).all()
     rng = np.random.default_rng(1)
     for size in (1e-3, 1e-1, 1.0):
         for _ in range(20):
             says, bias = (value + size * rng.normal(size=value.shape) for value in bag)
-            assert objective(found, labels, says, bias, strength) > best
+            assert objective(found, labels, says * loud, bias * way.bias, way) > best
 
 
 @pytest.mark.parametrize(("classes", "dimension"), [(2, None), (3, None), (6, None), (2, 4)])
@@ -60,12 +65,12 @@ def test_nowhere_near_is_anything_better(classes, strength):
 def test_without_layers_the_network_decides_as_the_bag_does(classes, dimension, neutral):
     found, labels = texts(classes)
     recipe = Recipe(init="bag", dimension=dimension, neutral=neutral, layers=0)
-    network = make_network(TOKENS, classes, recipe, Hardmax(), start_training(found, labels, TOKENS, recipe))
-    logits, _ = decide(network, as_clouds(found), recipe.alpha)
-    bag = solve_bag(found, labels, TOKENS, recipe.bag_strength)
+    network = make_network(TOKENS, classes, recipe, Hardmax(), start_training(found, labels, ALL, recipe))
+    logits, _ = decide(network, as_clouds(found, extra=TOKENS if neutral else None), recipe.alpha)
+    bag = solve_bag(found, labels, ALL, Way(recipe.bag_strength, neutral=neutral > 0))
     wished = np.array(
         [
-            bag.bias + bag.says[:, found.ids[a:b]].sum(axis=1) / max(b - a, 1)
+            bag.bias + bag.says[:, found.ids[a:b]].sum(axis=1) / max(b - a + (neutral > 0), 1)
             for a, b in zip(found.offsets, found.offsets[1:], strict=False)
         ]
     )
@@ -76,5 +81,5 @@ def test_without_layers_the_network_decides_as_the_bag_does(classes, dimension, 
 
 def test_a_class_that_no_token_tells_is_told_by_the_bias():
     found = Encoded(np.zeros(8, dtype=np.int64), np.ones(8, dtype=np.int32), np.arange(9))
-    bag = solve_bag(found, np.array([0, 1, 1, 1, 1, 1, 1, 1]), 1, 1e-6)
+    bag = solve_bag(found, np.array([0, 1, 1, 1, 1, 1, 1, 1]), ALL[:1], Way(1e-6))
     np.testing.assert_allclose(bag.bias, np.log(7), atol=1e-3)

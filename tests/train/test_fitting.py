@@ -177,27 +177,6 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, texts, labels, weights)
         fit(texts, labels, recipe, sample_weight=weights, folder=tmp_path)
 
 
-def test_a_hundred_classes_are_told_apart_and_led_by_the_planted_words():
-    corpus = plant(2000, classes=tuple(f"class {n:03}" for n in range(100)), words=2, length=10, seed=1)
-    recipe = Recipe(
-        neutral=0.5,
-        init="bag",
-        learning_rate=0.003,
-        word_dropout=0.2,
-        epochs=2,
-        bag_of_words_epochs=0,
-        alpha_warmup_epochs=0,
-        batch_size=64,
-        longest_phrase=1,
-    )
-    model = fit(corpus.texts[:1500], corpus.labels[:1500], recipe)
-    unseen, labels = corpus.texts[1500:], np.array(corpus.labels[1500:])
-    assert model.dimension == 65
-    assert (model.predict(unseen) == labels).mean() >= 0.95
-    led = Counter(leader.word for text in unseen[:100] for leader in model.explain(text).leaders)
-    assert sum(times for word, times in led.items() if word in planted_words(corpus)) > 0.95 * led.total()
-
-
 @pytest.mark.parametrize("layers", [0, 1, 8, math.inf])
 @pytest.mark.parametrize("classes", [("negative", "positive"), ("red", "green", "blue")])
 def test_a_model_with_a_neutral_leader_decides_as_the_network_it_was(layers, classes):

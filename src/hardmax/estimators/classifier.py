@@ -20,6 +20,7 @@ from hardmax.text.tokens.texts import read_texts
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
     from hardmax.train.log import Epoch
+    from hardmax.train.suiting import Suited
 
 
 class HardmaxClassifier(ClassifierMixin, BaseEstimator):
@@ -35,10 +36,12 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         probabilities and, if the recipe has patience, to stop early.
     recipe
         Everything else about the training: a `Recipe`, a dict of its entries, or the name of a preset ("imdb-2d", …).
+        None: what matters is chosen on held-out texts (`hardmax.train.suit`), and then the model is trained on all
+        of them; what was chosen, and why, is in `model_.metrics["chosen"]`.
     random_state
         The seed. None: that of the recipe, so that fitting again always gives the same bits.
     verbose
-        1: a line on stderr after every epoch.
+        1: a line on stderr for every choice and after every epoch.
 
     Attributes
     ----------
@@ -51,8 +54,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     >>> from hardmax.text.data.planted import plant
     >>> corpus = plant(60, seed=1)
-    >>> clf = HardmaxClassifier(epochs=6, recipe={"batch_size": 16, "learning_rate": 0.1})
-    >>> clf = clf.fit(corpus.texts, corpus.labels)
+    >>> clf = HardmaxClassifier().fit(corpus.texts, corpus.labels)
     >>> clf.predict(["A superb plot and a witty script.", "Awful!"]).tolist()
     ['positive', 'negative']
     """
@@ -80,7 +82,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "HardmaxClassifier":  # noqa: N803
         """Train on texts and their labels."""
-        from hardmax.train import fit
+        from hardmax.train import Recipe, fit, suit
 
         texts = read_texts(X, "`X`")
         if not len(texts):
@@ -96,7 +98,10 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         verbose = self.verbose
         if not isinstance(verbose, bool):
             verbose = whole_number(verbose, "`verbose`", at_least=0)
-        model = fit(texts, numbers, recipe, sample_weight=weights, progress=_report if verbose else None)
+        chosen = recipe if isinstance(recipe, Recipe) else suit(texts, numbers, recipe)
+        if verbose and not isinstance(chosen, Recipe):
+            _tell(chosen)
+        model = fit(texts, numbers, chosen, sample_weight=weights, progress=_report if verbose else None)
         self.classes_ = classes
         self.model_ = replace(model, classes=plain_names(classes))
         self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))
@@ -132,6 +137,11 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.one_d_array = True
         tags.input_tags.two_d_array = False
         return tags
+
+
+def _tell(chosen: "Suited") -> None:
+    for choice in chosen.choices:
+        print(f"{choice.name} {choice.value}: {choice.why}", file=sys.stderr)
 
 
 def _report(epoch: "Epoch") -> None:

@@ -16,24 +16,27 @@ from hardmax.train.recipe import Recipe
 LARGEST_SEED = 2**31 - 1
 
 
-def recipe_of(recipe: Any, random_state: Any, changes: dict[str, Any]) -> Recipe:
-    """The recipe, with the changes that are not None and the seed.
+def recipe_of(recipe: Any, random_state: Any, changes: dict[str, Any]) -> Recipe | dict[str, Any]:
+    """The recipe, with the changes that are not None and the seed; without a recipe, these entries alone.
 
     >>> recipe_of({"epochs": 5}, 3, {"dimension": 4, "layers": None}).dimension
     4
     >>> recipe_of("imdb-2d", None, {"epochs": 3}).layers
     8
+    >>> recipe_of(None, 3, {"dimension": 4, "layers": None})
+    {'dimension': 4, 'seed': 3}
     """
     given = {name: _plain(value) for name, value in changes.items() if value is not None}
     seed = _seed(random_state)
     if seed is not None:
         given["seed"] = seed
+    if recipe is None:
+        Recipe(**given)  # which says what is wrong with an entry
+        return given
     return replace(_read(recipe), **given)
 
 
 def _read(recipe: Any) -> Recipe:
-    if recipe is None:
-        return Recipe()
     if isinstance(recipe, Recipe):
         return recipe
     if isinstance(recipe, dict):

@@ -15,10 +15,17 @@ from hardmax.train.recipe import Recipe
 if TYPE_CHECKING:
     from hardmax.train.fitting import fit
     from hardmax.train.from_corpus import fit_corpus
+    from hardmax.train.searching import search
+    from hardmax.train.suiting import suit
 
-__all__ = ["IMDB_16D", "IMDB_2D", "IMDB_2D_BEST", "PRESETS", "Recipe", "fit", "fit_corpus"]
+__all__ = ["IMDB_16D", "IMDB_2D", "IMDB_2D_BEST", "PRESETS", "Recipe", "fit", "fit_corpus", "search", "suit"]
 
-_HOMES = {"fit": "hardmax.train.fitting", "fit_corpus": "hardmax.train.from_corpus"}
+_HOMES = {
+    "fit": "hardmax.train.fitting",
+    "fit_corpus": "hardmax.train.from_corpus",
+    "search": "hardmax.train.searching",
+    "suit": "hardmax.train.suiting",
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -14,7 +14,15 @@ from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.choosing import classes_told
 from hardmax.train.descent import descend
 
-_STEPS = 150
+STEPS = 150
+
+
+class Way(NamedTuple):
+    """How a bag of words is solved."""
+
+    strength: float  # the larger, the closer to the data
+    neutral: bool = False  # whether a token that says nothing is in every text
+    bias: bool = True  # whether anything is said without a word
 
 
 class Bag(NamedTuple):
@@ -24,22 +32,32 @@ class Bag(NamedTuple):
     bias: np.ndarray
 
 
-def solve_bag(encoded: Encoded, labels: np.ndarray, tokens: int, strength: float, steps: int = _STEPS) -> Bag:
-    """The bag of words for texts and their classes as numbers; the larger `strength`, the closer to the data.
+def solve_bag(encoded: Encoded, labels: np.ndarray, loud: np.ndarray, way: Way, steps: int = STEPS) -> Bag:
+    """The bag of words for texts and their classes as numbers; tokens that are not `loud` say nothing.
 
     >>> texts = Encoded(np.array([0, 2, 0, 1, 2, 1]), np.ones(6, dtype=np.int32), np.array([0, 2, 3, 5, 6]))
-    >>> solve_bag(texts, np.array([0, 0, 1, 1]), tokens=3, strength=10.0).says.round(1)[0, :2].tolist()
-    [-3.1, 3.1]
+    >>> solve_bag(texts, np.array([0, 0, 1, 1]), np.array([True, True, False]), Way(10.0)).says.round(1).tolist()
+    [[-3.1, 3.1, 0.0]]
     """
-    sizes = np.diff(encoded.offsets)
+    tokens, speak = len(loud), np.flatnonzero(loud)
     documents = np.bincount(encoded.ids, minlength=tokens)
     rarity = np.log((1 + len(encoded)) / (1 + documents)) + 1
-    values = rarity[encoded.ids] / np.repeat(np.maximum(sizes, 1), sizes)
-    features = csr_matrix((values, encoded.ids, encoded.offsets), shape=(len(encoded), tokens))
+    features = mean_features(encoded, tokens, way)
+    features.data *= rarity[encoded.ids]
+    features = features if loud.all() else features[:, speak]
     rows = len(classes_told(labels))
-    problem = _Problem(features, features.T.tocsr(), labels, rows, strength)
-    found = descend(problem, np.zeros(rows * (tokens + 1)), steps).reshape(rows, tokens + 1)
-    return Bag(found[:, :-1] * rarity, found[:, -1])
+    problem = _Problem(features, features.T.tocsr(), labels, rows, way)
+    found = descend(problem, np.zeros(rows * (len(speak) + 1)), steps).reshape(rows, -1)
+    says = np.zeros((rows, tokens))
+    says[:, speak] = found[:, :-1] * rarity[speak]
+    return Bag(says, found[:, -1])
+
+
+def mean_features(encoded: Encoded, tokens: int, way: Way) -> csr_matrix:
+    """What a bag of words reads: the share of each text that each of its tokens is."""
+    sizes = np.diff(encoded.offsets)
+    values = 1 / np.repeat(np.maximum(sizes + way.neutral, 1), sizes)
+    return csr_matrix((values, encoded.ids, encoded.offsets), shape=(len(encoded), tokens))
 
 
 class _Problem(NamedTuple):
@@ -49,16 +67,17 @@ class _Problem(NamedTuple):
     columns: csr_matrix
     labels: np.ndarray
     rows: int
-    strength: float
+    way: Way
 
     def __call__(self, point: np.ndarray) -> tuple[float, np.ndarray]:
         weights = point.reshape(self.rows, -1)[:, :-1]
         logits = (self.features @ weights.T) + point.reshape(self.rows, -1)[:, -1]
         losses, pull = self._binary(logits[:, 0]) if self.rows == 1 else self._of_many(logits)
         texts = len(self.labels)
-        loss = losses.mean() + (weights**2).sum() / (2 * self.strength * texts)
-        slope = (self.columns @ pull).T / texts + weights / (self.strength * texts)
-        return float(loss), np.concatenate([slope, pull.sum(axis=0)[:, None] / texts], axis=1).ravel()
+        loss = losses.mean() + (weights**2).sum() / (2 * self.way.strength * texts)
+        slope = (self.columns @ pull).T / texts + weights / (self.way.strength * texts)
+        lift = pull.sum(axis=0)[:, None] / texts if self.way.bias else np.zeros((self.rows, 1))
+        return float(loss), np.concatenate([slope, lift], axis=1).ravel()
 
     def _binary(self, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         signs = np.where(self.labels == 1, 1.0, -1.0)

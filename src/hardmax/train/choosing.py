@@ -11,6 +11,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from hardmax.text.tokens.encoding import Encoded
+from hardmax.train.clouds import Clouds
 from hardmax.train.descent import descend
 
 _LENGTH = 3.0  # of a text
@@ -66,7 +67,7 @@ def classes_told(labels: np.ndarray) -> range:
     return range(1, 2) if labels.max() == 1 else range(int(labels.max()) + 1)
 
 
-def log_odds(encoded: Encoded, positive: np.ndarray, tokens: int, smoothing: float = 1.0) -> np.ndarray:
+def log_odds(encoded: Encoded | Clouds, positive: np.ndarray, tokens: int, smoothing: float = 1.0) -> np.ndarray:
     """How much more likely each token is where `positive` than elsewhere, as a logarithm.
 
     Every count is larger by `smoothing`, so that a token of few texts says little.

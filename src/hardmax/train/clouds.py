@@ -56,6 +56,22 @@ def pick(batch: Batch, rows: np.ndarray) -> Batch:
     return replace(batch, ids=batch.ids[places], counts=batch.counts[places], offsets=offsets)
 
 
+def restrict(encoded: Encoded, kept: np.ndarray, tokens: int) -> Encoded:
+    """The same texts in the tokens that were kept, numbered anew.
+
+    >>> texts = Encoded(np.array([0, 1, 2]), np.array([1, 1, 3]), np.array([0, 2, 3]))
+    >>> fewer = restrict(texts, np.array([0, 2]), tokens=3)
+    >>> fewer.ids.tolist(), fewer.counts.tolist(), fewer.offsets.tolist()
+    ([0, 1], [1, 3], [0, 1, 2])
+    """
+    number = np.full(tokens, -1, dtype=np.int32)
+    number[kept] = np.arange(len(kept))
+    ids = number[encoded.ids]
+    stays = ids >= 0
+    before = np.concatenate([[0], np.cumsum(stays)])
+    return Encoded(ids[stays], encoded.counts[stays], before[encoded.offsets])
+
+
 def drop_words(clouds: Clouds, share: float, rng: np.random.Generator, never: int | None = None) -> Clouds:
     """The clouds without a random share of their tokens: no word can be relied upon; the token `never` stays."""
     if share == 0:

@@ -10,8 +10,10 @@ from hardmax.text.tokens.encoding import Encoded, encode
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.train.bag import Way
 from hardmax.train.choosing import choose_tokens, rank_tokens
-from hardmax.train.clouds import pick
+from hardmax.train.clouds import pick, restrict
+from hardmax.train.pruning import prune
 from hardmax.train.recipe import Recipe
 from hardmax.train.thrift import enough_tokens
 
@@ -22,6 +24,7 @@ class Corpus:
 
     vocabulary: Vocabulary
     encoded: Encoded
+    loud: np.ndarray  # which tokens say something; the others are words that follow the neutral leader
 
 
 def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser: Tokeniser, recipe: Recipe) -> Corpus:
@@ -56,13 +59,23 @@ def prepare(texts: TextBytes, labels: np.ndarray, learns: np.ndarray, tokeniser:
         least_odds=recipe.min_log_odds,
         smoothing=recipe.smoothing,
     )
+    loud = np.ones(len(kept), dtype=np.bool_)
+    if recipe.counting < 1:
+        left, is_word = restrict(seen, kept, len(candidates)), word_counts(candidates, tokeniser)[kept] == 1
+        pruned = prune(left, labels[learns], is_word, way_of(recipe), recipe.counting)
+        kept, loud = kept[pruned.known], pruned.loud
     if tokeniser.overlapping:
-        return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)))
+        return Corpus(keep_tokens(candidates, kept), restrict(encoded, kept, len(candidates)), loud)
     # A place goes to whoever is first in the vocabulary: to the token that says most.
     left = restrict(seen, kept, len(candidates))
     ranks = rank_tokens(left, labels[learns], len(kept), strength=recipe.strength, smoothing=recipe.smoothing)
     known = keep_tokens(candidates, kept[ranks])
-    return Corpus(known, encode(texts, known, tokeniser))
+    return Corpus(known, encode(texts, known, tokeniser), loud[ranks])
+
+
+def way_of(recipe: Recipe) -> Way:
+    """How the recipe solves its bag of words."""
+    return Way(recipe.bag_strength, recipe.neutral > 0, recipe.bias)
 
 
 def keep_tokens(vocabulary: Vocabulary, kept: np.ndarray) -> Vocabulary:
@@ -70,23 +83,11 @@ def keep_tokens(vocabulary: Vocabulary, kept: np.ndarray) -> Vocabulary:
     return Vocabulary([vocabulary.surfaces[token] for token in kept.tolist()], vocabulary.counts[kept])
 
 
-def restrict(encoded: Encoded, kept: np.ndarray, tokens: int) -> Encoded:
-    """The same texts in the tokens that were kept, numbered anew.
-
-    >>> texts = Encoded(np.array([0, 1, 2]), np.array([1, 1, 3]), np.array([0, 2, 3]))
-    >>> fewer = restrict(texts, np.array([0, 2]), tokens=3)
-    >>> fewer.ids.tolist(), fewer.counts.tolist(), fewer.offsets.tolist()
-    ([0, 1], [1, 3], [0, 1, 2])
-    """
-    number = np.full(tokens, -1, dtype=np.int32)
-    number[kept] = np.arange(len(kept))
-    ids = number[encoded.ids]
-    stays = ids >= 0
-    before = np.concatenate([[0], np.cumsum(stays)])
-    return Encoded(ids[stays], encoded.counts[stays], before[encoded.offsets])
-
-
 def _frequent(vocabulary: Vocabulary, tokeniser: Tokeniser, fewest: int) -> np.ndarray:
     """Which tokens enough texts have. There are so many phrases of three words that one text more is asked of them."""
-    words = np.array([len(tokeniser.alphabet.cut(surface)) for surface in vocabulary.surfaces])
-    return vocabulary.documents >= fewest + (words > 2)
+    return vocabulary.documents >= fewest + (word_counts(vocabulary, tokeniser) > 2)
+
+
+def word_counts(vocabulary: Vocabulary, tokeniser: Tokeniser) -> np.ndarray:
+    """How many words each token is."""
+    return np.array([len(tokeniser.alphabet.cut(surface)) for surface in vocabulary.surfaces], dtype=np.int64)

@@ -6,9 +6,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,25 +16,28 @@ import torch
 from hardmax.checking import a_text, caller, file_path, instance, short
 from hardmax.errors import InputError
 from hardmax.text.evaluation.calibration import fit_temperature
+from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.files.claims import Claim
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.train.clouds import as_clouds, pick
 from hardmax.train.corpus import Corpus, prepare
 from hardmax.train.examples import Examples, hold_out, read_examples, read_labels
 from hardmax.train.layer import Hardmax, Softmax
 from hardmax.train.log import Epoch
-from hardmax.train.loop import Folder, decide, train
+from hardmax.train.loop import PART, WHOLE, Folder, decide, train
 from hardmax.train.network import Network, make_network
 from hardmax.train.recipe import Recipe
 from hardmax.train.starting import dimension_for, start_training
+from hardmax.train.suiting import Suited, suit
 
 
 def fit(
     texts: Any,
     labels: Any,
-    recipe: Recipe | None = None,
+    recipe: Recipe | Suited | None = None,
     *,
     sample_weight: Any = None,
     folder: str | Path | None = None,
@@ -42,42 +45,141 @@ def fit(
     layer: Hardmax | Softmax | None = None,
     device: str = "cpu",
 ) -> TextModel:
-    """The model that a recipe makes of texts and their labels, of any kind; `sample_weight` says how much each text
-    counts (in the training; the vocabulary is chosen, and the start made, on all texts of some weight).
+    """The model that a recipe makes of texts and their labels, of any kind; without a recipe, one that suits the texts.
+
+    `sample_weight` says how much each text counts (in the training; the vocabulary is chosen, and the start made,
+    on all texts of some weight).
 
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
     """
-    recipe = Recipe() if recipe is None else instance(recipe, Recipe, "`recipe`", "a Recipe, such as Recipe(epochs=5)")
     layer = Hardmax() if layer is None else instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
     progress = caller(progress, "`progress`", "epoch")
     _check_device(device)
     folder = None if folder is None else file_path(folder, "`folder`")
     found, labels, counts = read_examples(texts, labels, sample_weight)
     classes, numbers = read_labels(labels, len(found))
-    recipe = replace(recipe, dimension=dimension_for(len(classes), recipe))
+    suited = _suited(recipe, found, numbers)
+    recipe = replace(suited.recipe, dimension=dimension_for(len(classes), suited.recipe))
+    work = _Work(found, numbers, counts, classes, recipe, layer, device)
     held_out = hold_out(numbers, recipe.validation_fraction, recipe.seed)
-    tokeniser = Tokeniser(longest_phrase=recipe.longest_phrase, overlapping=recipe.overlapping)
-    corpus = prepare(found, numbers, ~held_out, tokeniser, recipe)
-    taught = pick(corpus.encoded, np.flatnonzero(~held_out))
-    start = start_training(taught, numbers[~held_out], len(corpus.vocabulary), recipe)
-    network = make_network(len(corpus.vocabulary), len(classes), recipe, layer, start).to(device)
-    examples = _examples(corpus, numbers, counts, ~held_out, recipe)
-    validation = _examples(corpus, numbers, counts, held_out, recipe) if held_out.any() else None
-    with _held(folder, _fingerprint(corpus.encoded, numbers, counts, recipe)) as store:
-        reports = train(network, examples, recipe, validation=validation, folder=store, progress=progress)
-    temperature = 1.0
-    if validation:
-        logits, _ = decide(network, validation.clouds, network.alpha)
-        temperature = fit_temperature(logits[:, 0] if len(classes) == 2 else logits, validation.labels)
-    return _as_model(network, corpus, classes, recipe, temperature, tokeniser, reports)
+    about = {"recipe": recipe.to_dict()} | ({"chosen": suited.to_dict()} if suited.choices else {})
+    with _held(folder) as path:
+        learned = work.learn(~held_out, held_out, path, progress)
+        model = work.model(learned)
+        if held_out.any():
+            measured = _measure(model, found, numbers, held_out)
+            about = measured | about | {"training": _plain(learned.reports)}
+        else:
+            about |= {"training": _plain(learned.reports)}
+        if recipe.refit and held_out.any():
+            again = work.learn(np.ones_like(held_out), ~np.ones_like(held_out), path, _counting_on(progress, recipe))
+            model = replace(work.model(again), temperature=model.temperature)
+            about |= {"on_all_texts": _plain(again.reports)}
+    return replace(model, metrics=about)
 
 
-def _examples(corpus: Corpus, labels: np.ndarray, weights: np.ndarray, which: np.ndarray, recipe: Recipe) -> Examples:
-    extra = len(corpus.vocabulary) if recipe.extra or recipe.neutral else None
-    clouds = as_clouds(corpus.encoded, recipe.binary, extra)
+class _Learned(NamedTuple):
+    """What a training came to."""
+
+    network: Network
+    corpus: Corpus
+    temperature: float
+    reports: list[Epoch]
+
+
+@dataclass(frozen=True, eq=False)
+class _Work:
+    """What is learned from, and how."""
+
+    texts: TextBytes
+    labels: np.ndarray
+    weights: np.ndarray
+    classes: list[Any]
+    recipe: Recipe
+    layer: Hardmax | Softmax
+    device: str
+
+    @property
+    def tokeniser(self) -> Tokeniser:
+        return Tokeniser(
+            longest_phrase=self.recipe.longest_phrase, marks=self.recipe.marks, overlapping=self.recipe.overlapping
+        )
+
+    def learn(
+        self,
+        teaches: np.ndarray,
+        judges: np.ndarray,
+        folder: Path | None,
+        progress: Callable[[Epoch], None] | None,
+    ) -> _Learned:
+        """Train on the texts that `teaches` marks; those that `judges` marks, if any, calibrate."""
+        corpus = prepare(self.texts, self.labels, teaches, self.tokeniser, self.recipe)
+        taught = pick(corpus.encoded, np.flatnonzero(teaches))
+        start = start_training(taught, self.labels[teaches], corpus.loud, self.recipe)
+        network = make_network(len(corpus.vocabulary), len(self.classes), self.recipe, self.layer, start)
+        network = network.to(self.device)
+        validation = self._examples(corpus, judges) if judges.any() else None
+        fingerprint = _fingerprint(corpus.encoded, self.labels, self.weights, self.recipe)
+        store = folder and Folder(folder, fingerprint, WHOLE if teaches.all() and self.recipe.refit else PART)
+        examples = self._examples(corpus, teaches)
+        reports = train(network, examples, self.recipe, validation=validation, folder=store, progress=progress)
+        temperature = 1.0
+        if validation:
+            logits, _ = decide(network, validation.clouds, network.alpha)
+            temperature = fit_temperature(logits[:, 0] if len(self.classes) == 2 else logits, validation.labels)
+        return _Learned(network, corpus, temperature, reports)
+
+    def model(self, learned: _Learned) -> TextModel:
+        """The model that was trained; nothing is measured yet."""
+        network, known = learned.network, len(learned.corpus.vocabulary)
+        with torch.no_grad():
+            table, decoder, bias = (t.cpu().numpy() for t in (network.table(), network.decoder, network.bias))
+            alpha = network.alpha.item()
+        return TextModel(
+            vocabulary=learned.corpus.vocabulary,
+            embeddings=table[:known],
+            extra=table[known] if len(table) > known else None,
+            decoder=np.pad(decoder, ((0, 0), (0, table.shape[1] - decoder.shape[1]))),
+            bias=bias,
+            classes=tuple(self.classes),
+            layers=self.recipe.layers,
+            alpha=repr(alpha),
+            binary=self.recipe.binary,
+            metric=network.layer.metric,
+            temperature=learned.temperature,
+            tokeniser=self.tokeniser,
+        )
+
+    def _examples(self, corpus: Corpus, which: np.ndarray) -> Examples:
+        extra = len(corpus.vocabulary) if self.recipe.extra or self.recipe.neutral else None
+        clouds = as_clouds(corpus.encoded, self.recipe.binary, extra)
+        rows = np.flatnonzero(which)
+        return Examples(pick(clouds, rows), self.labels[rows], self.weights[rows])
+
+
+def _suited(recipe: Recipe | Suited | None, texts: TextBytes, numbers: np.ndarray) -> Suited:
+    if recipe is None:
+        return suit(texts, numbers)
+    wish = "a Recipe, such as Recipe(epochs=5), or what `suit` chose"
+    given = instance(recipe, (Recipe, Suited), "`recipe`", wish)
+    return given if isinstance(given, Suited) else Suited(given)
+
+
+def _measure(model: TextModel, texts: TextBytes, numbers: np.ndarray, which: np.ndarray) -> dict[str, Any]:
+    """On texts that were held out."""
     rows = np.flatnonzero(which)
-    return Examples(pick(clouds, rows), labels[rows], weights[rows])
+    found = evaluate_model(model, texts.pick(rows), [model.classes[c] for c in numbers[rows]])
+    return {f"validation_{name}": value for name, value in found.metrics.items()}
+
+
+def _plain(reports: list[Epoch]) -> list[dict[str, Any]]:
+    return [asdict(report) for report in reports]
+
+
+def _counting_on(progress: Callable[[Epoch], None] | None, recipe: Recipe) -> Callable[[Epoch], None] | None:
+    """Tells of a second training, whose epochs are counted on from the first."""
+    return progress and (lambda epoch: progress(replace(epoch, epoch=recipe.epochs + epoch.epoch)))
 
 
 def _check_device(device: Any) -> None:
@@ -90,7 +192,7 @@ def _check_device(device: Any) -> None:
 
 
 @contextmanager
-def _held(folder: str | Path | None, fingerprint: str) -> Iterator[Folder | None]:
+def _held(folder: str | Path | None) -> Iterator[Path | None]:
     """The folder of a training, which no other training writes meanwhile."""
     if folder is None:
         yield None
@@ -104,7 +206,7 @@ def _held(folder: str | Path | None, fingerprint: str) -> Iterator[Folder | None
     if claim is None:
         raise InputError(f"`{folder}` is held by another training: wait for it, or name another folder.")
     try:
-        yield Folder(path, fingerprint)
+        yield path
     finally:
         claim.release()
 
@@ -114,33 +216,3 @@ def _fingerprint(encoded: Encoded, labels: np.ndarray, weights: np.ndarray, reci
     for array in (encoded.ids, encoded.counts, encoded.offsets, labels, weights):
         digest.update(np.ascontiguousarray(array).tobytes())
     return digest.hexdigest()
-
-
-def _as_model(
-    network: Network,
-    corpus: Corpus,
-    classes: list[Any],
-    recipe: Recipe,
-    temperature: float,
-    tokeniser: Tokeniser,
-    reports: list[Epoch],
-) -> TextModel:
-    with torch.no_grad():
-        table, decoder, bias = (t.cpu().numpy() for t in (network.table(), network.decoder, network.bias))
-        alpha = network.alpha.item()
-    known = len(corpus.vocabulary)
-    return TextModel(
-        vocabulary=corpus.vocabulary,
-        embeddings=table[:known],
-        extra=table[known] if len(table) > known else None,
-        decoder=np.pad(decoder, ((0, 0), (0, table.shape[1] - decoder.shape[1]))),
-        bias=bias,
-        classes=tuple(classes),
-        layers=recipe.layers,
-        alpha=repr(alpha),
-        binary=recipe.binary,
-        metric=network.layer.metric,
-        temperature=temperature,
-        tokeniser=tokeniser,
-        metrics={"recipe": recipe.to_dict(), "training": [asdict(report) for report in reports]},
-    )

@@ -15,12 +15,15 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy
 
 from hardmax.train.checkpoints import State, read_checkpoint, write_checkpoint
 from hardmax.train.clouds import Clouds, drop_words, pick
+from hardmax.train.evidence import weigh_evidence
 from hardmax.train.examples import Examples
 from hardmax.train.log import Epoch, write_log
 from hardmax.train.network import Decided, Network, pool
 from hardmax.train.optimising import copy_memory, copy_weights, learn, make_optimiser, restore, set_rate
 from hardmax.train.recipe import Recipe
 
+# The checkpoint of a training that holds texts out, or of the only one; and that of a second one, on all texts.
+PART, WHOLE = "checkpoint.safetensors", "checkpoint-of-all.safetensors"
 _TINY = 1e-12  # so that a word of no length has a slope, which is none
 _AT_ONCE = 1024  # clouds, where nothing is learned
 
@@ -31,12 +34,13 @@ class Folder:
 
     path: Path
     fingerprint: str
+    name: str = PART
 
     def read(self) -> State | None:
-        return read_checkpoint(self.path / "checkpoint.safetensors", self.fingerprint)
+        return read_checkpoint(self.path / self.name, self.fingerprint)
 
     def write(self, state: State) -> None:
-        write_checkpoint(self.path / "checkpoint.safetensors", state, self.fingerprint)
+        write_checkpoint(self.path / self.name, state, self.fingerprint)
         write_log(self.path / "log.jsonl", state.reports)
 
 
@@ -98,6 +102,8 @@ def _train_epoch(
     relaxed = epoch >= recipe.epochs - recipe.relaxed_epochs
     if relaxed:
         network.silence()
+    if recipe.evidence and epoch == recipe.epochs - recipe.relaxed_epochs:
+        _trust(network, examples, recipe.evidence)
     network.train()
     rng = np.random.default_rng([recipe.seed, epoch])
     order = rng.permutation(len(examples))
@@ -111,7 +117,7 @@ def _train_epoch(
         loss = _loss(found.logits, examples.labels[rows], examples.weights[rows])
         optimiser.zero_grad()
         (loss + _penalty(network, found, clouds, recipe, relaxed)).backward()
-        learn(network, optimiser, relaxed)
+        learn(network, optimiser)
         losses += loss.item() * len(rows)
         right += int((_winners(found.logits.detach().cpu().numpy()) == examples.labels[rows]).sum())
         leaders += int(found.leads.sum())
@@ -126,6 +132,14 @@ def _train_epoch(
         **(_judge(network, validation, alpha) if validation else {}),
         seconds=time.perf_counter() - began,
     )
+
+
+def _trust(network: Network, examples: Examples, share: float) -> None:
+    """Lets evidence have its share in the lengths of words."""
+    clouds, tokens = examples.clouds, network.words
+    met = np.bincount(clouds.ids, minlength=tokens)[:tokens]
+    evidence = weigh_evidence(clouds, examples.labels, len(network.embeddings))[:, :tokens]
+    network.lengthen(evidence, met, share)
 
 
 def _alpha(network: Network, recipe: Recipe, epoch: float) -> float | torch.Tensor:

@@ -17,6 +17,7 @@ from hardmax.train.recipe import Recipe
 from hardmax.train.starting import Start, start_from_noise
 
 GRADED_LAYERS = 8
+_TINY = 1e-12
 
 
 class _LookUp(torch.autograd.Function):
@@ -83,6 +84,7 @@ class Network(torch.nn.Module):
         self.layers, self.layer, self.given_alpha = recipe.layers, layer, recipe.alpha
         self.neutral = recipe.neutral
         vectors = start.vectors
+        self.words = len(vectors)
         if self.neutral:
             vectors = np.vstack([vectors, np.zeros(vectors.shape[1])])
         elif recipe.extra:
@@ -131,6 +133,29 @@ class Network(torch.nn.Module):
         with torch.no_grad():
             lengths = self.embeddings.norm(dim=1)
             self.embeddings[lengths * lengths.max() <= self.neutral * (1 - self.neutral)] = 0.0
+
+    def lengthen(self, evidence: np.ndarray, often: np.ndarray, share: float) -> None:
+        """Let who leads be decided by evidence: lengths become length^(1 - share) evidence^share.
+
+        `evidence` is (rows, tokens), for the class of each row of the decoder; of two classes, positive for the
+        second. A word has that for the class it stands for; without any it keeps a little. The mean length of words,
+        met as `often` as they are, stays as it is.
+        """
+        with torch.no_grad():
+            known = self.embeddings[: evidence.shape[1]]
+            says = (known @ self.decoder.T).cpu().numpy()
+            mine = np.take_along_axis(evidence.T, says.argmax(axis=1)[:, None], axis=1)[:, 0]
+            if says.shape[1] == 1:
+                mine = evidence[0] * np.sign(says[:, 0])
+            lengths = known.norm(dim=1).cpu().numpy()
+            loud = lengths > 0
+            if not loud.any():
+                return
+            least = np.quantile(mine[loud & (mine > 0)], 0.05) if (loud & (mine > 0)).any() else 1.0
+            wished = lengths ** (1 - share) * np.maximum(mine, least) ** share
+            scale = (lengths * often)[loud].sum() / max((wished * often)[loud].sum(), _TINY)
+            factor = np.where(loud, wished * scale / np.maximum(lengths, _TINY), 1.0)
+            known *= torch.from_numpy(factor).to(known)[:, None]
 
     def _stand(self, start: torch.Tensor, ids: torch.Tensor) -> torch.Tensor:
         """The vectors with their heights, if there is a neutral leader."""

@@ -16,7 +16,7 @@ def make_optimiser(network: Network, recipe: Recipe) -> torch.optim.Adam:
     """Adam, with rates of their own for the decoder and for alpha."""
     groups = [
         {"params": [network.embeddings], "share": 1.0, "weight_decay": recipe.weight_decay},
-        {"params": [network.bias], "share": 1.0},
+        {"params": [network.bias], "share": float(recipe.bias)},
         {"params": [network.decoder], "share": recipe.decoder_learning_rate},
         {"params": [network.growth], "share": recipe.alpha_learning_rate},
     ]
@@ -30,17 +30,15 @@ def set_rate(optimiser: torch.optim.Adam, recipe: Recipe, epoch: float) -> None:
         group["lr"] = recipe.learning_rate * group["share"] * level
 
 
-def learn(network: Network, optimiser: torch.optim.Adam, relaxed: bool) -> None:
-    """A step of Adam. A neutral leader stays where it is, and so do, once all is relaxed, words that say nothing."""
+def learn(network: Network, optimiser: torch.optim.Adam) -> None:
+    """A step of Adam. Beside a neutral leader, who stays where it is, words that say nothing go on saying nothing."""
     if not network.neutral:
         optimiser.step()
         return
-    rows = network.embeddings.detach()
-    stay = (rows == 0).all(dim=1) if relaxed else torch.zeros(len(rows), dtype=torch.bool, device=rows.device)
-    stay[-1] = True
+    silent = (network.embeddings.detach() == 0).all(dim=1)  # the neutral leader among them
     optimiser.step()
     with torch.no_grad():
-        network.embeddings[stay] = 0.0
+        network.embeddings[silent] = 0.0
 
 
 def copy_weights(network: Network) -> dict[str, torch.Tensor]:

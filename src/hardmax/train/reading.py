@@ -1,11 +1,55 @@
-"""A recipe by name or from a file, with some of its entries given anew."""
+"""A recipe by name or from a file, with some of its entries given anew; or entries of one that is to be chosen."""
 
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hardmax.errors import InputError
 from hardmax.tokens.reading import read_json
 from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
+
+if TYPE_CHECKING:
+    from hardmax.train.suiting import Suited
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What somebody wants of a recipe: all of it, or some entries; then the others are to suit the texts."""
+
+    recipe: Recipe | None
+    given: dict[str, Any]
+    seconds: float | None = None  # that a search may take
+
+    def suit(self, texts: Any, labels: np.ndarray, progress: Callable[[str], None] | None = None) -> "Suited":
+        """The recipe for texts and their classes as numbers, and why it is so."""
+        from hardmax.text.tokens.texts import read_texts
+        from hardmax.train.suiting import Suited, suit
+
+        if self.recipe is not None:
+            return Suited(self.recipe)
+        if self.seconds is None:
+            return suit(read_texts(texts), labels, self.given)
+        from hardmax.train.searching import search  # only now, since torch takes seconds to come
+
+        return search(texts, labels, self.given, seconds=self.seconds, progress=progress)
+
+
+def read_wish(name_or_file: str | None, seconds: float | None, **entries: int | float | None) -> Wish:
+    """What is wanted, by the name of a recipe or its file, if there is one, and entries, those that are not None.
+
+    >>> read_wish(None, None, dimension=3, layers=None)
+    Wish(recipe=None, given={'dimension': 3}, seconds=None)
+    """
+    given = {name: value for name, value in entries.items() if value is not None}
+    whole = read_recipe(name_or_file, **given)  # which says what is wrong with an entry
+    if name_or_file is None:
+        return Wish(None, given, seconds)
+    if seconds is not None:
+        raise InputError("`budget` is for a recipe that is to be chosen: leave `recipe` out.", argument="budget")
+    return Wish(whole, {})
 
 
 def read_recipe(name_or_file: str | None, **entries: int | float | None) -> Recipe:

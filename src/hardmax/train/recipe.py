@@ -33,7 +33,18 @@ OLD_NAMES = {
 }
 _MODEL = ("dimension", "layers", "alpha")
 # What version 0.1 knew nothing of, and what it did: a recipe in its words means that.
-_SINCE = {"neutral": 0.0, "overlapping": True, "sparsity": 0.0, "relaxed_epochs": 0, "bag_strength": 30.0}
+_SINCE = {
+    "neutral": 0.0,
+    "bias": True,
+    "marks": False,
+    "overlapping": True,
+    "counting": 1.0,
+    "sparsity": 0.0,
+    "relaxed_epochs": 0,
+    "evidence": 0.0,
+    "bag_strength": 30.0,
+    "refit": False,
+}
 _COUNTS = ("presence", "all")  # what `binary` was told by then
 
 
@@ -55,6 +66,7 @@ class Recipe:
     neutral: float = 0.0  # the height of words on the last axis, where the neutral leader is at 1; 0: there is none
     binary: bool = True  # a word said twice counts once, or twice
     # the vocabulary
+    marks: bool = False  # every ! and ? is a token
     overlapping: bool = True  # a word may stand in several tokens at once, or each place of a text belongs to one
     longest_phrase: int = 3
     max_words: int = 60_000  # candidates, by frequency
@@ -65,6 +77,7 @@ class Recipe:
     min_log_odds: float = 0.0  # tokens with log-odds closer to zero are left out
     smoothing: float = 1.0  # texts added to every count in log-odds: the larger, the less rare tokens say
     strength: float = 0.3  # of the linear model: the larger, the closer to the data
+    counting: float = 1.0  # the share of the words of texts that are kept: those that say most in a bag of words
     # the training
     epochs: int = 12
     bag_of_words_epochs: float = 3.0  # with alpha 0
@@ -78,6 +91,7 @@ class Recipe:
     decoder_learning_rate: float = 0.0  # as a share of `learning_rate`; a fixed decoder loses nothing with two classes
     decoder_norm: float = 8.0  # the length of its rows at the start
     init_std: float = 0.1  # the spread of embeddings at the start
+    bias: bool = True  # what is said without any word is learned, or is nothing
     # From noise, log-odds, weights in the linear model, or a bag of words solved to its end (decoder and bias, too).
     init: Literal["noise", "odds", "linear", "bag"] = "noise"
     word_dropout: float = 0.5
@@ -85,8 +99,10 @@ class Recipe:
     weight_decay: float = 0.0  # Adam's weight decay of embeddings
     sparsity: float = 0.0  # penalty on what the words of a text say, in the mean: what is not worth it says nothing
     relaxed_epochs: int = 0  # the last ones, without that penalty; words that can count nowhere are silent by then
+    evidence: float = 0.0  # the share that evidence has in the lengths of words, and so in who leads, from then on
     # what is held out
     validation_fraction: float = 0.1  # share of the texts, to calibrate, so that probabilities are honest
+    refit: bool = False  # once that is done, train again on all texts; what was measured is of the first training
     patience: int = 0  # epochs without a smaller validation loss before training stops; 0: never stop early
     seed: int = 0
 
@@ -95,11 +111,14 @@ class Recipe:
             if getattr(self, name) is not None or name not in _LEFT_OPEN:
                 _check_number(name, getattr(self, name), least)
         one_of(self.init, INITS, "`init`")
-        for name in ("extra", "binary", "overlapping"):
+        for name in ("extra", "binary", "marks", "overlapping", "bias", "refit"):
             truth_value(getattr(self, name), f"`{name}`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.", argument=name)
+        for name in ("evidence", "counting"):
+            if getattr(self, name) > 1:
+                raise InputError(f"`{name}` must be a share of at most 1, not {getattr(self, name)}.", argument=name)
         if self.neutral >= 1:
             raise InputError("`neutral` must be a height from 0 up to, but not including, 1.", argument="neutral")
         if self.neutral and self.extra:
@@ -108,6 +127,9 @@ class Recipe:
         if self.neutral and self.dimension == 1:
             message = "`dimension` must be at least 2 where there is a neutral leader, which has an axis of its own."
             raise InputError(message, argument="dimension", also=("`neutral`",))
+        if self.refit and self.patience:
+            message = "`refit` trains as long as the first time: leave `patience` at 0, or `refit` out."
+            raise InputError(message, argument="refit", also=("`patience`",))
         if self.patience and not self.validation_fraction:
             message = "`patience` needs texts to judge by: set `validation_fraction` to a share such as 0.1."
             raise InputError(message, argument="patience", also=("`validation_fraction`",))
@@ -192,6 +214,7 @@ _LEAST: dict[str, int | float] = {
     "min_log_odds": 0.0,
     "smoothing": 1e-9,
     "strength": 1e-9,
+    "counting": 1e-6,
     "bag_strength": 1e-9,
     "epochs": 1,
     "bag_of_words_epochs": 0.0,
@@ -207,6 +230,7 @@ _LEAST: dict[str, int | float] = {
     "weight_decay": 0.0,
     "sparsity": 0.0,
     "relaxed_epochs": 0,
+    "evidence": 0.0,
     "validation_fraction": 0.0,
     "patience": 0,
     "seed": 0,

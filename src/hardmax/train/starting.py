@@ -12,9 +12,13 @@ import numpy as np
 from hardmax.text.tokens.encoding import Encoded
 from hardmax.train.bag import solve_bag
 from hardmax.train.choosing import classes_told, log_odds, weigh
+from hardmax.train.corpus import way_of
 from hardmax.train.directions import axes_for, class_directions
 from hardmax.train.recipe import Recipe
 
+_LOOKED_AT = 300  # texts, to see how far out words have to be
+_MARGINAL = 0.05  # the share of the words, those that say least, which need not count at the start
+_SLACK = 1.05  # so that words which are alike in strength count rather than not
 MOST_AXES = 64  # for classes; more of them than this have near-orthogonal directions all the same
 
 
@@ -39,23 +43,24 @@ def dimension_for(classes: int, recipe: Recipe) -> int:
     return max(2, min(axes_for(classes), MOST_AXES) + (recipe.neutral > 0))
 
 
-def start_training(encoded: Encoded, labels: np.ndarray, tokens: int, recipe: Recipe) -> Start:
-    """The start that the recipe asks for, from training texts and their classes as numbers.
+def start_training(encoded: Encoded, labels: np.ndarray, loud: np.ndarray, recipe: Recipe) -> Start:
+    """The start that the recipe asks for, from training texts and their classes as numbers; `loud` says which tokens
+    say something, and from a bag of words the others start, and stay, at nothing.
 
-    The spread of the tokens as they are met in texts is `recipe.init_std`, or more, where a neutral leader would have
-    every word otherwise.
+    The spread of the tokens as they are met in texts is `recipe.init_std`; with a neutral leader, it is such that
+    most of the words do not follow it.
 
     >>> texts = Encoded(np.array([0, 2, 0, 1, 2, 1]), np.ones(6, dtype=np.int32), np.array([0, 2, 3, 5, 6]))
     >>> recipe = Recipe(dimension=2, init="odds", init_std=0.5)
-    >>> start_training(texts, np.array([0, 0, 1, 1]), 3, recipe).vectors.round(2)[:, 0].tolist()
+    >>> start_training(texts, np.array([0, 0, 1, 1]), np.ones(3, dtype=bool), recipe).vectors.round(2)[:, 0].tolist()
     [-0.61, 0.61, 0.0]
     """
-    classes = int(labels.max()) + 1
+    classes, tokens = int(labels.max()) + 1, len(loud)
     directions = _directions(classes, recipe)
     if recipe.init == "noise":
         return start_from_noise(tokens, classes, recipe)
     if recipe.init == "bag":
-        return _from_bag(encoded, labels, tokens, directions, recipe)
+        return _from_bag(encoded, labels, loud, directions, recipe)
     told = classes_told(labels)
     says = [log_odds(encoded, labels == c, tokens, recipe.smoothing) for c in told]
     if recipe.init == "linear":
@@ -74,9 +79,9 @@ def start_from_noise(tokens: int, classes: int, recipe: Recipe) -> Start:
     return Start(vectors, recipe.decoder_norm * directions, np.zeros(len(directions)))
 
 
-def _from_bag(encoded: Encoded, labels: np.ndarray, tokens: int, directions: np.ndarray, recipe: Recipe) -> Start:
+def _from_bag(encoded: Encoded, labels: np.ndarray, loud: np.ndarray, directions: np.ndarray, recipe: Recipe) -> Start:
     """The bag of words itself: without layers, the network that starts so decides every text as it does."""
-    bag = solve_bag(encoded, labels, tokens, recipe.bag_strength)
+    bag = solve_bag(encoded, labels, loud, way_of(recipe))
     vectors = bag.says.T @ np.linalg.pinv(directions).T  # so that <direction, vector> is what a token says
     scale = _scale((vectors[encoded.ids] ** 2).sum() / max(len(encoded.ids), 1), vectors, encoded, recipe)
     return Start(vectors * scale, directions / scale, bag.bias)
@@ -87,16 +92,27 @@ def _directions(classes: int, recipe: Recipe) -> np.ndarray:
 
 
 def _scale(square: float, vectors: np.ndarray, encoded: Encoded, recipe: Recipe) -> float:
-    """What makes the spread that of the recipe; more, if the neutral leader would have all words of a usual text.
+    """What makes the spread that of the recipe or, where there is a neutral leader, lets most words count."""
+    by_spread = recipe.init_std / max(float(np.sqrt(square)), 1e-9)
+    if not recipe.neutral:
+        return by_spread
+    # A word counts if its product with some leader is more than that with the neutral one: s² <x, X> + y y > y.
+    pulls = _pulls(vectors, encoded)
+    if not (pulls > 0).any():
+        return by_spread
+    least = np.quantile(pulls[pulls > 0], _MARGINAL, method="lower")
+    return float(np.sqrt(_SLACK * recipe.neutral * (1 - recipe.neutral) / least))
 
-    It is at 1, so the longest word of a text is to be as long as that: some word leads, then, and others can follow it.
-    """
-    scale = recipe.init_std / max(float(np.sqrt(square)), 1e-9)
-    if not recipe.neutral or not len(encoded.ids):
-        return scale
-    lengths = np.sqrt((vectors**2).sum(axis=1))[encoded.ids]
-    longest = np.maximum.reduceat(lengths, encoded.offsets[:-1][np.diff(encoded.offsets) > 0])
-    return max(scale, 1 / max(float(np.median(longest)), 1e-9))
+
+def _pulls(vectors: np.ndarray, encoded: Encoded) -> np.ndarray:
+    """The largest product of each word with a word of its text, in some hundred texts spread over all."""
+    rows = np.unique(np.linspace(0, len(encoded) - 1, _LOOKED_AT).astype(np.int64)) if len(encoded) else []
+    found = [np.zeros(0)]
+    for row in rows:
+        cloud = vectors[encoded.ids[encoded.offsets[row] : encoded.offsets[row + 1]]]
+        if len(cloud):
+            found.append((cloud[:, None, :] * cloud[None, :, :]).sum(axis=2).max(axis=1))
+    return np.concatenate(found)
 
 
 def _along(says: np.ndarray, directions: np.ndarray) -> np.ndarray:

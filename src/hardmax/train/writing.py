@@ -1,9 +1,10 @@
 """What a training writes: a model folder with its log, and beside it, until it is there, a checkpoint."""
 
+import json
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
@@ -12,11 +13,15 @@ from hardmax.text.files.claims import Claim
 from hardmax.text.files.folder import TRAINING, write_model
 from hardmax.text.files.replacing import tidy
 from hardmax.text.text_model import TextModel
-from hardmax.tokens.reading import reason
+from hardmax.tokens.files import write_whole
+from hardmax.tokens.reading import read_json, reason
 from hardmax.train.log import Epoch, log_bytes
+from hardmax.train.reading import Wish
+from hardmax.train.recipe import Recipe
+from hardmax.train.suiting import Choice, Suited
 
 LOG, CURVE = TRAINING
-CHECKPOINT, CLAIM = "checkpoint.safetensors", "claim"
+CHECKPOINT, CHOSEN, CLAIM = "checkpoint.safetensors", "chosen.json", "claim"
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,8 @@ class Target:
             yield
         finally:
             (self.checkpoint / CLAIM).unlink(missing_ok=True)
+            if not self.is_begun:
+                (self.checkpoint / CHOSEN).unlink(missing_ok=True)
             with suppress(OSError):  # it holds a checkpoint, or is gone
                 self.checkpoint.rmdir()
             claim.release()
@@ -95,6 +102,18 @@ class Target:
         for path in self.checkpoint.iterdir():
             if not self.resume and path.name != CLAIM:
                 path.unlink()
+
+    def choice(self, wish: Wish, choose: Callable[[], Suited]) -> Suited:
+        """The recipe of the training: what `choose` says, or, where the same was wished for before, what it said then:
+        a search that takes time would not say the same again."""
+        path = self.checkpoint / CHOSEN
+        kept = read_json(path, "expected what a training has chosen") if path.exists() else {}
+        if kept.get("wish") == repr(wish):
+            return Suited(Recipe.from_dict(kept["recipe"]), tuple(Choice(**each) for each in kept["choices"]))
+        found = choose()
+        told = {"recipe": found.recipe.to_dict(), "choices": [asdict(choice) for choice in found.choices]}
+        write_whole(path, json.dumps({"wish": repr(wish)} | told).encode())
+        return found
 
     @property
     def is_begun(self) -> bool:

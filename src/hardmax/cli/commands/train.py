@@ -1,5 +1,6 @@
 """`hardmax train`: from texts with labels to a model in a folder."""
 
+import re
 import shlex
 import sys
 from dataclasses import dataclass
@@ -10,9 +11,10 @@ import typer
 from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, grouped, read_number
 from hardmax.cli.output import narrate, print_json
+from hardmax.errors import InputError
 
 if TYPE_CHECKING:
-    from hardmax.train.recipe import Recipe
+    from hardmax.train.reading import Wish
     from hardmax.train.writing import Target
 
 
@@ -36,14 +38,18 @@ class RecipeOptions:
         ),
     ] = None
     seed: Annotated[int | None, typer.Option(help="Of every random choice.")] = None
+    budget: Annotated[
+        str | None, typer.Option(help="Time to search for a better recipe: 90s, 10m, 1h; usually some seconds.")
+    ] = None
 
-    def read(self) -> "Recipe":
-        """The recipe that the options ask for."""
-        from hardmax.train.reading import read_recipe
+    def read(self) -> "Wish":
+        """What the options ask for."""
+        from hardmax.train.reading import read_wish
 
         share = self.validation_fraction
-        return read_recipe(
+        return read_wish(
             self.recipe,
+            None if self.budget is None else read_duration(self.budget),
             dimension=self.dimension,
             layers=None if self.layers is None else read_depth(self.layers),
             alpha=None if self.alpha is None else read_number(self.alpha, "--alpha"),
@@ -64,6 +70,18 @@ def read_depth(text: str) -> int | float:
     return read_layers(int(text) if text.isdecimal() else text)
 
 
+def read_duration(text: str) -> float:
+    """A time in seconds.
+
+    >>> read_duration("90s"), read_duration("10m"), read_duration("1.5h")
+    (90.0, 600.0, 5400.0)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?) *([smh])", text.strip().lower())
+    if found is None or float(found[1]) == 0:
+        raise InputError(f"`--budget` must be a time such as 90s, 10m or 1h, not {text!r:.40}.")
+    return float(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+
+
 @grouped
 def train_command(
     file: CorpusFile,
@@ -78,6 +96,7 @@ def train_command(
 ) -> None:
     """Train a classifier on texts with labels.
 
+    Without a recipe, what matters is chosen on texts that are held out, and the model is then trained on all of them.
     Writes a folder that `hardmax evaluate` and `hardmax explain` read, with a model card, the log and its curve.
     """
     from hardmax.cli.files.train import curve_of
@@ -85,20 +104,22 @@ def train_command(
     from hardmax.cli.reports.train_progress import training_table
     from hardmax.train.writing import Target
 
-    chosen = entries.read()
+    wish = entries.read()
     target = Target(output, force=force, resume=resume)
     check_corpus(file)
     with target.claimed():
         corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
-        begin = train_report.begin(corpus, chosen)
+        narrate(train_report.begin(corpus))
 
         # Only now, since torch takes seconds to come.
         from hardmax.train import fit_corpus
 
-        narrate(begin)
         target.start()
         try:
-            with training_table(chosen) as progress:
+            chosen = target.choice(wish, lambda: wish.suit(corpus.texts, corpus.numbered()[1], narrate))
+            for line in train_report.choices(chosen):
+                narrate(line)
+            with training_table(chosen.recipe) as progress:
                 model = fit_corpus(corpus, chosen, folder=target.checkpoint, progress=progress)
         except (KeyboardInterrupt, SystemExit):  # Ctrl-C, or a signal to end
             narrate(_way_on(target))

@@ -11,18 +11,26 @@ from hardmax.wording import counted
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus
     from hardmax.text.text_model import TextModel
-    from hardmax.train.recipe import Recipe
+    from hardmax.train.suiting import Suited
 
 SHOWN_CLASSES = 6
 _HELD_OUT = "validation_"
 
 
-def begin(corpus: "Corpus", recipe: "Recipe") -> str:
+def begin(corpus: "Corpus") -> str:
     """What the training starts with. One class alone is refused here."""
     classes, _ = corpus.numbered()
     sizes = Counter(corpus.labels)
     named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
-    return f"{counted(len(corpus), 'text')} ({named}); {counted(recipe.epochs, 'epoch')}, seed {recipe.seed}"
+    return f"{counted(len(corpus), 'text')} ({named})"
+
+
+def choices(chosen: "Suited") -> list[str]:
+    """What was chosen, and why, a line each, and how long it will take."""
+    recipe = chosen.recipe
+    twice = ", then again on all texts" if recipe.refit else ""
+    lines = [f"chosen: {choice.name} {choice.value} ({choice.why})" for choice in chosen.choices]
+    return [*lines, f"{counted(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
 
 
 def document(model: "TextModel", output: str) -> dict[str, Any]:

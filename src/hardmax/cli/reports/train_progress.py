@@ -39,7 +39,8 @@ def _table(reports: "list[Epoch]", recipe: "Recipe", *, over: bool = False) -> "
     from rich.table import Table
 
     done = reports[-1].epoch if reports else 0
-    now = "done" if over or done >= recipe.epochs else f"epoch {done + 1} of {recipe.epochs}"
+    epochs = recipe.epochs * (2 if recipe.refit and recipe.validation_fraction else 1)
+    now = "done" if over or done >= epochs else f"epoch {done + 1} of {epochs}"
     table = Table(box=SIMPLE_HEAD, pad_edge=False, caption=now, caption_justify="left")
     shown = HEADER if recipe.validation_fraction else HEADER[:5] + HEADER[7:]
     for name in shown:

@@ -10,6 +10,7 @@ from hardmax.errors import InputError
 from hardmax.text.evaluation.leading import Leader, frequent_leaders
 from hardmax.text.evaluation.metrics import evaluate
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.texts import TextBytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,7 +23,7 @@ class Evaluation:
     leaders: tuple[Leader, ...]
 
 
-def evaluate_model(model: TextModel, texts: Sequence[str], labels: Sequence[Any]) -> Evaluation:
+def evaluate_model(model: TextModel, texts: Sequence[str] | TextBytes, labels: Sequence[Any]) -> Evaluation:
     """Measure the model on these texts; the labels are the model's classes, or say the same."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)

@@ -166,7 +166,7 @@ def _score_tile(i, tile, directions, tiles, floor, top, found):
     return winner
 
 
-@spread(lambda directions, *_: -(-len(directions.scales) // TASK))
+@spread(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
 def find_floors(first_task, last_task, directions, tiles, floors):
     """Raise the floors to what each direction is sure to reach among these tiles."""
     margins = np.full(len(floors), np.inf)  # all tiles matter
@@ -176,7 +176,7 @@ def find_floors(first_task, last_task, directions, tiles, floors):
         _read_tiles(first, last, directions, tiles, floors, margins, tops)
 
 
-@spread(lambda directions, *_: -(-len(directions.scales) // TASK))
+@spread(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
 def search(first_task, last_task, directions, tiles, floors, margins, found):
     """For each direction the winner, its score and the next lower one, among all who could come within its margin."""
     scales, reaches, errors = tiles.scales, tiles.reaches, tiles.errors

@@ -1,0 +1,141 @@
+"""The recipe that suits a corpus: what matters is chosen on texts that are held out, and the rest by what there is.
+
+What is tried are bags of words, in a second each: a network starts from one and stays close to it, so that what tells
+held-out texts apart for the one does so for the other. (Words alone are not tried: votes of words need their phrases
+more than a bag of words does.) One thing is chosen after the other: how long phrases are, how often a token must be
+met, how close to stay to the data, whether there is a bias, and last how many words count, as few as cost nothing.
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from hardmax.errors import InputError
+from hardmax.text.tokens.texts import TextBytes
+from hardmax.train.examples import hold_out
+from hardmax.train.recipe import Recipe
+from hardmax.train.trials import Trials
+from hardmax.wording import counted
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+# What is tried, the preferred first: another must be better by more than chance.
+PHRASES, FEWEST, STRENGTHS, BIAS = (2, 3), (1, 2), (10.0, 30.0, 100.0, 3.0), (False, True)
+SHARES = (0.04, 0.06, 0.09, 0.13, 0.2, 0.3, 0.45)
+_LOOKED_AT, _BYTES = 10_000, 6_000_000  # texts, and what they may have together, that are tried on
+_JUDGES = 0.3  # of these
+_LARGE, _HUGE = 12_000_000, 200_000_000  # bytes of text, of which tokens that one text has, or four, are too many
+_SOME = 20  # classes; more have a weight each for every token, so that less is tried
+_BALANCED = 1.2  # how much larger the larger of two classes may be, if nothing is to be said without a word
+_SHORT = 8  # words: of fewer none can be spared in training
+_WEIGHTS = 3_000_000  # numbers in a bag of words, so that it fits in memory with many classes, too
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One entry of a recipe, and why it is so."""
+
+    name: str
+    value: Any
+    why: str
+
+
+@dataclass(frozen=True)
+class Suited:
+    """A recipe, with what was chosen in it."""
+
+    recipe: Recipe
+    choices: tuple[Choice, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """The choices by name, as JSON can hold them."""
+        return {choice.name: {"value": choice.value, "why": choice.why} for choice in self.choices}
+
+    def and_choose(self, choice: Choice) -> "Suited":
+        """The same with one choice more."""
+        return Suited(replace(self.recipe, **{choice.name: choice.value}), (*self.choices, choice))
+
+
+def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHING) -> Suited:
+    """The recipe that suits texts and their classes as numbers; entries that are `given` are not chosen.
+
+    >>> from hardmax.text.data.planted import plant
+    >>> from hardmax.text.tokens.texts import read_texts
+    >>> corpus = plant(200, seed=1)
+    >>> found = suit(read_texts(corpus.texts), np.array([label == "positive" for label in corpus.labels]).astype(int))
+    >>> found.recipe.counting < 0.45, [choice.name for choice in found.choices][-1]
+    (True, 'counting')
+    """
+    unknown = [name for name in given if name not in asdict(Recipe())]
+    if unknown:
+        raise InputError(f"`{unknown[0]}` is no entry of a recipe.", argument=unknown[0])
+    chosen = Suited(replace(by_rule(texts, labels), **given))
+    looked_at = _sample(texts, labels, chosen.recipe.seed)
+    if min(np.bincount(labels[looked_at], minlength=int(labels.max()) + 1)) < 1 / _JUDGES:
+        return chosen  # a class so small that nothing of it can be held out
+    here, classes = texts.pick(looked_at), labels[looked_at]
+    trials = Trials(here, classes, hold_out(classes, _JUDGES, chosen.recipe.seed))
+    for name, values in _questions(len(texts) > len(looked_at), labels, trials.words):
+        if name not in given:
+            chosen = _choose(chosen, trials, name, values)
+    return chosen
+
+
+def by_rule(texts: TextBytes, labels: np.ndarray) -> Recipe:
+    """What is tried first, and what is not tried: entries that follow from the number of texts and classes."""
+    many, classes, said = len(texts), int(labels.max()) + 1, int(texts.offsets[-1])
+    batch = int(np.clip(2 ** np.round(np.log2(max(many, 1) / 80)), 8, 512))
+    return Recipe(
+        neutral=0.2,
+        init="bag",
+        longest_phrase=2,
+        min_df=1 if said <= _LARGE and classes <= _SOME else 2 if said <= _HUGE else 5,
+        max_words=10**6,
+        max_phrases=10**6,
+        max_tokens=max(_WEIGHTS // (1 if classes == 2 else classes), 1000),
+        thrift=0.0,
+        bag_strength=10.0,
+        epochs=6 if many <= 20_000 else 4 if many <= 200_000 else 2,
+        bag_of_words_epochs=0.0,
+        alpha_warmup_epochs=1.0,
+        batch_size=batch,
+        word_dropout=0.2,
+        refit=many <= 50_000,
+    )
+
+
+def _questions(sampled: bool, labels: np.ndarray, words: float) -> list[tuple[str, tuple[Any, ...]]]:
+    """What is asked, in this order: the entry, and its values."""
+    sizes = np.bincount(labels)
+    if len(sizes) > _SOME:
+        return [("counting", SHARES[3:])]
+    asked: list[tuple[str, tuple[Any, ...]]] = [("longest_phrase", PHRASES)]
+    if not sampled:
+        asked.append(("min_df", FEWEST))
+    asked.append(("bag_strength", STRENGTHS))
+    if len(sizes) == 2 and max(sizes) <= _BALANCED * min(sizes):
+        asked.append(("bias", BIAS))
+    if words < _SHORT:
+        asked.append(("word_dropout", (0.0,)))
+    return [*asked, ("counting", SHARES)]
+
+
+def _choose(chosen: Suited, trials: Trials, name: str, values: tuple[Any, ...]) -> Suited:
+    """The first of the values that is as good as the best."""
+    if len(values) == 1:
+        return chosen.and_choose(Choice(name, values[0], f"{trials.words:.0f} words a text"))
+    tried = {value: trials.judge(replace(chosen.recipe, **{name: value})) for value in values}
+    best = max(tried.values(), key=lambda trial: trial.accuracy)
+    value = next(value for value, trial in tried.items() if trial.is_as_good_as(best))
+    shown = ", ".join(f"{each}: {trial.accuracy:.4f}" for each, trial in sorted(tried.items()))
+    why = f"accuracy as a bag of words on {counted(trials.judged, 'text')} held out, by value: {shown}"
+    return chosen.and_choose(Choice(name, value, why))
+
+
+def _sample(texts: TextBytes, labels: np.ndarray, seed: int) -> np.ndarray:
+    """Some of the texts, in order: all, if they are few."""
+    order = np.random.default_rng([seed, len(labels)]).permutation(len(labels))[:_LOOKED_AT]
+    sizes = np.diff(texts.offsets)[order]
+    return np.sort(order[: max(1, int(np.searchsorted(np.cumsum(sizes), _BYTES, side="right")))])
