@@ -10,7 +10,7 @@ from planted_files import TEST, write_csv
 
 from hardmax.text.data.planted import Planted
 from hardmax.text.evaluation.metrics import evaluate
-from hardmax.text.evaluation.standing import measure_standing
+from hardmax.text.evaluation.standing import measure_inside, measure_standing
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 
@@ -135,6 +135,43 @@ def test_what_parts_of_texts_say_is_told(hardmax: Command, here: Path):
     assert json.loads(hardmax("evaluate", "model", "test.csv", "--sample", "0", "--json").out)["standing"] is None
 
 
+def write_marked(path: Path) -> list[list[tuple[int, int]]]:
+    """The planted words of every other text are marked."""
+    planted = [word for words in TEST.words.values() for word in words]
+    spans = [
+        [] if n % 2 else [(at, at + len(word)) for word in planted if (at := text.lower().find(word)) >= 0]
+        for n, text in enumerate(TEST.texts)
+    ]
+    rows = zip(TEST.texts, TEST.labels, spans, strict=True)
+    path.write_text("".join(json.dumps(dict(zip(("text", "label", "why"), row, strict=True))) + "\n" for row in rows))
+    return spans
+
+
+def test_leaders_are_held_against_what_people_marked(hardmax: Command, here: Path):
+    spans = write_marked(here / "marked.jsonl")
+    document = json.loads(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why", "--json").out)
+    inside = document["inside_spans"]
+    assert inside == measure_inside(make_model(), TEST.texts, spans).to_dict()
+    assert 0 < inside["marked"] < inside["first"] <= 0.5
+    told = facts(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why"))
+    assert (
+        told["leader of the predicted class inside the marks"] == f"{inside['first']:.3f} (of {inside['texts']} texts)"
+    )
+    assert told["it and the next one inside the marks"] == f"{inside['first_two']:.3f}"
+    assert told["any word for the predicted class inside the marks"] == f"{inside['any_word']:.3f}"
+    assert told["words of a text inside the marks"] == f"{inside['marked']:.3f}"
+    assert json.loads(hardmax("evaluate", "model", "marked.jsonl", "--json").out)["inside_spans"] is None
+
+
+def test_spans_that_cannot_be_read_are_told_with_their_line(hardmax: Command, here: Path):
+    write_marked(here / "marked.jsonl")
+    with (here / "marked.jsonl").open("a") as stream:
+        stream.write('{"text": "a film", "label": "positive", "why": [[0, 7]]}\n')
+    told = hardmax("evaluate", "model", "marked.jsonl", "--spans", "why").err
+    assert told.startswith("1 row left out (line 41: the spans hold [0, 7]: expected pairs")
+    is_refused(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why", "--on-bad-rows", "refuse"), "line 41")
+
+
 def test_bad_rows_are_listed_and_left_out_or_refused(hardmax: Command, here: Path):
     with (here / "test.csv").open("a") as stream:
         stream.write(",positive\n")
@@ -166,6 +203,7 @@ def test_a_model_with_a_wrong_hash_is_refused(hardmax: Command, here: Path):
         (("--picture", "honest.gif"), ("--picture", ".png")),
         (("--embedding", "nowhere/words.png"), ("--embedding", "folder")),
         (("--text", "story"), ("--text", "story")),
+        (("--spans", "why"), ("--spans", "why", "review, sentiment")),
         (("--map", "1"), ("--map", "1=positive")),
         (("--map", "1=a,1=b"), ("--map", "once")),
         (("--sample", "-1"), ("--sample", "from 0 up")),

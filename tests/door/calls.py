@@ -16,7 +16,7 @@ from hardmax.geometry import affine, cells, extreme, halfspaces, hulls, projecti
 from hardmax.geometry.polytope import Polytope
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
 from hardmax.text.evaluation.leading import frequent_leaders
-from hardmax.text.evaluation.standing import measure_standing, share_inside
+from hardmax.text.evaluation.standing import measure_inside, measure_standing, share_inside
 from hardmax.text.text_model import TextModel
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -185,6 +185,7 @@ def text_calls() -> Iterator[Call]:
     yield _call("frequent_leaders", frequent_leaders, model=model, found=model.analyse(texts), most=3)
     yield _call("measure_standing", measure_standing, model=model, texts=texts, at_most=3, seed=0)
     yield _call("share_inside", share_inside, model=model, texts=texts, spans=[[(0, 1)] for _ in texts], first=1)
+    yield _call("measure_inside", measure_inside, model=model, texts=texts, spans=[[(0, 1)] for _ in texts])
     sizes = {"words": 9, "phrases": 9, "fewest": 1}
     yield _call("build_vocabulary", build_vocabulary, texts=texts, labels=[0, 1] * 4, tokeniser=Tokeniser(), **sizes)
     yield _call("calibrate", calibrate, model=model, texts=texts, labels=labels)

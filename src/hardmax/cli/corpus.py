@@ -1,6 +1,6 @@
 """Texts with labels from a file, a folder, or the Hub, and what to do with rows that are of no use."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -30,6 +30,18 @@ class ColumnOptions:
     ] = None
 
 
+@dataclass(frozen=True)
+class MarkedColumns(ColumnOptions):
+    """Where in a table texts, labels and what people marked in the texts stand."""
+
+    spans: Annotated[
+        str | None,
+        typer.Option(
+            help="The column of what people marked in a text, as pairs of character positions: [[3, 9], [20, 31]]."
+        ),
+    ] = None
+
+
 def check_corpus(file: str) -> None:
     """Refuses at once a file that is not there."""
     from hardmax.text.data.sources import check_source
@@ -43,7 +55,7 @@ def read_texts_with_labels(file: str, split: str, columns: ColumnOptions, on_bad
 
     if on_bad_rows not in ("skip", "refuse"):
         raise InputError(f"`--on-bad-rows` must be skip or refuse, not {on_bad_rows!r}.")
-    corpus = read_source(file, split, text=columns.text, label=columns.label)
+    corpus = read_source(file, split, **asdict(columns))
     if on_bad_rows == "refuse":
         corpus.refuse_bad()
     if corpus.bad:

@@ -45,6 +45,64 @@ def test_parquet_is_read(tmp_path):
     assert [(row.place, row.reason) for row in corpus.bad] == [("row 3", "no text"), ("row 4", "no label")]
 
 
+SPANS = [[(2, 6), (8, 12)], [], [(0, 2)]]
+
+
+def test_spans_are_read_from_every_kind_of_file(tmp_path):
+    rows = list(zip(TEXTS, LABELS, SPANS, strict=True))
+    lines = [
+        ",".join('"' + str(cell).replace('"', '""') + '"' for cell in (t, label, [*map(list, s)]))
+        for t, label, s in rows
+    ]
+    write(tmp_path, "a.csv", "\n".join(["text,label,marked", *lines]))
+    write(tmp_path, "a.jsonl", "\n".join(json.dumps({"text": t, "label": label, "marked": s}) for t, label, s in rows))
+    files = ["a.csv", "a.jsonl"]
+    if pyarrow := _parquet():
+        table = pyarrow.table(
+            {"other": [1, 2, 3], "text": TEXTS, "label": LABELS, "marked": [[*map(list, s)] for s in SPANS]}
+        )
+        pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
+        files.append("a.parquet")
+    for name in files:
+        corpus = read_corpus(tmp_path / name, spans="marked")
+        assert (corpus.texts, corpus.labels, corpus.spans, corpus.bad) == (TEXTS, LABELS, SPANS, ())
+        assert read_corpus(tmp_path / name).spans is None
+
+
+def _parquet():
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        return None
+    return pyarrow
+
+
+def test_spans_that_cannot_be_read_are_listed_with_their_lines(tmp_path):
+    cells = [
+        "[[0, 5]]",
+        "",
+        "[[0, 6]]",
+        "[[3, 1]]",
+        "[0, 3]",
+        "[[0, 1, 2]]",
+        "[[0, 1.5]]",
+        "[[true, 2]]",
+        "nothing",
+        "[" * 10**5,
+    ]
+    corpus = read_corpus(
+        write(tmp_path, "a.tsv", "text\tlabel\tspans\n" + "".join(f"films\t1\t{c}\n" for c in cells)), spans="spans"
+    )
+    assert corpus.spans == [[(0, 5)]]
+    assert [row.place for row in corpus.bad] == [f"line {n}" for n in range(3, 12)]
+    assert corpus.bad[0].reason == "no spans"
+    wish = "expected pairs [start, end] of whole numbers from 0 to 5, start before end"
+    assert corpus.bad[1].reason == f"the spans hold [0, 6]: {wish}"
+    assert corpus.bad[7].reason == f"the spans are 'nothing': {wish}"
+    assert refusal(tmp_path / "a.tsv", spans="marks").startswith("`spans` is 'marks', but")
+
+
 def test_a_folder_of_classes_is_read(tmp_path):
     for place in ("train/pos/2.txt", "train/pos/1.txt", "train/neg/1.txt", "train/unsup/1.txt", "test/pos/1.txt"):
         (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)

@@ -7,7 +7,16 @@ import pytest
 from text.small_models import random_texts, small_model
 
 from hardmax.errors import InputError
-from hardmax.text.evaluation.standing import find_places, measure_standing, merged, share_inside
+from hardmax.text.evaluation.standing import (
+    Inside,
+    find_furthest,
+    find_places,
+    measure_inside,
+    measure_standing,
+    merged,
+    share_inside,
+)
+from hardmax.text.tokens.tokeniser import Tokeniser
 
 # great and awful lead, dull follows awful, all others follow the neutral leader.
 VECTORS = [[3, 0.1], [-3, 0.1], [0.01, 0.2], *[[0, 0.1]] * 5, [-1, 0.1], *[[0, 0.1]] * 4]
@@ -15,12 +24,17 @@ MODEL = small_model(embeddings=VECTORS, extra=[0.0, 1.0], decoder=[[4.0, 0.0]], 
 GOOD, BAD = "A great film, the plot: very witty", "The awful film and a dull plot, very dull"
 
 
+def cut(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text with something unknown in these places."""
+    for start, end in spans:
+        text = text[:start] + "x" * (end - start) + text[end:]
+    return text
+
+
 def test_words_are_found_where_they_stand():
     places = find_places(MODEL, BAD)
     assert [BAD[a:b] for a, b in places.leaders] == ["awful"]
     assert [BAD[a:b] for a, b in places.counting] == ["awful", "dull", "dull"]
-    both = find_places(MODEL, "great awful awful")
-    assert both.first_leaders == [[(6, 11), (12, 17)], [(0, 5)]]
 
 
 def test_the_shares_are_those_of_texts_put_together_by_hand():
@@ -67,14 +81,63 @@ def test_leaders_stand_inside_marks_that_cover_everything_and_outside_none(seed)
     assert np.isnan(share_inside(model, ["xyzzy"], [[]]))
 
 
-def test_leaders_count_one_by_one_where_they_stand():
-    text = "great awful awful"
-    assert share_inside(MODEL, [text], [[(8, 9)]]) == 1.0
-    assert share_inside(MODEL, [text], [[(8, 9)]], first=2) == 0.5
-    assert share_inside(MODEL, [text], [[(5, 6)]], first=2) == 0.0  # the space between them
+def test_the_leader_of_the_predicted_class_comes_first_and_then_who_would_lead_without_it():
+    text = "dull great awful film awful"
+    assert MODEL.predict([text]).tolist() == ["negative"]
+    assert find_furthest(MODEL, text, 9) == [[(11, 16), (22, 27)], [(0, 4)]]  # great is for the other class
+    assert find_furthest(MODEL, "great dull great", 1) == [[(0, 5), (11, 16)]]
+    assert find_furthest(MODEL, "film", 1) == []  # the bias alone speaks
 
 
-@pytest.mark.parametrize("spans", [[], [[(0,)]], [[(0, 99)]], [[(0.5, 1)]], [["ab"]]])
+def test_without_the_first_the_second_leads():
+    for seed in range(20):
+        model = small_model(seed, dimension=1, tokeniser=Tokeniser(longest_phrase=1))
+        for text in random_texts(10, seed):
+            first, second, *_ = *find_furthest(model, text, 2), [], []
+            if second and model.predict([rest := cut(text, first)]) == model.predict([text]):
+                assert [rest[a:b] for a, b in find_furthest(model, rest, 1)[0]] == [text[a:b] for a, b in second]
+
+
+def test_of_many_classes_the_words_that_lean_to_the_predicted_one_are_ranked_by_its_row():
+    vectors = np.zeros((13, 2))
+    vectors[[0, 1, 8, 9]] = [[3, 0], [0, 3], [1, 1.5], [2, 0]]  # great and witty for the first class
+    rows = [[1, 0], [0, 1], [-1, -1]]
+    model = small_model(classes=3, embeddings=vectors, decoder=rows, bias=[0, 0, 0], layers=8)
+    text = "dull witty awful great"
+    assert model.predict([text]).tolist() == ["class 0"]
+    assert find_furthest(model, text, 9) == [[(17, 22)], [(5, 10)]]
+
+
+def test_words_count_one_by_one_where_they_stand():
+    text = "dull awful awful great"
+    assert share_inside(MODEL, [text], [[(13, 14)]]) == 1.0
+    assert share_inside(MODEL, [text], [[(13, 14)]], first=2) == 0.5
+    assert share_inside(MODEL, [text], [[(4, 5), (16, 22)]], first=2) == 0.0  # a space, and the other class
+
+
+def test_what_people_marked_is_measured_beside_how_much_they_marked():
+    texts, spans = ["awful dull film", "great film", "film", ""], [[(0, 5)], [], [(0, 4)], []]
+    found = measure_inside(MODEL, texts, spans)
+    # Two texts have words for their class: awful and dull, of which awful is marked, and great, which is not.
+    assert (found.texts, found.first, found.any_word) == (2, 0.5, 0.25)
+    assert (found.first_two, found.marked) == pytest.approx((1 / 3, 1 / 6))
+    assert set(measure_inside(MODEL, ["film"], [[]]).to_dict().values()) == {0, None}
+
+
+def test_a_text_of_marks_alone_has_words():
+    lone = small_model(embeddings=[*[[0.0, 0.0]] * 12, [1.0, 0.0]], decoder=[[1.0, 0.0]], bias=[0.0])
+    assert measure_inside(lone, ["! !"], [[(2, 3)]]) == Inside(texts=1, first=1, first_two=1, any_word=1, marked=0.5)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_both_measures_agree(seed):
+    model, texts = small_model(seed, classes=2 + seed), random_texts(20, seed)
+    spans = [[(at, at + 3) for at in range(0, len(text) - 3, 11)] for text in texts]
+    found = measure_inside(model, texts, spans)
+    assert (found.first, found.first_two) == tuple(share_inside(model, texts, spans, first) for first in (1, 2))
+
+
+@pytest.mark.parametrize("spans", [[], [[(0,)]], [[(0, 99)]], [[(0.5, 1)]], [["ab"]], [[(3, 1)]], [None]])
 def test_marks_that_fit_no_text_are_refused(spans):
     with pytest.raises(InputError, match="`spans`"):
         share_inside(MODEL, ["great"], spans)

@@ -17,7 +17,7 @@ from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 words = st.sampled_from(
-    ["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-", *"不好😀เก👩\u200d་"]
+    ["good", "BAD", "not", "é", "don't", "unknown", ".", "!", "?", "<br>", "-", *"！؟不好😀เก👩\u200d་"]
 )
 texts = st.lists(st.tuples(words, st.sampled_from([" ", " ", ""])).map("".join), max_size=15).map("".join)
 PHRASES = [

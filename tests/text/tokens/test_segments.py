@@ -19,7 +19,7 @@ from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 SEGMENTS = Tokeniser(longest_phrase=3, overlapping=False)
-said = st.lists(st.sampled_from(["a ", "b ", "c ", "!", "?", ". ", "不", "好"]), max_size=25).map("".join)
+said = st.lists(st.sampled_from(["a ", "b ", "c ", "!", "?", "！", "؟", ". ", "不", "好"]), max_size=25).map("".join)
 parts = st.lists(st.sampled_from(["a", "b", "c", "不", "好"]), min_size=1, max_size=4)
 surfaces = st.lists(st.one_of(parts.map(Tokeniser().alphabet.join), st.sampled_from("!?")), unique=True, max_size=12)
 
@@ -61,7 +61,7 @@ def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_
     vocabulary = known(*surfaces)
     read = read_one(text, vocabulary, tokeniser, has_extra=False)
     assert read.encoded.counts.tolist() == [len(rows) for rows in read.places]
-    spans = sorted(span for rows in read.places for span in map(tuple, rows.tolist()) if text[span[0]] not in "!?")
+    spans = sorted(span for rows in read.places for span in map(tuple, rows.tolist()) if text[span[0]] not in "!?！؟")
     assert all(before[1] <= after[0] for before, after in pairwise(spans))
     ranks = {tuple(s): n for n, rows in zip(read.encoded.ids.tolist(), read.places, strict=True) for s in rows.tolist()}
     for surface, start, end in tokeniser.tokens(text):

@@ -46,6 +46,17 @@ def test_marks_are_tokens_when_asked_for_and_part_of_no_phrase():
     assert surfaces("bad!? so", marks=True, across_sentences=True) == ["bad", "!", "?", "so", "bad so"]
 
 
+def test_marks_in_full_width_and_of_arabic_are_the_plain_ones():
+    for split in (True, False):
+        asked = Tokeniser(longest_phrase=1, marks=True, split_scripts=split)
+        text = "bad！ so？؟!?"
+        assert asked.tokens(text)[1:3] == [Token("!", 3, 4), Token("so", 5, 7)]
+        assert (
+            kernel_words([text], asked) == [[t.surface for t in asked.tokens(text)]] == [["bad", *"!", "so", *"??!?"]]
+        )
+    assert surfaces("好！好", across_sentences=True) == ["好", "好", "好好"]
+
+
 @pytest.mark.parametrize(
     ("text", "words"),
     [

@@ -12,7 +12,7 @@ from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 
-words = st.sampled_from(["good", "bad", "not", "É", "don't", ".", "!", "<br>", "不", "好", "😀", "👩\u200d"])
+words = st.sampled_from(["good", "bad", "not", "É", "don't", ".", "!", "？", "<br>", "不", "好", "😀", "👩\u200d"])
 said = st.lists(st.tuples(words, st.sampled_from([" ", " ", ""])).map("".join), max_size=12).map("".join)
 corpora = st.lists(st.tuples(said, st.integers(0, 2)), min_size=1, max_size=12)
 

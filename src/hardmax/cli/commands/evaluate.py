@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
+from hardmax.cli.corpus import CorpusFile, MarkedColumns, OnBadRows, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
 from hardmax.errors import InputError
@@ -15,7 +15,7 @@ def evaluate_command(
     model: Annotated[str, typer.Argument(help="The folder of a model, or the name of one that ships.")],
     file: CorpusFile,
     *,
-    columns: ColumnOptions,
+    columns: MarkedColumns,
     on_bad_rows: OnBadRows = "skip",
     picture: Annotated[
         str | None, typer.Option(help="Draw how honest the probabilities are to a .png, .svg or .pdf file.")
@@ -35,7 +35,8 @@ def evaluate_command(
     """Measure a model on texts with labels.
 
     Says how often it is right, how honest its probabilities are, which words lead, how many count, and whether the
-    label stays the same if only the leaders, or the words that count, are left of a text, or all but these.
+    label stays the same if only the leaders, or the words that count, are left of a text, or all but these. With
+    --spans also how often the leader of the predicted class stands in what people marked.
     """
     for path, option in ((picture, "--picture"), (embedding, "--embedding")):
         if path is not None:
@@ -48,19 +49,20 @@ def evaluate_command(
     # Only now, since scipy takes most of a second to come.
     from hardmax.cli.reports import evaluate as evaluate_report
     from hardmax.text.evaluation.measuring import evaluate_model
-    from hardmax.text.evaluation.standing import measure_standing
+    from hardmax.text.evaluation.standing import measure_inside, measure_standing
     from hardmax.text.shipped import load
 
     loaded = load(model)
     corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
+    inside = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
     for path in evaluate_report.draw(loaded, found, picture, embedding):
         narrate(f"wrote {path}")
     if as_json:
-        print_json(evaluate_report.document(loaded, found, standing))
+        print_json(evaluate_report.document(loaded, found, standing, inside))
     else:
-        evaluate_report.show(loaded, found, standing)
+        evaluate_report.show(loaded, found, standing, inside)
 
 
 def read_names(text: str) -> dict[str, str]:

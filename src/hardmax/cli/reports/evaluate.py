@@ -9,18 +9,21 @@ from hardmax.wording import counted, depth, plain_depth
 if TYPE_CHECKING:
     from hardmax.text.evaluation.leading import Leader
     from hardmax.text.evaluation.measuring import Evaluation
-    from hardmax.text.evaluation.standing import Standing
+    from hardmax.text.evaluation.standing import Inside, Standing
     from hardmax.text.text_model import TextModel
 
 SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
 
 
-def document(model: "TextModel", found: "Evaluation", standing: "Standing | None") -> dict[str, Any]:
+def document(
+    model: "TextModel", found: "Evaluation", standing: "Standing | None", inside: "Inside | None"
+) -> dict[str, Any]:
     """Everything that was measured, as plain data; the 30 most frequent leaders."""
     from hardmax import __version__
 
     about = {"hardmax": __version__, "model": describe(model), "classes": list(model.classes)}
-    measured = found.metrics | {"standing": None if standing is None else standing.to_dict()}
+    parts = {"standing": standing, "inside_spans": inside}
+    measured = found.metrics | {name: None if part is None else part.to_dict() for name, part in parts.items()}
     return about | measured | {"leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]]}
 
 
@@ -41,9 +44,9 @@ def in_words(model: "TextModel") -> str:
     return f"{size}, {depth(model.layers)}, alpha {model.alpha}"
 
 
-def show(model: "TextModel", found: "Evaluation", standing: "Standing | None") -> None:
+def show(model: "TextModel", found: "Evaluation", standing: "Standing | None", inside: "Inside | None") -> None:
     """Prints the numbers, the confusion and the leaders."""
-    print_facts([*facts(model, found.metrics), *_what_stands(standing)], comment="# ")
+    print_facts([*facts(model, found.metrics), *_what_stands(standing), *_what_is_inside(inside)], comment="# ")
     names = [str(name) for name in model.classes]
     rows = [[name, *map(str, row)] for name, row in zip(names, found.metrics["confusion"], strict=True)]
     print_table(["true \\ predicted", *names], rows, right=names)
@@ -82,6 +85,17 @@ def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
         ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
         ("same label without the words that count", f"{standing.without_counting:.3f}"),
         ("same label without as many others", f"{standing.without_others:.3f}"),
+    ]
+
+
+def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
+    if inside is None:
+        return []
+    return [
+        ("leader of the predicted class inside the marks", f"{inside.first:.3f} (of {counted(inside.texts, 'text')})"),
+        ("it and the next one inside the marks", f"{inside.first_two:.3f}"),
+        ("any word for the predicted class inside the marks", f"{inside.any_word:.3f}"),
+        ("words of a text inside the marks", f"{inside.marked:.3f}"),
     ]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from hardmax.checking import a_text, file_path
 from hardmax.errors import InputError
 from hardmax.text.data.rows import READERS, Row
+from hardmax.text.data.spans import Span, read_spans
 from hardmax.wording import counted
 
 TEXT_NAMES = ("text", "review", "sentence", "content", "comment", "message", "body")
@@ -32,6 +33,7 @@ class Corpus:
     texts: list[str]
     labels: list[Any]
     bad: tuple[BadRow, ...] = ()
+    spans: list[list[Span]] | None = None  # what people marked in each text, if a column says so
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -63,18 +65,23 @@ class Corpus:
         return classes, np.array([number[label] for label in self.labels])
 
 
-def read_corpus(path: str | Path, *, text: str | None = None, label: str | None = None) -> Corpus:
+def read_corpus(
+    path: str | Path, *, text: str | None = None, label: str | None = None, spans: str | None = None
+) -> Corpus:
     """The texts and labels in a CSV, TSV, JSON lines or Parquet file, or in a folder with a folder for each class.
 
     `text` and `label` name the columns; where they are not given, usual names are looked for. In a folder such as
     aclImdb the labels are the names of the folders with `.txt` files in them. Rows without text or label, and broken
     lines, are left out and listed in `bad`; a file of which it is not certain where its rows begin is refused.
 
+    `spans` names a column of what people marked in each text: pairs [start, end] of the characters text[start:end],
+    as a list of pairs, or as a text that is one in JSON. Rows whose spans cannot be read are left out and listed, too.
+
     A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more; the environment variable
     HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
     path = file_path(path)
-    for column, name in ((text, "`text`"), (label, "`label`")):
+    for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):
         if column is not None:
             a_text(column, name)
     kind = "folder" if path.is_dir() else path.suffix.lower()
@@ -85,23 +92,30 @@ def read_corpus(path: str | Path, *, text: str | None = None, label: str | None 
     columns, rows = READERS[kind](path)
     if kind == "folder":
         text, label = "text", "label"
-    chosen = (
+    chosen = [
         _choose(text, "text", TEXT_NAMES, columns, path),
         _choose(label, "label", LABEL_NAMES, columns, path),
-    )
-    return _collect(rows(*chosen), *chosen, path)
+    ]
+    if spans is not None:
+        chosen.append(_choose(spans, "spans", (), columns, path))
+    return _collect(rows(*chosen), chosen, path)
 
 
-def _collect(rows: Iterable[Row], text: str, label: str, path: Path) -> Corpus:
-    texts, labels, bad = [], [], []
+def _collect(rows: Iterable[Row], columns: list[str], path: Path) -> Corpus:
+    text, label, *others = columns
+    texts, labels, bad, marked = [], [], [], []
     for row in rows:
         reason = _fault(row, text, label)
+        if others and not reason:
+            found, reason = read_spans(row.cells.get(others[0]), len(row.cells[text]))
+            if not reason:
+                marked.append(found)
         if reason:
             bad.append(BadRow(row.place, reason))
         else:
             texts.append(row.cells[text])
             labels.append(_plain_label(row.cells[label]))
-    corpus = Corpus(texts, labels, tuple(bad))
+    corpus = Corpus(texts, labels, tuple(bad), marked if others else None)
     if not texts:
         raise InputError(f"`{path}` holds no text with a label. {corpus.account()}".rstrip())
     return corpus

@@ -66,8 +66,8 @@ class CsvTable:
             raise InputError(f"`{path}` has no header: {wish}.")
         return CsvTable(path, lines, delimiter, names, first)
 
-    def rows(self, text: str, label: str) -> Iterator[Row]:
-        """Every row after the header, of which the columns `text` and `label` are asked for."""
+    def rows(self, text: str, label: str, *others: str) -> Iterator[Row]:
+        """Every row after the header, of which the columns `text`, `label` and maybe others are asked for."""
         with _cells_of_any_size():
             records = list(_records(self.lines, self.header + 1, self.delimiter))
             if any(self._is_odd(record) or record.last > record.first for record in records):

@@ -14,13 +14,13 @@ ROW_BYTES = 64
 _BATCH = 4096
 
 
-def read_parquet(path: Path) -> tuple[list[str], Callable[[str, str], Iterator[Row]]]:
-    """The columns of a Parquet file, and what gives the rows of two of them."""
+def read_parquet(path: Path) -> tuple[list[str], Callable[..., Iterator[Row]]]:
+    """The columns of a Parquet file, and what gives the rows of some of them."""
     with _damage_named(path):
         columns = list(_open(path, []).schema_arrow.names)
     if len(set(columns)) != len(columns):
         raise InputError(f"`{path}` has two columns of one name: expected names that are all different.")
-    return columns, lambda text, label: _rows(path, list(dict.fromkeys((text, label))))
+    return columns, lambda *asked: _rows(path, list(dict.fromkeys(asked)))
 
 
 def _rows(path: Path, columns: list[str]) -> Iterator[Row]:
@@ -30,12 +30,18 @@ def _rows(path: Path, columns: list[str]) -> Iterator[Row]:
         size = _declared_size(file.metadata, columns)
     check_unpacked(size, stored, f"`{path}`")
     for cells in _batches(file, columns, path):
-        seen += sum(len(cell) for column in cells for cell in column if isinstance(cell, str))
+        seen += sum(_size(cell) for column in cells for cell in column)
         seen += len(cells[0]) * ROW_BYTES
         check_unpacked(seen, stored, f"`{path}`")
         for row in zip(*cells, strict=True):
             yield Row(f"row {number}", dict(zip(columns, row, strict=True)))
             number += 1
+
+
+def _size(cell: Any) -> int:
+    if isinstance(cell, str):
+        return len(cell)
+    return len(cell) * ROW_BYTES if isinstance(cell, list) else 0
 
 
 def _batches(file: Any, columns: list[str], path: Path) -> Iterator[list[list[Any]]]:

@@ -10,7 +10,8 @@ from hardmax.errors import InputError
 from hardmax.text.data.csv_rows import CsvTable, Row
 from hardmax.tokens.reading import read_bytes
 
-Table = tuple[list[str], Callable[[str, str], Iterator[Row]]]  # columns; the rows, once text and label are chosen
+# Columns; the rows, once text and label are chosen, and after these what else is asked for.
+Table = tuple[list[str], Callable[..., Iterator[Row]]]
 
 _LINE_END = re.compile(r"\r\n|\n|\r")
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
@@ -27,7 +28,7 @@ def _read_json_lines(path: Path) -> Table:
     columns = list(dict.fromkeys(name for row in rows for name in row.cells))
     if not columns:
         raise InputError(f"`{path}` holds no JSON objects: expected one a line, with a text and a label.")
-    return columns, lambda text, label: iter(rows)
+    return columns, lambda text, label, *others: iter(rows)
 
 
 def _json_row(number: int, line: str) -> Row:
@@ -67,7 +68,7 @@ def _read_folder(path: Path) -> Table:
         wish = "expected a folder for each class, with .txt files in it, such as pos and neg"
         raise InputError(f"`{path}` holds no texts: {wish}.")
     files = [(file, inner.name) for inner in folders for file in sorted(inner.glob("*.txt"))]
-    return ["text", "label"], lambda text, label: (_text_row(*file) for file in files)
+    return ["text", "label"], lambda text, label, *others: (_text_row(*file) for file in files)
 
 
 def _text_row(file: Path, label: str) -> Row:

@@ -14,6 +14,8 @@ def check_source(source: str) -> None:
         raise InputError(f"`{source}` does not exist: expected a file of texts and labels, or a folder.")
 
 
-def read_source(source: str, split: str, *, text: str | None = None, label: str | None = None) -> Corpus:
+def read_source(
+    source: str, split: str, *, text: str | None = None, label: str | None = None, spans: str | None = None
+) -> Corpus:
     """The corpus in a file or folder, as `read_corpus` reads it; of `imdb`, that split of the reviews."""
-    return read_corpus(fetch_imdb(split) if source == IMDB else source, text=text, label=label)
+    return read_corpus(fetch_imdb(split) if source == IMDB else source, text=text, label=label, spans=spans)

@@ -4,7 +4,7 @@ Texts are put together from the places where words stand, all of them, joined by
 no phrase arises that nobody wrote (unless the model's phrases go across sentences).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -12,12 +12,13 @@ import numpy as np
 
 from hardmax.checking import instance, short, whole_number
 from hardmax.errors import InputError
+from hardmax.text.data.spans import Span, read_spans
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.tokeniser import Tokeniser
 
 JOINT = " . "
 SAMPLE = 1000  # texts
-Span = tuple[int, int]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +42,21 @@ class Places:
 
     leaders: list[Span]  # of the leaders, the neutral one not among them
     counting: list[Span]
-    first_leaders: list[list[Span]]  # of each leader by itself, those with the largest mass first
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inside:
+    """Shares of the words furthest out on the side of the predicted class that stand in what people marked."""
+
+    texts: int  # those with a word for the class that is predicted; nan for all shares if there are none
+    first: float  # of the leaders of the predicted class
+    first_two: float  # of these, and of those who would lead if they were not there
+    any_word: float  # of all words for the predicted class, in the mean of a text: what one drawn of them would reach
+    marked: float  # how much is marked, of all words of a text as they are said, in the mean
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain data; None for nan."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
 
 
 def find_places(model: TextModel, text: str) -> Places:
@@ -49,11 +64,33 @@ def find_places(model: TextModel, text: str) -> Places:
     read = model.read(text)
     found = model.weigh(read.encoded)
     words = found.ids < len(model.vocabulary)
-    leaders = np.flatnonzero((found.leader_since >= 0) & words)
-    ranked = leaders[np.argsort(-found.masses[leaders], kind="stable")]
-    own = [_spans(read.places[t]) for t in ranked]
-    counting = [span for t in np.flatnonzero(found.counting) for span in _spans(read.places[t])]
-    return Places(merged([span for spans in own for span in spans]), merged(counting), own)
+    which = (found.leader_since >= 0) & words, found.counting
+    return Places(*(merged([span for t in np.flatnonzero(own) for span in _spans(read.places[t])]) for own in which))
+
+
+def find_furthest(model: TextModel, text: str, first: int | None = None) -> list[list[Span]]:
+    """Where the `first` words stand, or all, each by itself, that are furthest out on the side of the predicted class.
+
+    First its leader (of several, that with the largest mass), then who would lead if those before were not there: of
+    the words that count and speak for the class, those that say most, <its row of the decoder, vector>. A single row
+    is that of the second class, its negative that of the first.
+    """
+    read = model.read(text)
+    found = model.weigh(read.encoded)
+    scores = model.prepared.scores[found.ids]
+    predicted = int(found.probabilities[0].argmax())
+    if scores.shape[1] == 1:
+        out = scores[:, 0] if predicted else -scores[:, 0]
+        side = found.counting & (out > 0)
+    else:
+        out = scores[:, predicted]
+        side = found.counting & (scores.argmax(axis=1) == predicted)
+    ranked = np.flatnonzero(side)[np.argsort(-out[side], kind="stable")]
+    leaders = ranked[found.leader_since[ranked] >= 0]
+    if len(leaders):
+        leader = leaders[found.masses[leaders].argmax()]
+        ranked = np.concatenate([[leader], ranked[ranked != leader]])
+    return [_spans(read.places[t]) for t in ranked[:first]]
 
 
 def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = SAMPLE, seed: int = 0) -> Standing:
@@ -87,8 +124,11 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
 
 
 def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequence[Span]], first: int = 1) -> float:
-    """The share of leaders, the `first` of each text by mass, that stand at least once in what somebody marked in it:
-    `spans` has for each text the pairs (start, end) of text[start:end]. nan if there are no leaders.
+    """The share of the words furthest out on the side of the predicted class, the `first` of each text, that stand at
+    least once in what somebody marked in it: `spans` has for each text the pairs (start, end) of text[start:end].
+
+    The first is the leader of the predicted class, the second who would lead if it were not there (`find_furthest`). A
+    text without marks is a miss; nan if no text has a word for the class that is predicted.
 
     >>> from hardmax.text.tokens.vocabulary import Vocabulary
     >>> model = TextModel(vocabulary=Vocabulary(["great", "awful"], [[0, 9], [9, 0]]), embeddings=[[2], [-2]],
@@ -97,15 +137,25 @@ def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequenc
     0.5
     """
     instance(model, TextModel, "`model`", "a TextModel")
-    first, given = whole_number(first, "`first`", at_least=1), _strings(texts)
-    if not isinstance(spans, list | tuple) or len(spans) != len(given):
-        raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {short(spans)}.")
-    hits = []
-    for row, (text, marked) in enumerate(zip(given, spans, strict=True)):
-        _check_spans(marked, row, len(text))
-        for own in find_places(model, text).first_leaders[:first]:
-            hits.append(any(_overlap(span, other) for span in own for other in marked))
-    return float(np.mean(hits)) if hits else float("nan")
+    first = whole_number(first, "`first`", at_least=1)
+    return _mean([hit for text, marked in _marked_texts(texts, spans) for hit in _hits(model, text, marked, first)])
+
+
+def measure_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> Inside:
+    """How often the words that lead stand in what people marked, beside how much they marked; as in `share_inside`."""
+    instance(model, TextModel, "`model`", "a TextModel")
+    hits, marked_words = [], []
+    for text, marked in _marked_texts(texts, spans):
+        if own := _hits(model, text, marked):
+            hits.append(own)
+            marked_words.append(float(_touched(_words(model.tokeniser, text), merged(marked)).mean()))
+    return Inside(
+        texts=len(hits),
+        first=_mean([own[0] for own in hits]),
+        first_two=_mean([hit for own in hits for hit in own[:2]]),
+        any_word=_mean([_mean(own) for own in hits]),
+        marked=_mean(marked_words),
+    )
 
 
 def merged(spans: Sequence[Span]) -> list[Span]:
@@ -124,15 +174,47 @@ def merged(spans: Sequence[Span]) -> list[Span]:
 
 def _less(model: TextModel, text: str, places: Places, rng: np.random.Generator) -> tuple[str, str]:
     """The text without the words that count, and without as many others."""
-    words = [(token.start, token.end) for token in replace(model.tokeniser, longest_phrase=1, marks=False).tokens(text)]
-    starts = np.array([start for start, _ in places.counting])
-    counts = np.zeros(len(words), dtype=bool)
-    for n, (start, end) in enumerate(words):
-        at = int(np.searchsorted(starts, end)) - 1  # the last of those that count that begins before the word ends
-        counts[n] = at >= 0 and _overlap(places.counting[at], (start, end))
+    words = _words(replace(model.tokeniser, marks=False), text)
+    counts = _touched(words, places.counting)
     others = np.flatnonzero(~counts)
     drawn = rng.permutation(others)[: int(counts.sum())]
     return _cut(text, places.counting), _cut(text, merged([words[n] for n in drawn.tolist()]))
+
+
+def _words(tokeniser: Tokeniser, text: str) -> list[Span]:
+    """Where every word stands, known or not."""
+    return [(token.start, token.end) for token in replace(tokeniser, longest_phrase=1).tokens(text)]
+
+
+def _touched(words: Sequence[Span], spans: Sequence[Span]) -> np.ndarray:
+    """Which words overlap one of the spans, which are in order and without overlaps."""
+    starts = np.array([start for start, _ in spans])
+    touched = np.zeros(len(words), dtype=bool)
+    for n, word in enumerate(words):
+        at = int(np.searchsorted(starts, word[1])) - 1  # the last of them that begins before the word ends
+        touched[n] = at >= 0 and _overlap(spans[at], word)
+    return touched
+
+
+def _marked_texts(texts: Any, spans: Any) -> Iterator[tuple[str, list[Span]]]:
+    given = _strings(texts)
+    if not isinstance(spans, list | tuple) or len(spans) != len(given):
+        raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {short(spans)}.")
+    for row, (text, cell) in enumerate(zip(given, spans, strict=True)):
+        marked, fault = read_spans(cell, len(text))
+        if fault:
+            raise InputError(f"`spans` of text {row}: {fault}.")
+        yield text, marked
+
+
+def _hits(model: TextModel, text: str, marked: Sequence[Span], first: int | None = None) -> list[bool]:
+    furthest = find_furthest(model, text, first)
+    spans = merged(marked)
+    return [bool(_touched(own, spans).any()) for own in furthest]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return float(np.mean(values)) if values else float("nan")
 
 
 def _kept(text: str, spans: Sequence[Span]) -> str:
@@ -157,15 +239,3 @@ def _spans(places: np.ndarray) -> list[Span]:
 
 def _overlap(one: Span, other: Span) -> bool:
     return one[0] < other[1] and other[0] < one[1]
-
-
-def _check_spans(marked: Any, row: int, length: int) -> None:
-    wish = f"pairs (start, end) of whole numbers from 0 to {length}"
-    if not isinstance(marked, list | tuple | np.ndarray):
-        raise InputError(f"`spans` of text {row} are {short(marked)}: expected a list of {wish}.")
-    for span in marked:
-        pair = isinstance(span, list | tuple | np.ndarray) and len(span) == 2
-        if not pair or not all(
-            isinstance(at, int | np.integer) and not isinstance(at, bool) and 0 <= at <= length for at in span
-        ):
-            raise InputError(f"`spans` of text {row} hold {short(span)}: expected {wish}.")

@@ -15,6 +15,7 @@ from hardmax.text.tokens.scripts import WITHOUT_SPACES
 
 REPLACEMENT = "\ufffd"
 MARKS = "!?"
+OTHER_MARKS = {"\uff01": "!", "\uff1f": "?", "\u061f": "?"}  # in full width, and the Arabic one: the same to us
 APOSTROPHES = "'\u2019"
 ENDS = ".!?;:\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f"
 
@@ -65,7 +66,12 @@ def _make_classes() -> np.ndarray:
         classes[code] = LETTER if chr(code).isalnum() else SEPARATOR
     for first, last in _PUNCTUATION:
         classes[first : last + 1] = SEPARATOR
-    for characters, kind in ((ENDS, SENTENCE_END), (MARKS, MARK), (APOSTROPHES, APOSTROPHE), ("<", TAG_START)):
+    for characters, kind in (
+        (ENDS, SENTENCE_END),
+        ((*MARKS, *OTHER_MARKS), MARK),
+        (APOSTROPHES, APOSTROPHE),
+        ("<", TAG_START),
+    ):
         classes[[ord(character) for character in characters]] = kind
     return classes
 
@@ -92,11 +98,12 @@ def _make_lowered() -> np.ndarray:
 CLASSES = _make_classes()  # of every character below 0x10000; all beyond are letters
 LOWERED = _make_lowered()  # of every character below 0x2000; all beyond stay as they are
 
-_TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | {0x2019: "'"}
+_PLAINER = {ord(mark): plain for mark, plain in OTHER_MARKS.items()} | {0x2019: "'"}
+_TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | _PLAINER
 
 
 def fold(text: str) -> str:
-    """The text in lower case, with plain apostrophes, character for character.
+    """The text in lower case, with plain apostrophes and marks, character for character.
 
     >>> fold("Don’t MISS Ödön’s film")
     "don't miss ödön's film"

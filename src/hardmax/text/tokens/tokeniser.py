@@ -35,7 +35,8 @@ class Tokeniser:
 
     A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower case. Tags such as
     `<br />` separate. A phrase is up to `longest_phrase` consecutive words of one sentence, joined by a space; with
-    `across_sentences`, phrases do not stop at sentence ends. With `marks`, every `!` and `?` is a token, too.
+    `across_sentences`, phrases do not stop at sentence ends. With `marks`, every `!` and `?` is a token, too, also
+    in full width (`！`, `？`) and the Arabic `؟`; the token is the plain one.
 
     With `split_scripts`, characters of scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) and emoji
     are words of their own, each with the signs that belong to it; between two of them a phrase has no space. Without,
@@ -94,8 +95,8 @@ class Tokeniser:
                 for length in range(1, min(self.longest_phrase, len(sentence)) + 1):
                     yield self._phrase(sentence[-length:])
                 continue
-            if self.marks and piece.group() in MARKS:
-                yield Token(piece.group(), piece.start(), piece.end())
+            if self.marks and (mark := fold(piece.group())) in MARKS:
+                yield Token(mark, piece.start(), piece.end())
             if not self.across_sentences:
                 sentence.clear()
 

@@ -175,6 +175,8 @@ def find_pieces(data, at, end, characters, found, begins=None):
         if kind == MARK:
             if begins is not None:
                 begins[pieces] = at - size
+            # U+FF01 is !, U+FF1F and U+061F are ?: the last five bits tell.
+            code = 0x20 | code & 0x1F
             letters[length] = code
             length += 1
             key = (key ^ np.uint64(code)) * _PRIME

@@ -1,0 +1,197 @@
+"""The classifier as it comes, on several corpora, beside TF-IDF with logistic regression.
+
+python benchmarks/corpora.py FOLDER [NAME …] [--validation]
+
+FOLDER/NAME.parquet has the columns text, label and split ("train", "test"); without names, all tables in FOLDER are
+taken, and those without a text are passed over. Every contestant of a corpus is trained before any is measured, on the
+test split; rows go to results/corpora.csv. With --validation a quarter of the training part is held out and judged
+instead, the test split is not read, and nothing is written: choices are made by that.
+"""
+
+# The peer is not part of the development environment.
+# pyright: reportMissingImports=false
+import json
+import sys
+import time
+from dataclasses import dataclass, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as parquet
+from harness import CIRCUMSTANCES, add_rows, circumstances
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import StratifiedKFold
+from sklearn.pipeline import Pipeline, make_pipeline
+
+from hardmax.estimators import HardmaxClassifier
+from hardmax.text.evaluation.metrics import accuracy, f1_macro
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.characters import split_classes
+from hardmax.text.tokens.kernels.kinds import LETTER
+
+SEEDS, FOLDS = (0, 1, 2), 4
+OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegression"
+BY_CHARACTERS = "TF-IDF of characters (1, 3) + LogisticRegression"
+COLUMNS = (*CIRCUMSTANCES, "scikit_learn", "corpus", "texts", "judged", "classes", "contestant", "seed")
+COLUMNS += ("accuracy", "f1_macro", "above_peer", "words_that_count", "share_that_counts", "leaders_per_text")
+COLUMNS += ("seconds", "chosen")
+
+
+@dataclass(frozen=True)
+class Part:
+    """Texts with their labels."""
+
+    texts: list[str]
+    labels: list[str]
+
+    def pick(self, rows: np.ndarray) -> "Part":
+        return Part([self.texts[row] for row in rows], [self.labels[row] for row in rows])
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A contestant that has learned a corpus."""
+
+    contestant: str
+    seed: int | str
+    classifier: Any
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a contestant reached; what only a hardmax model has is None for the others."""
+
+    trained: Trained
+    accuracy: float
+    f1_macro: float
+    words_that_count: float | None = None
+    share_that_counts: float | None = None
+    leaders_per_text: float | None = None
+    chosen: str = ""
+
+
+def read_split(path: Path, split: str) -> Part:
+    """The rows of one split; the others are not read."""
+    table = parquet.read_table(path, columns=["text", "label"], filters=[("split", "==", split)])
+    if not len(table):
+        raise SystemExit(f"{path} has no rows of the split {split!r}.")
+    return Part(table["text"].to_pylist(), [str(label) for label in table["label"].to_pylist()])
+
+
+def parts_of(path: Path, validation: bool) -> tuple[Part, Part]:
+    """What is learned, and what is judged."""
+    train = read_split(path, "train")
+    if not validation:
+        return train, read_split(path, "test")
+    folds = StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(train.texts, train.labels)
+    learned, judged = next(iter(folds))
+    return train.pick(learned), train.pick(judged)
+
+
+def has_no_spaces(texts: list[str]) -> bool:
+    """Whether more than half of the letters are of scripts without spaces."""
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    kinds = split_classes()[codes]
+    return bool(2 * (kinds > LETTER).sum() > (kinds >= LETTER).sum())
+
+
+def peer_for(texts: list[str]) -> tuple[str, Pipeline]:
+    """The peer by its name."""
+    name, analyzer, longest = (BY_CHARACTERS, "char", 3) if has_no_spaces(texts) else (BY_WORDS, "word", 2)
+    cut = TfidfVectorizer(analyzer=analyzer, ngram_range=(1, longest), sublinear_tf=True)
+    # With the usual 100 steps it may stop before it is done.
+    return name, make_pipeline(cut, LogisticRegression(C=10, max_iter=1000))
+
+
+def train_all(part: Part) -> list[Trained]:
+    """The peer, and ours with every seed."""
+    name, peer = peer_for(part.texts)
+    contestants = [(name, "", peer), *((OURS, seed, HardmaxClassifier(random_state=seed)) for seed in SEEDS)]
+    trained = []
+    for contestant, seed, classifier in contestants:
+        began = time.perf_counter()
+        classifier.fit(part.texts, part.labels)
+        trained.append(Trained(contestant, seed, classifier, time.perf_counter() - began))
+    return trained
+
+
+def measure(trained: Trained, part: Part) -> Measured:
+    """What it makes of texts that it has not learned."""
+    classes = sorted(set(part.labels) | set(trained.classifier.classes_))
+    truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
+    found = Measured(trained, accuracy(truth, told), f1_macro(truth, told, len(classes)))
+    model = getattr(trained.classifier, "model_", None)
+    return replace(found, **look_inside(model, part.texts)) if model else found
+
+
+def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
+    """Words that count, their share of the known words of a text, leaders, and what was chosen if anything was."""
+    found = model.analyse(texts)
+    known = np.diff(found.offsets) - (model.extra is not None)
+    share = found.counting_per_text[known > 0] / known[known > 0]
+    chosen = model.metrics.get("chosen")
+    return {
+        "words_that_count": float(found.counting_per_text.mean()),
+        "share_that_counts": float(share.mean()) if len(share) else 0.0,
+        "leaders_per_text": float(found.leaders_per_text.mean()),
+        "chosen": "" if chosen is None else json.dumps(chosen),
+    }
+
+
+def row(found: Measured, peer: Measured) -> tuple[object, ...]:
+    """The cells from the contestant on."""
+    inside = (found.words_that_count, found.share_that_counts, found.leaders_per_text)
+    return (
+        found.trained.contestant,
+        found.trained.seed,
+        f"{found.accuracy:.4f}",
+        f"{found.f1_macro:.4f}",
+        f"{found.accuracy - peer.accuracy:+.4f}",
+        *("" if number is None else f"{number:.4f}" for number in inside),
+        f"{found.trained.seconds:.1f}",
+        found.chosen,
+    )
+
+
+def show(name: str, found: Measured, peer: Measured) -> None:
+    line = f"{name:14} {found.trained.contestant:48} {found.trained.seed!s:2} accuracy {found.accuracy:.4f}"
+    line += f" ({found.accuracy - peer.accuracy:+.4f})  F1 {found.f1_macro:.4f}  {found.trained.seconds:6.1f} s"
+    if found.words_that_count is not None:
+        line += f"  {found.words_that_count:.1f} words count, {found.share_that_counts:.0%} of the known"
+        line += f", {found.leaders_per_text:.1f} leaders  {found.chosen}"
+    print(line, flush=True)
+
+
+def judge(path: Path, validation: bool) -> list[tuple[object, ...]]:
+    """The rows of one corpus, without the circumstances; a line each is printed."""
+    learned, judged = parts_of(path, validation)
+    measured = [measure(trained, judged) for trained in train_all(learned)]
+    for found in measured:
+        show(path.stem, found, measured[0])
+    about = (version("scikit-learn"), path.stem, len(learned.texts), len(judged.texts), len(set(learned.labels)))
+    return [(*about, *row(found, measured[0])) for found in measured]
+
+
+def main(arguments: list[str]) -> None:
+    validation = "--validation" in arguments
+    folder, *names = [argument for argument in arguments if argument != "--validation"] or [""]
+    if not folder or not Path(folder).is_dir() or any(name.startswith("-") for name in names):
+        raise SystemExit("usage: python benchmarks/corpora.py FOLDER [NAME …] [--validation]")
+    paths = [Path(folder) / f"{name}.parquet" for name in names] or sorted(Path(folder).glob("*.parquet"))
+    if missing := [str(path) for path in paths if not path.exists()]:
+        raise SystemExit(f"{', '.join(missing)}: no such table.")
+    for path in paths:
+        if "text" not in parquet.read_schema(path).names:
+            print(f"{path.stem}: passed over, it has no column text")
+            continue
+        rows = judge(path, validation)
+        if not validation:
+            add_rows("corpora", COLUMNS, [(*circumstances(), *each) for each in rows])
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
