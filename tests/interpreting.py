@@ -1,7 +1,8 @@
 """Kernels of a GPU, interpreted in less time.
 
-Triton's interpreter looks through all of its language whenever one function of a kernel calls another, for what is to be
-replaced by its own. What there is does not change: here it is looked up once. What is replaced, and when, stays the same.
+Triton's interpreter looks through all of its language whenever one function of a kernel calls another, for what is to
+be replaced by its own. What there is does not change, so here it is looked up once. What is replaced, and when, stays
+the same.
 """
 
 # pyright: reportMissingImports=false
