@@ -231,8 +231,8 @@ def test_the_version_is_printed(hardmax: Command):
 
 
 def test_a_reader_who_leaves_early_hears_no_complaint(tmp_path: Path):
-    np.save(tmp_path / "grid.npy", clouds.grid(100))
-    command = [sys.executable, "-m", "hardmax", "simulate", str(tmp_path / "grid.npy"), "--alpha", "1", "--layers", "1"]
+    np.save(tmp_path / "many.npy", clouds.gaussian(10_000, 2))
+    command = [sys.executable, "-m", "hardmax", "simulate", str(tmp_path / "many.npy"), "--alpha", "1", "--layers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
         assert started.stdout is not None
         assert started.stderr is not None
