@@ -14,7 +14,7 @@ from typing import Any
 
 def look_up_once() -> None:
     """Where triton's interpreter has been imported, and works as the one this was written for."""
-    interpreter = sys.modules.get("triton.runtime.interpreter")
+    interpreter: Any = sys.modules.get("triton.runtime.interpreter")
     if interpreter is None or not hasattr(interpreter, "_patch_builtin") or not hasattr(interpreter, "_patch_attr"):
         return
     is_builtin, replace = interpreter.tl.core.is_builtin, interpreter._patch_attr
