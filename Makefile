@@ -37,9 +37,9 @@ mutate: .venv/ready
 # Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
 # Before them the property tests, with many times as many examples as `make test` takes.
 soak: .venv/ready
-	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/engines/test_conformance.py tests/test_certificate*.py \
-	    tests/engines/gpu tests/runs/test_on_device.py tests/figures tests/text tests/train tests/engines/exact/test_events.py tests/definition/test_invariance.py tests/engines/test_gaussian_clouds.py tests/limits tests/geometry tests/tokens \
-	    tests/door tests/cli
+	HARDMAX_THOROUGH=1 $(BIN)/pytest --numprocesses auto tests/test_certificate.py tests/test_certificate_budget.py \
+	    tests/cli tests/definition tests/door tests/engines tests/figures tests/geometry tests/limits tests/runs \
+	    tests/text tests/tokens tests/train
 	PYTHONPATH=tests $(BIN)/python -m soak $(SOAK)
 
 bench: .venv/ready

@@ -3,6 +3,7 @@ from pathlib import Path
 
 from effort import THOROUGH
 from hypothesis import HealthCheck, settings
+from interpreting import look_up_once
 
 collect_ignore = ["samples"]  # files, and the script that writes them: no doctests to look for
 
@@ -20,3 +21,8 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("hardmax")
+
+
+def pytest_collection_finish() -> None:
+    """By now triton has been imported by whoever tests kernels."""
+    look_up_once()

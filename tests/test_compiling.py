@@ -6,9 +6,12 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from warmed import Server, Started
 
 import hardmax
 from hardmax.kernel_sources import kernel_sources
@@ -59,8 +62,8 @@ print(json.dumps([found, sum(stats.cache_hits.values()), sum(stats.cache_misses.
 class Tree:
     """A copy of the package's own way to compile, with a small kernel and its helpers, and a cache of its own."""
 
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.cached = folder, folder / "cached"
+    def __init__(self, folder: Path, server: Server) -> None:
+        self.folder, self.cached, self.server = folder, folder / "cached", server
         self.kernels = folder / "hardmax" / "kernels"
         self.kernels.mkdir(parents=True)
         for name in ("compiling.py", "kernel_cache.py", "kernel_sources.py", "threads.py"):
@@ -71,14 +74,11 @@ class Tree:
         (self.kernels / "small.py").write_text(KERNEL)
         self.settings = {"NUMBA_CACHE_DIR": str(self.cached)}
 
-    def start(self, before: str = "", arguments: str = "[0]") -> subprocess.Popen:
+    def start(self, before: str = "", arguments: str = "[0]") -> Started:
         program = PROGRAM.format(before=before, arguments=arguments)
         # Two edits within a second leave bytecode that Python takes for that of the new source.
         ours = {"PYTHONPATH": str(self.folder), "PYTHONDONTWRITEBYTECODE": "1"}
-        environment = os.environ | ours | self.settings
-        return subprocess.Popen(
-            [sys.executable, "-c", program], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        )
+        return self.server.start(program, os.environ | ours | self.settings, self.folder)
 
     def run(self, before: str = "", arguments: str = "[0]") -> tuple[list[float], int, int]:
         """What the kernel gave, how many signatures of it were loaded, and how many compiled."""
@@ -97,16 +97,24 @@ class Tree:
         return list(self.cached.glob("*/*"))
 
 
-def answer_of(process: subprocess.Popen) -> tuple[list[float], int, int]:
-    out, err = process.communicate()
-    assert (process.returncode, err) == (0, "")
+def answer_of(program: Started) -> tuple[list[float], int, int]:
+    code, out, err = program.wait()
+    assert (code, err) == (0, "")
     found, loaded, compiled = json.loads(out)
     return found, loaded, compiled
 
 
+@pytest.fixture(scope="module")
+def server() -> Iterator[Server]:
+    if not hasattr(os, "fork"):
+        pytest.skip("this system cannot fork")
+    with Server() as server:
+        yield server
+
+
 @pytest.fixture
-def tree(tmp_path) -> Tree:
-    return Tree(tmp_path)
+def tree(tmp_path, server) -> Tree:
+    return Tree(tmp_path, server)
 
 
 def test_a_kernel_is_compiled_once_and_then_loaded(tree):
@@ -247,23 +255,27 @@ def imported(path: Path) -> set[str]:
     return {*modules.values(), *taken, *reached}
 
 
-IMPORTED = {path: imported(path) for path in PACKAGE.rglob("*.py")}
+@cache
+def imported_by_all() -> dict[Path, set[str]]:
+    return {path: imported(path) for path in PACKAGE.rglob("*.py")}
+
+
 SOURCES = set(kernel_sources())
 COMPILERS = {"jit", "njit", "jit_module", "vectorize", "guvectorize", "cfunc", "stencil", "generated_jit", "prange"}
 EXTENSIONS = {"intrinsic", "overload", "overload_method", "overload_attribute", "register_jitable", "lower_builtin"}
 
 
 def taken_of_numba(path: Path) -> set[str]:
-    return {name.rpartition(".")[2] for name in IMPORTED[path] if name.startswith("numba.")}
+    return {name.rpartition(".")[2] for name in imported_by_all()[path] if name.startswith("numba.")}
 
 
 def test_kernels_are_compiled_in_one_way_only():
-    assert [path for path in IMPORTED if taken_of_numba(path) & COMPILERS] == [PACKAGE / "compiling.py"]
+    assert [path for path in imported_by_all() if taken_of_numba(path) & COMPILERS] == [PACKAGE / "compiling.py"]
 
 
 def test_whatever_is_compiled_is_a_kernel_source():
-    using = {path for path, names in IMPORTED.items() if "hardmax.compiling.njit" in names}
-    using |= {path for path in IMPORTED if taken_of_numba(path) & EXTENSIONS}
+    using = {path for path, names in imported_by_all().items() if "hardmax.compiling.njit" in names}
+    using |= {path for path in imported_by_all() if taken_of_numba(path) & EXTENSIONS}
     assert len(using) > 10
     assert using <= SOURCES
 
@@ -271,6 +283,7 @@ def test_whatever_is_compiled_is_a_kernel_source():
 def test_a_kernel_source_imports_nothing_of_ours_but_kernel_sources():
     covered = {module_name(path) for path in SOURCES}
     for path in SOURCES:
-        assert not [name for name in IMPORTED[path] if name.startswith(".")], f"{path}: imports are written in full"
-        ours = {name for name in IMPORTED[path] if name.startswith("hardmax")}
+        names = imported_by_all()[path]
+        assert not [name for name in names if name.startswith(".")], f"{path}: imports are written in full"
+        ours = {name for name in names if name.startswith("hardmax")}
         assert not {name for name in ours if not {name, name.rpartition(".")[0]} & covered}, path

@@ -6,6 +6,7 @@ import-linter (`make test` runs it) holds the order of layers that pyproject.tom
 import ast
 import importlib
 import tomllib
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -20,7 +21,9 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(SOURCE).with_suffix("").parts).removesuffix(".__init__")
 
 
-TREES = {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in (SOURCE / "hardmax").rglob("*.py")}
+@cache
+def trees() -> dict[str, ast.Module]:
+    return {name_of(path): ast.parse(path.read_text(encoding="utf-8")) for path in (SOURCE / "hardmax").rglob("*.py")}
 
 
 def imports(tree: ast.Module) -> set[str]:
@@ -32,13 +35,13 @@ def imports(tree: ast.Module) -> set[str]:
         if isinstance(node, ast.ImportFrom):
             # What is imported from a package is a module in it, or a name in its own file.
             inside = [f"{node.module}.{name.name}" for name in node.names]
-            found |= {name if name in TREES else node.module or "" for name in inside}
-    return found & TREES.keys()
+            found |= {name if name in trees() else node.module or "" for name in inside}
+    return found & trees().keys()
 
 
 def test_no_module_imports_itself_by_way_of_others():
     try:
-        TopologicalSorter({name: imports(tree) - {name} for name, tree in TREES.items()}).prepare()
+        TopologicalSorter({name: imports(tree) - {name} for name, tree in trees().items()}).prepare()
     except CycleError as error:
         pytest.fail("a circle of imports: " + " <- ".join(error.args[1]))
 
@@ -81,9 +84,9 @@ def test_no_text_names_a_module_that_stands_above():
     """A table of homes, from which names are imported when first used, is imports in other words."""
     texts = {
         (module, node.value)
-        for module, tree in TREES.items()
+        for module, tree in trees().items()
         for node in ast.walk(tree)
-        if isinstance(node, ast.Constant) and node.value in TREES
+        if isinstance(node, ast.Constant) and node.value in trees()
     }
     assert ("hardmax.text", "hardmax.text.shipped") in texts
     assert [(module, named) for module, named in sorted(texts) if is_above(named, module)] == []
@@ -93,5 +96,5 @@ def test_no_name_in_a_table_of_homes_is_a_module_beside_it():
     """Once a module is imported, its package has it by name, and the table is not asked any more."""
     packages = [importlib.import_module(name) for name in ("hardmax", "hardmax.text", "hardmax.train")]
     assert [
-        f"{one.__name__}.{name}" for one in packages for name in one._HOMES if f"{one.__name__}.{name}" in TREES
+        f"{one.__name__}.{name}" for one in packages for name in one._HOMES if f"{one.__name__}.{name}" in trees()
     ] == []

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from command import Command, Outcome
+from terminal import on_a_terminal_here
 from test_evaluate import make_model
-from test_simulate_command import on_a_terminal
 
 TEXT = "A superb film, <b>superb</b>, with one awful plot."
 
@@ -62,7 +62,7 @@ def test_a_page_has_the_leaders_marked_and_nothing_unescaped(hardmax: Command, h
 
 
 def test_on_a_terminal_the_text_comes_first(here: Path):
-    screen = on_a_terminal("explain", TEXT, "--model", "model", columns=80)
+    screen = on_a_terminal_here("explain", TEXT, "--model", "model", columns=80)
     assert screen.index("A superb film") < screen.index("leaders")
 
 
@@ -106,7 +106,7 @@ def test_bytes_that_are_no_text_are_refused(hardmax: Command, here: Path):
 def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
     (here / "long.txt").write_bytes(b"superb film " * 850_000)
     assert explain(hardmax, "-f", "long.txt").out.startswith("positive")
-    screen = on_a_terminal("explain", "-f", "long.txt", "--model", "model", "--html", "page.html", columns=80)
+    screen = on_a_terminal_here("explain", "-f", "long.txt", "--model", "model", "--html", "page.html", columns=80)
     assert "characters left out" in screen
     assert len(screen) < 40_000
     assert (here / "page.html").stat().st_size < 40_000

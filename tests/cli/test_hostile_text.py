@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 from command import Command, Outcome
+from terminal import on_a_terminal_here
 from test_evaluate import make_model
-from test_simulate_command import on_a_terminal
 
 from hardmax.cli import output
 from hardmax.cli.starting import hush_libraries
@@ -178,7 +178,7 @@ def test_a_text_and_its_label_are_printed_harmlessly(hardmax: Command, here: Pat
 
 
 def test_a_terminal_shows_what_came_and_obeys_nothing(here: Path):
-    screen = on_a_terminal("explain", f"superb {EVIL} awful", "--model", "model", columns=200)
+    screen = on_a_terminal_here("explain", f"superb {EVIL} awful", "--model", "model", columns=200)
     assert harmful(screen) == []
     assert screen.count("\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\u202eevil\\U000e0041[bold red]") >= 2
 

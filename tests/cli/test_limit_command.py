@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import Command, Outcome
-from test_simulate_command import on_a_terminal, table
+from terminal import on_a_terminal_here
+from test_simulate_command import table
 
 from hardmax import Dynamics, check_theorem, clouds, limit, verify
 
@@ -305,7 +306,7 @@ def test_an_interruption_ends_quietly_with_130(hardmax: Command, tmp_path: Path,
 @pytest.mark.parametrize(("columns", "d"), [(60, 2), (60, 12), (100, 12)])
 def test_a_narrow_terminal_is_not_overrun(tmp_path: Path, columns: int, d: int):
     np.save(tmp_path / "cloud.npy", clouds.gaussian(100, d))
-    shown = on_a_terminal("limit", str(tmp_path / "cloud.npy"), *HALF, "--check", columns=columns)
+    shown = on_a_terminal_here("limit", str(tmp_path / "cloud.npy"), *HALF, "--check", columns=columns)
     assert max(len(line) for line in shown.splitlines()) <= columns
     assert "vertex" in shown
     assert "holds" in shown
@@ -313,7 +314,7 @@ def test_a_narrow_terminal_is_not_overrun(tmp_path: Path, columns: int, d: int):
 
 def test_a_terminal_shows_the_first_twenty_clusters(tmp_path: Path):
     np.save(tmp_path / "sphere.npy", clouds.sphere(50, 3))
-    shown = on_a_terminal("limit", str(tmp_path / "sphere.npy"), *HALF, columns=80)
+    shown = on_a_terminal_here("limit", str(tmp_path / "sphere.npy"), *HALF, columns=80)
     rows = re.findall(r"^\s+(\d+)\s.*vertex", shown, re.MULTILINE)
     assert rows == [str(number) for number in range(20)]
     assert re.search(r"^\.\.\. \d+ more$", shown, re.MULTILINE)
@@ -322,7 +323,7 @@ def test_a_terminal_shows_the_first_twenty_clusters(tmp_path: Path):
 @pytest.mark.parametrize(("columns", "last"), [(60, "arithmetic"), (80, "theorem")])
 def test_many_clouds_fit_on_a_terminal(tmp_path: Path, columns: int, last: str):
     np.save(tmp_path / "batch.npy", clouds.gaussian(30, 2).reshape(5, 6, 2))
-    shown = on_a_terminal("limit", str(tmp_path / "batch.npy"), *HALF, columns=columns)
+    shown = on_a_terminal_here("limit", str(tmp_path / "batch.npy"), *HALF, columns=columns)
     (header,) = (line for line in shown.splitlines() if "leaders" in line)
     assert header.split()[-1] == last
     assert len(re.findall(r"^\s+\d .*certified", shown, re.MULTILINE)) == 5

@@ -2,8 +2,6 @@
 
 import csv
 import json
-import os
-import pty
 import re
 import subprocess
 import sys
@@ -12,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from command import Command
+from terminal import on_a_terminal
 
 from hardmax import Dynamics, Trajectories, Trajectory, clouds, simulate
 from hardmax.tokens.files import read_cloud
@@ -23,24 +22,6 @@ THIRTY = ("--alpha", "1/2", "--layers", "30")
 
 def table(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader((line for line in text.splitlines() if line[0] != "#"), delimiter="\t"))
-
-
-def on_a_terminal(*arguments: str, columns: int, kind: str = "xterm") -> str:
-    """What appears on a terminal of so many columns, stdout and stderr together, without colours."""
-    reader, terminal = pty.openpty()
-    environment = os.environ | {"COLUMNS": str(columns), "TERM": kind}
-    command = [sys.executable, "-m", "hardmax", *arguments]
-    started = subprocess.Popen(command, stdin=terminal, stdout=terminal, stderr=terminal, env=environment)
-    os.close(terminal)
-    shown = bytearray()
-    try:
-        while chunk := os.read(reader, 65536):
-            shown += chunk
-    except OSError:
-        pass  # Linux says so when the last writer has left
-    os.close(reader)
-    assert started.wait(timeout=60) == 0
-    return re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", shown.decode()).replace("\r", "")
 
 
 def test_a_pipe_gets_the_facts_as_comments_and_every_token(hardmax: Command):
@@ -250,8 +231,8 @@ def test_the_version_is_printed(hardmax: Command):
 
 
 def test_a_reader_who_leaves_early_hears_no_complaint(tmp_path: Path):
-    np.save(tmp_path / "grid.npy", clouds.grid(100))
-    command = [sys.executable, "-m", "hardmax", "simulate", str(tmp_path / "grid.npy"), "--alpha", "1", "--layers", "1"]
+    np.save(tmp_path / "many.npy", clouds.gaussian(10_000, 2))
+    command = [sys.executable, "-m", "hardmax", "simulate", str(tmp_path / "many.npy"), "--alpha", "1", "--layers", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as started:
         assert started.stdout is not None
         assert started.stderr is not None

@@ -11,8 +11,8 @@ import pytest
 from command import Command
 from effort import THOROUGH
 from processes import HARDMAX, Ended, run
+from terminal import on_a_terminal
 from test_evaluate import make_model
-from test_simulate_command import on_a_terminal
 
 from hardmax.cli.streams import is_of_a_stream
 

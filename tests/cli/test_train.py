@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from command import Command, Outcome
 from planted_files import QUICK, TEST, TRAIN, write_csv, write_recipe
-from test_simulate_command import on_a_terminal
+from terminal import on_a_terminal_here
 
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
@@ -215,7 +215,7 @@ def test_an_interruption_before_the_first_epoch_leaves_nothing(
 
 
 def test_on_a_terminal_every_epoch_has_a_row(here: Path):
-    screen = on_a_terminal("train", "data.csv", "--recipe", "quick.json", "-o", "model", columns=100)
+    screen = on_a_terminal_here("train", "data.csv", "--recipe", "quick.json", "-o", "model", columns=100)
     assert "leaders a text" in screen
     assert "epoch 1 of 4" in screen
     assert "done" in screen

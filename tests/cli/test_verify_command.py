@@ -11,7 +11,8 @@ from hostile_certificates import HOSTILE, REPEATED, Hostile
 from hardmax import Certificate, Dynamics, clouds, limit
 from hardmax.limits.certifying import digest
 
-CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2")).certificate
+# In integers, for which nothing has to be compiled while tests are collected.
+CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact").certificate
 
 
 @pytest.fixture

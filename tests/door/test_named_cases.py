@@ -3,6 +3,7 @@
 # pyright: reportArgumentType=false, reportCallIssue=false
 import itertools
 import math
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from hardmax.engines.judging.judges import TieSlack
 from hardmax.errors import NoSuchPlace
 
 RAGGED = hm.Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])
-LIMIT = hm.limit(SQUARE, HALF)
+LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while tests are collected
 MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False, False]])
 
 
@@ -91,17 +92,18 @@ def test_a_ragged_batch_counts_from_either_end_and_ends():
 
 
 @pytest.mark.parametrize(
-    "sequence",
+    "make",
     [
-        RAGGED,
-        LIMIT.kind,
-        LIMIT.run.attended(0),
-        hm.simulate([SQUARE, SQUARE], HALF, layers=1),
-        hm.limit([SQUARE], HALF),
+        lambda: RAGGED,
+        lambda: LIMIT.kind,
+        lambda: LIMIT.run.attended(0),
+        lambda: hm.simulate([SQUARE, SQUARE], HALF, layers=1),
+        lambda: hm.limit([SQUARE], HALF),
     ],
     ids=["Ragged", "kinds", "AttendedSets", "Trajectories", "Limits"],
 )
-def test_loops_end_where_sequences_do(sequence: Any):
+def test_loops_end_where_sequences_do(make: Callable[[], Any]):
+    sequence = make()
     assert len(list(itertools.islice(iter(sequence), 99))) == len(sequence)
     assert len(list(reversed(sequence))) == len(sequence)
     with pytest.raises(IndexError):

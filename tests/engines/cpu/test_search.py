@@ -1,5 +1,7 @@
 """A search that skips points must change nothing: neither who wins, nor who comes close, nor the smallest lead."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 from agreement import assert_same
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardmax.engines.cpu.search import ONLY_IN, SEARCHES, suited
 from hardmax.engines.cpu.searches.balls import Balls
-from hardmax.engines.floats.contest import score_all
+from hardmax.engines.floats.contest import Contest, score_all
 
 PRUNING = [name for name in SEARCHES if name != "all"]
 
@@ -31,16 +33,22 @@ def clouds(rng: np.random.Generator):
     yield rng.standard_normal((1, 3))
 
 
+@cache
+def contest(number: int, relative: float) -> tuple[np.ndarray, np.ndarray, Contest]:
+    """A cloud, a slack, and what scoring everybody finds: the same for every search."""
+    points = list(clouds(np.random.default_rng(number)))[number]
+    slack = relative * np.linalg.norm(points, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
+    return points, slack, score_all(points, points, slack)
+
+
 @pytest.mark.parametrize("name", PRUNING)
 @pytest.mark.parametrize("number", range(16))
 @pytest.mark.parametrize("relative", [0.0, 1e-15, 1e-12, 1e-3])
 def test_every_search_finds_what_scoring_everybody_finds(name, number, relative):
-    rng = np.random.default_rng(number)
-    points = list(clouds(rng))[number]
-    slack = relative * np.linalg.norm(points, axis=1) * np.linalg.norm(points, axis=1).max() + 1e-15
+    points, slack, everybody = contest(number, relative)
     if points.shape[1] != ONLY_IN.get(name, points.shape[1]):
         pytest.skip("for another dimension")
-    assert_same(SEARCHES[name](points, points, slack), score_all(points, points, slack))
+    assert_same(SEARCHES[name](points, points, slack), everybody)
 
 
 @pytest.mark.parametrize("name", PRUNING)
