@@ -9,6 +9,7 @@ import pytest
 
 import hardmax as hm
 from hardmax import compiling
+from hardmax.engines.cpu.search import ONLY_IN, SEARCHES
 
 TEXTS = [
     "",
@@ -78,7 +79,8 @@ from hardmax.engines.machines import Cpu
 cloud = np.random.default_rng(0).standard_normal((12, {dimension}))
 print(hm.simulate(cloud, hm.Dynamics("1/2"), layers=2, engine=Cpu("{search}")).leaders.tolist())
 """
-    for search, dimension in (("rounded", 6), ("balls", 3), ("outward", 6), ("plane", 2)):
+    for search in SEARCHES:
+        dimension = ONLY_IN.get(search, 6)
         cloud = np.random.default_rng(0).standard_normal((12, dimension))
         told = subprocess.run(
             [sys.executable, "-c", code.format(search=search, dimension=dimension)],
@@ -123,6 +125,7 @@ ADVERSARIAL = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from hardmax import compiling
+from hardmax.engines.cpu.search import ONLY_IN, SEARCHES
 from soak.checks import judge
 from soak.problems import problem
 from soak.quick import QUICK

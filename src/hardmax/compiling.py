@@ -62,8 +62,8 @@ def njit(function: Callable[..., Any] | None = None, *, inline: Inline = "never"
 def spread(tasks: Callable[..., int], *, is_python: bool = True) -> Callable[[Callable[..., Any]], Spread]:
     """Compile a kernel whose tasks, of which `tasks(*arguments)` says how many there are, threads can do in any order.
 
-    A task must not depend on what others have done, so that results are the same on any number of threads. A kernel that
-    is in part written in LLVM's language is not Python, and cannot do without numba.
+    A task must not depend on what others have done, so that results are the same on any number of threads. A kernel
+    that is in part written in LLVM's language is not Python, and cannot do without numba.
     """
     return lambda function: Spread(Kernel(function, "never"), tasks, is_python)
 
