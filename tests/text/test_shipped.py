@@ -24,9 +24,20 @@ def test_a_shipped_model_reads_what_everybody_would(name):
 @pytest.mark.parametrize("name", ["imdb-2d", "imdb-2d-best"])
 def test_two_words_explain_a_review(name):
     why = hm.load(name).explain("A dull and boring script, but the acting is excellent and the music is great.")
-    assert 1 <= len(why.leaders) <= 3
-    assert sum(leader.mass for leader in why.leaders) > 0.8
-    assert np.isclose(why.bias + sum(share.contribution for share in why.ledger), why.logit)
+    assert len(why.leaders) == 2  # one for, one against, beside the neutral one
+    assert sum(leader.mass for leader in why.leaders) + why.neutral > 0.95
+    assert {"boring", "excellent"} <= {word.word for word in why.counting}
+    assert why.bias == 0
+    assert np.isclose(sum(share.contribution for share in why.ledger), why.logit)
+    assert np.isclose(sum(word.vote for word in why.counting) + why.rest, why.logit)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_words_that_count_say_it_by_themselves(name):
+    model = hm.load(name)
+    review = "An awful waste of time, and the plot makes no sense at all; only the music is wonderful."
+    why = model.explain(review)
+    assert model.explain(" . ".join(word.word for word in why.counting)).label == why.label == "negative"
 
 
 @pytest.mark.parametrize("name", NAMES)

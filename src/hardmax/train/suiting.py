@@ -3,7 +3,8 @@
 What is tried are bags of words, in a second each: a network starts from one and stays close to it, so that what tells
 held-out texts apart for the one does so for the other. (Words alone are not tried: votes of words need their phrases
 more than a bag of words does.) One thing is chosen after the other: how long phrases are, how often a token must be
-met, how close to stay to the data, whether there is a bias, and last how many words count, as few as cost nothing.
+met, how close to stay to the data, whether there is a bias, and last how many words count: as few as cost nothing at
+all, since votes suffer more from fewer words than a bag of words does.
 """
 
 from collections.abc import Mapping
@@ -17,20 +18,21 @@ from hardmax.errors import InputError
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.train.examples import hold_out
 from hardmax.train.recipe import Recipe
-from hardmax.train.trials import Trials
+from hardmax.train.trials import Folds
 from hardmax.wording import counted
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # What is tried, the preferred first: another must be better by more than chance.
 PHRASES, FEWEST, STRENGTHS, BIAS = (2, 3), (1, 2), (10.0, 30.0, 100.0, 3.0), (False, True)
-SHARES = (0.04, 0.06, 0.09, 0.13, 0.2, 0.3, 0.45)
+SHARES = (0.4, 0.25, 0.15, 0.09, 0.05)
 _LOOKED_AT, _BYTES = 10_000, 6_000_000  # texts, and what they may have together, that are tried on
 _JUDGES = 0.3  # of these
+_FEW, _TURNS = 5_000, 3  # texts that are so few take turns
 _LARGE, _HUGE = 12_000_000, 200_000_000  # bytes of text, of which tokens that one text has, or four, are too many
 _SOME = 20  # classes; more have a weight each for every token, so that less is tried
 _BALANCED = 1.2  # how much larger the larger of two classes may be, if nothing is to be said without a word
 _SHORT = 8  # words: of fewer none can be spared in training
-_WEIGHTS = 3_000_000  # numbers in a bag of words, so that it fits in memory with many classes, too
+_WEIGHTS = 2_000_000  # numbers in a bag of words, so that it fits in memory with many classes, too
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHIN
     if min(np.bincount(labels[looked_at], minlength=int(labels.max()) + 1)) < 1 / _JUDGES:
         return chosen  # a class so small that nothing of it can be held out
     here, classes = texts.pick(looked_at), labels[looked_at]
-    trials = Trials(here, classes, hold_out(classes, _JUDGES, chosen.recipe.seed))
+    trials = Folds.of(here, classes, _judges(classes, chosen.recipe.seed))
     for name, values in _questions(len(texts) > len(looked_at), labels, trials.words):
         if name not in given:
             chosen = _choose(chosen, trials, name, values)
@@ -91,7 +93,7 @@ def by_rule(texts: TextBytes, labels: np.ndarray) -> Recipe:
         neutral=0.2,
         init="bag",
         longest_phrase=2,
-        min_df=1 if said <= _LARGE and classes <= _SOME else 2 if said <= _HUGE else 5,
+        min_df=1 if said <= _LARGE else 2 if said <= _HUGE else 5,
         max_words=10**6,
         max_phrases=10**6,
         max_tokens=max(_WEIGHTS // (1 if classes == 2 else classes), 1000),
@@ -110,7 +112,7 @@ def _questions(sampled: bool, labels: np.ndarray, words: float) -> list[tuple[st
     """What is asked, in this order: the entry, and its values."""
     sizes = np.bincount(labels)
     if len(sizes) > _SOME:
-        return [("counting", SHARES[3:])]
+        return [("counting", SHARES)]
     asked: list[tuple[str, tuple[Any, ...]]] = [("longest_phrase", PHRASES)]
     if not sampled:
         asked.append(("min_df", FEWEST))
@@ -122,16 +124,30 @@ def _questions(sampled: bool, labels: np.ndarray, words: float) -> list[tuple[st
     return [*asked, ("counting", SHARES)]
 
 
-def _choose(chosen: Suited, trials: Trials, name: str, values: tuple[Any, ...]) -> Suited:
-    """The first of the values that is as good as the best."""
+def _choose(chosen: Suited, trials: Folds, name: str, values: tuple[Any, ...]) -> Suited:
+    """The first of the values that is as good as the best; of the shares that count, the least that costs nothing."""
     if len(values) == 1:
         return chosen.and_choose(Choice(name, values[0], f"{trials.words:.0f} words a text"))
     tried = {value: trials.judge(replace(chosen.recipe, **{name: value})) for value in values}
     best = max(tried.values(), key=lambda trial: trial.accuracy)
-    value = next(value for value, trial in tried.items() if trial.is_as_good_as(best))
+    if name == "counting":
+        value = min(value for value, trial in tried.items() if trial.accuracy >= tried[values[0]].accuracy)
+    else:
+        value = next(value for value, trial in tried.items() if trial.is_as_good_as(best))
     shown = ", ".join(f"{each}: {trial.accuracy:.4f}" for each, trial in sorted(tried.items()))
     why = f"accuracy as a bag of words on {counted(trials.judged, 'text')} held out, by value: {shown}"
     return chosen.and_choose(Choice(name, value, why))
+
+
+def _judges(labels: np.ndarray, seed: int) -> list[np.ndarray]:
+    """Which texts judge; if there are few, all of them, by turns."""
+    if len(labels) > _FEW:
+        return [hold_out(labels, _JUDGES, seed)]
+    order = np.random.default_rng([seed, len(labels)]).permutation(len(labels))
+    by_class = order[np.argsort(labels[order], kind="stable")]
+    turn = np.empty(len(labels), dtype=np.int64)
+    turn[by_class] = np.arange(len(labels)) % _TURNS
+    return [turn == n for n in range(_TURNS)]
 
 
 def _sample(texts: TextBytes, labels: np.ndarray, seed: int) -> np.ndarray:

@@ -1,5 +1,6 @@
 """What a recipe would come to, tried as a bag of words: trained on some texts, judged by others."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -31,17 +32,17 @@ class Trial(NamedTuple):
         return float(self.right.mean())
 
     def is_as_good_as(self, other: "Trial") -> bool:
-        """Whether the other tells no more texts rightly than chance would, by two standard deviations.
+        """Whether the other tells no more texts rightly than chance would, by a standard deviation.
 
         >>> few = Trial(np.array([True] * 60 + [False] * 40))
-        >>> few.is_as_good_as(Trial(np.array([True] * 63 + [False] * 37)))
+        >>> few.is_as_good_as(Trial(np.array([True] * 61 + [False] * 39)))
         True
         >>> few.is_as_good_as(Trial(np.array([True] * 70 + [False] * 30)))
         False
         """
         lost = int((other.right & ~self.right).sum())
         won = int((self.right & ~other.right).sum())
-        return lost - won <= 2 * np.sqrt(lost + won)
+        return lost - won <= np.sqrt(lost + won)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,11 +52,6 @@ class Trials:
     texts: TextBytes
     labels: np.ndarray
     judges: np.ndarray
-
-    @property
-    def judged(self) -> int:
-        """How many texts judge."""
-        return int(self.judges.sum())
 
     @property
     def words(self) -> float:
@@ -106,6 +102,32 @@ class Trials:
     def _documents(self) -> np.ndarray:
         """How many of the texts that teach have each candidate."""
         return np.bincount(self._taught.ids, minlength=len(self._lengths))
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Trials whose judges take turns, so that few texts are enough to see who is better."""
+
+    parts: tuple[Trials, ...]
+
+    @classmethod
+    def of(cls, texts: TextBytes, labels: np.ndarray, judges: Sequence[np.ndarray]) -> "Folds":
+        """Trials of the same texts, each with its judges."""
+        return cls(tuple(Trials(texts, labels, these) for these in judges))
+
+    @property
+    def judged(self) -> int:
+        """How many texts judge."""
+        return sum(int(part.judges.sum()) for part in self.parts)
+
+    @property
+    def words(self) -> float:
+        """How many different words a usual text has."""
+        return self.parts[0].words
+
+    def judge(self, recipe: Recipe) -> Trial:
+        """What the bags of words of the recipe come to, together."""
+        return Trial(np.concatenate([part.judge(recipe).right for part in self.parts]))
 
 
 def _judge(bag: Bag, texts: Encoded, labels: np.ndarray, way: Way) -> Trial:

@@ -109,15 +109,17 @@ def train_command(
     check_corpus(file)
     with target.claimed():
         corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
-        narrate(train_report.begin(corpus))
+        corpus.numbered()  # which refuses one class alone
 
         # Only now, since torch takes seconds to come.
         from hardmax.train import fit_corpus
 
         target.start()
         try:
+            if wish.recipe is None:
+                narrate(f"{train_report.begin(corpus)}; choosing what suits them")
             chosen = target.choice(wish, lambda: wish.suit(corpus.texts, corpus.numbered()[1], narrate))
-            for line in train_report.choices(chosen):
+            for line in train_report.choices(corpus, chosen):
                 narrate(line)
             with training_table(chosen.recipe) as progress:
                 model = fit_corpus(corpus, chosen, folder=target.checkpoint, progress=progress)

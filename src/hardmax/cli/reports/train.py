@@ -18,19 +18,19 @@ _HELD_OUT = "validation_"
 
 
 def begin(corpus: "Corpus") -> str:
-    """What the training starts with. One class alone is refused here."""
+    """What the training starts with."""
     classes, _ = corpus.numbered()
     sizes = Counter(corpus.labels)
     named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
     return f"{counted(len(corpus), 'text')} ({named})"
 
 
-def choices(chosen: "Suited") -> list[str]:
-    """What was chosen, and why, a line each, and how long it will take."""
+def choices(corpus: "Corpus", chosen: "Suited") -> list[str]:
+    """What was chosen, and why, a line each, and what is trained for how long."""
     recipe = chosen.recipe
     twice = ", then again on all texts" if recipe.refit else ""
     lines = [f"chosen: {choice.name} {choice.value} ({choice.why})" for choice in chosen.choices]
-    return [*lines, f"{counted(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
+    return [*lines, f"{begin(corpus)}; {counted(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
 
 
 def document(model: "TextModel", output: str) -> dict[str, Any]:
