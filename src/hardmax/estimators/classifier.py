@@ -20,7 +20,7 @@ from hardmax.text.tokens.texts import read_texts
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
     from hardmax.train.log import Epoch
-    from hardmax.train.suiting import Suited
+    from hardmax.train.suited import Suited
 
 
 class HardmaxClassifier(ClassifierMixin, BaseEstimator):

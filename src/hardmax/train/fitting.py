@@ -31,7 +31,8 @@ from hardmax.train.loop import PART, WHOLE, Folder, decide, train
 from hardmax.train.network import Network, make_network
 from hardmax.train.recipe import Recipe
 from hardmax.train.starting import dimension_for, start_training
-from hardmax.train.suiting import Suited, suit
+from hardmax.train.suited import Suited
+from hardmax.train.suiting import suit
 
 
 def fit(

@@ -9,7 +9,7 @@ from hardmax.text.text_model import TextModel
 from hardmax.train import fitting
 from hardmax.train.log import Epoch
 from hardmax.train.recipe import Recipe
-from hardmax.train.suiting import Suited
+from hardmax.train.suited import Suited
 
 
 def fit_corpus(

@@ -12,7 +12,7 @@ from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
 
 if TYPE_CHECKING:
-    from hardmax.train.suiting import Suited
+    from hardmax.train.suited import Suited
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,8 @@ class Wish:
     def suit(self, texts: Any, labels: np.ndarray, progress: Callable[[str], None] | None = None) -> "Suited":
         """The recipe for texts and their classes as numbers, and why it is so."""
         from hardmax.text.tokens.texts import read_texts
-        from hardmax.train.suiting import Suited, suit
+        from hardmax.train.suited import Suited
+        from hardmax.train.suiting import suit
 
         if self.recipe is not None:
             return Suited(self.recipe)

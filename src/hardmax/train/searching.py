@@ -15,7 +15,8 @@ from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.examples import hold_out
 from hardmax.train.fitting import fit
 from hardmax.train.recipe import Recipe
-from hardmax.train.suiting import NOTHING, Choice, Suited, suit
+from hardmax.train.suited import Choice, Suited
+from hardmax.train.suiting import NOTHING, suit
 from hardmax.train.trials import Trial
 from hardmax.wording import counted
 

@@ -7,10 +7,10 @@ met, how close to stay to the data, whether there is a bias, and last how many w
 all, since votes suffer more from fewer words than a bag of words does.
 """
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, replace
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +18,8 @@ from hardmax.errors import InputError
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.train.examples import hold_out
 from hardmax.train.recipe import Recipe
-from hardmax.train.trials import Folds
+from hardmax.train.suited import Choice, Suited
+from hardmax.train.trials import Folds, Trial
 from hardmax.wording import counted
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -35,29 +36,12 @@ _SHORT = 8  # words: of fewer none can be spared in training
 _WEIGHTS = 2_000_000  # numbers in a bag of words, so that it fits in memory with many classes, too
 
 
-@dataclass(frozen=True)
-class Choice:
-    """One entry of a recipe, and why it is so."""
+class Question(NamedTuple):
+    """What is asked: the entry, its values, and which of the trials is to be taken."""
 
     name: str
-    value: Any
-    why: str
-
-
-@dataclass(frozen=True)
-class Suited:
-    """A recipe, with what was chosen in it."""
-
-    recipe: Recipe
-    choices: tuple[Choice, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """The choices by name, as JSON can hold them."""
-        return {choice.name: {"value": choice.value, "why": choice.why} for choice in self.choices}
-
-    def and_choose(self, choice: Choice) -> "Suited":
-        """The same with one choice more."""
-        return Suited(replace(self.recipe, **{choice.name: choice.value}), (*self.choices, choice))
+    values: tuple[Any, ...]
+    take: Callable[[Mapping[Any, Trial]], Any]
 
 
 def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHING) -> Suited:
@@ -67,7 +51,7 @@ def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHIN
     >>> from hardmax.text.tokens.texts import read_texts
     >>> corpus = plant(200, seed=1)
     >>> found = suit(read_texts(corpus.texts), np.array([label == "positive" for label in corpus.labels]).astype(int))
-    >>> found.recipe.counting < 0.45, [choice.name for choice in found.choices][-1]
+    >>> found.recipe.counting < 0.4, [choice.name for choice in found.choices][-1]
     (True, 'counting')
     """
     unknown = [name for name in given if name not in asdict(Recipe())]
@@ -79,9 +63,11 @@ def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHIN
         return chosen  # a class so small that nothing of it can be held out
     here, classes = texts.pick(looked_at), labels[looked_at]
     trials = Folds.of(here, classes, _judges(classes, chosen.recipe.seed))
-    for name, values in _questions(len(texts) > len(looked_at), labels, trials.words):
-        if name not in given:
-            chosen = _choose(chosen, trials, name, values)
+    for question in _questions(len(texts) > len(looked_at), labels):
+        if question.name not in given:
+            chosen = _choose(chosen, trials, question)
+    if trials.words < _SHORT and "word_dropout" not in given:
+        chosen = chosen.and_choose(Choice("word_dropout", 0.0, f"{trials.words:.0f} words a text"))
     return chosen
 
 
@@ -108,35 +94,43 @@ def by_rule(texts: TextBytes, labels: np.ndarray) -> Recipe:
     )
 
 
-def _questions(sampled: bool, labels: np.ndarray, words: float) -> list[tuple[str, tuple[Any, ...]]]:
-    """What is asked, in this order: the entry, and its values."""
+def _questions(sampled: bool, labels: np.ndarray) -> list[Question]:
+    """What is asked, in this order."""
     sizes = np.bincount(labels)
     if len(sizes) > _SOME:
-        return [("counting", SHARES)]
-    asked: list[tuple[str, tuple[Any, ...]]] = [("longest_phrase", PHRASES)]
+        # So many weights fit noise: of few words, the right ones lead.
+        return [Question("counting", SHARES[::-1], first_as_good)]
+    asked = [Question("longest_phrase", PHRASES, first_as_good)]
     if not sampled:
-        asked.append(("min_df", FEWEST))
-    asked.append(("bag_strength", STRENGTHS))
+        asked.append(Question("min_df", FEWEST, first_as_good))
+    asked.append(Question("bag_strength", STRENGTHS, first_as_good))
     if len(sizes) == 2 and max(sizes) <= _BALANCED * min(sizes):
-        asked.append(("bias", BIAS))
-    if words < _SHORT:
-        asked.append(("word_dropout", (0.0,)))
-    return [*asked, ("counting", SHARES)]
+        asked.append(Question("bias", BIAS, first_as_good))
+    return [*asked, Question("counting", SHARES, least_at_no_cost)]
 
 
-def _choose(chosen: Suited, trials: Folds, name: str, values: tuple[Any, ...]) -> Suited:
-    """The first of the values that is as good as the best; of the shares that count, the least that costs nothing."""
-    if len(values) == 1:
-        return chosen.and_choose(Choice(name, values[0], f"{trials.words:.0f} words a text"))
-    tried = {value: trials.judge(replace(chosen.recipe, **{name: value})) for value in values}
+def first_as_good(tried: Mapping[Any, Trial]) -> Any:
+    """The first of the values that is as good as the best, within what chance does."""
     best = max(tried.values(), key=lambda trial: trial.accuracy)
-    if name == "counting":
-        value = min(value for value, trial in tried.items() if trial.accuracy >= tried[values[0]].accuracy)
-    else:
-        value = next(value for value, trial in tried.items() if trial.is_as_good_as(best))
-    shown = ", ".join(f"{each}: {trial.accuracy:.4f}" for each, trial in sorted(tried.items()))
+    return next(value for value, trial in tried.items() if trial.is_as_good_as(best))
+
+
+def least_at_no_cost(tried: Mapping[float, Trial]) -> float:
+    """The least of the values with which no fewer texts are told rightly than with the first.
+
+    >>> right = np.arange(10)
+    >>> least_at_no_cost({0.4: Trial(right < 8), 0.2: Trial(right < 9), 0.1: Trial(right < 7)})
+    0.2
+    """
+    usual = next(iter(tried.values()))
+    return min(value for value, trial in tried.items() if trial.accuracy >= usual.accuracy)
+
+
+def _choose(chosen: Suited, trials: Folds, question: Question) -> Suited:
+    tried = {value: trials.judge(replace(chosen.recipe, **{question.name: value})) for value in question.values}
+    shown = ", ".join(f"{value}: {trial.accuracy:.4f}" for value, trial in sorted(tried.items()))
     why = f"accuracy as a bag of words on {counted(trials.judged, 'text')} held out, by value: {shown}"
-    return chosen.and_choose(Choice(name, value, why))
+    return chosen.and_choose(Choice(question.name, question.take(tried), why))
 
 
 def _judges(labels: np.ndarray, seed: int) -> list[np.ndarray]:

@@ -1,5 +1,6 @@
 """What a recipe would come to, tried as a bag of words: trained on some texts, judged by others."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -42,7 +43,7 @@ class Trial(NamedTuple):
         """
         lost = int((other.right & ~self.right).sum())
         won = int((self.right & ~other.right).sum())
-        return lost - won <= np.sqrt(lost + won)
+        return lost - won <= math.sqrt(lost + won)
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from hardmax.tokens.reading import read_json, reason
 from hardmax.train.log import Epoch, log_bytes
 from hardmax.train.reading import Wish
 from hardmax.train.recipe import Recipe
-from hardmax.train.suiting import Choice, Suited
+from hardmax.train.suited import Choice, Suited
 
 LOG, CURVE = TRAINING
 CHECKPOINT, CHOSEN, CLAIM = "checkpoint.safetensors", "chosen.json", "claim"

@@ -11,7 +11,7 @@ from hardmax.wording import counted
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus
     from hardmax.text.text_model import TextModel
-    from hardmax.train.suiting import Suited
+    from hardmax.train.suited import Suited
 
 SHOWN_CLASSES = 6
 _HELD_OUT = "validation_"
