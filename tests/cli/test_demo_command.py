@@ -53,6 +53,22 @@ def test_the_demo_explains_two_reviews(outcome: Outcome, folder: Path):
         assert '<mark class="hardmax-' in (folder / page).read_text()
 
 
+def test_the_demo_reads_the_first_two_texts_of_a_file(hardmax: Command, tmp_path: Path):
+    rows = ["text,label", "An awful bore.,neg", "A wonderful film!,pos", "Never read.,neg"]
+    (tmp_path / "reviews.csv").write_text("\n".join(rows))
+    outcome = hardmax("demo", "--output", tmp_path / "demo", "--reviews", tmp_path / "reviews.csv")
+    assert outcome.code == 0
+    assert "An awful bore." in outcome.out
+    assert "Never read." not in outcome.out
+    assert (tmp_path / "demo" / "review-2.html").exists()
+
+
+def test_a_file_that_is_not_there_is_told_before_the_demo(hardmax: Command, tmp_path: Path):
+    outcome = hardmax("demo", "--output", tmp_path / "demo", "--reviews", tmp_path / "nowhere.csv")
+    assert (outcome.code, outcome.out) == (2, "")
+    assert "nowhere.csv" in outcome.err
+
+
 def test_a_file_is_no_folder_for_the_demo(hardmax: Command, tmp_path: Path):
     (tmp_path / "taken").write_text("mine")
     outcome = hardmax("demo", "--output", tmp_path / "taken")

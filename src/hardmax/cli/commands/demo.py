@@ -27,17 +27,20 @@ def demo_command(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the pictures and the proof.")] = Path(
         "demo"
     ),
+    reviews: Annotated[
+        str | None, typer.Option(help="A file of texts with labels, as `evaluate` reads it: its first two are read.")
+    ] = None,
 ) -> None:
     """Show what the package is for, on one cloud and two film reviews.
 
     Runs the cloud in floats and exactly, tells the difference, finds the limit, has its proof checked, and draws all
-    that; then says of two reviews what they think of the film, and why.
+    that; then says of two reviews what they think of the film, and why: two of ours, or the first two of a file.
     """
     import numpy as np
 
     from hardmax import clouds
     from hardmax.cli.demo.limit import tell_limit
-    from hardmax.cli.demo.reviews import tell_reviews
+    from hardmax.cli.demo.reviews import REVIEWS, first_reviews, tell_reviews
     from hardmax.dynamics import Dynamics
     from hardmax.engines.judging.judges import TieSlack
     from hardmax.figures.arithmetics import arithmetics_figure
@@ -45,6 +48,7 @@ def demo_command(
     from hardmax.limits.finding import limit
     from hardmax.runs.simulation import simulate
 
+    told = REVIEWS if reviews is None else first_reviews(reviews)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -76,7 +80,7 @@ def demo_command(
         for name, arithmetic in arithmetics.items()
     }
     save_figure(arithmetics_figure(shown, WATCHED, goals), picture)
-    written = [picture, *tell_limit(limit(cloud, Dynamics("1/2")), WATCHED[0], output), *tell_reviews(output)]
+    written = [picture, *tell_limit(limit(cloud, Dynamics("1/2")), WATCHED[0], output), *tell_reviews(told, output)]
     for path in written:
         narrate(f"wrote {path}")
 

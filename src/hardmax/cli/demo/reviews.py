@@ -1,5 +1,6 @@
 """The third part of `hardmax demo`: two reviews, read by a model that ships, and why it says what it says."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from hardmax.cli.output import print_text
@@ -8,7 +9,8 @@ from hardmax.cli.reports.phrases import say
 MODEL = "imdb-2d"
 STORY = (
     "The same dynamics reads film reviews: words are tokens in the plane, eight layers gather them round a few "
-    "leaders, and the leaders' shares of the words add up to the score. That is the explanation, and it is exact."
+    "leaders. Most words follow the neutral leader and add nothing; the others are the words that count, and what they "
+    "add is the score. That is the explanation, and it is exact."
 )
 REVIEWS = {
     "review-good": (
@@ -23,7 +25,14 @@ REVIEWS = {
 }
 
 
-def tell_reviews(folder: Path) -> list[Path]:
+def first_reviews(file: str) -> dict[str, str]:
+    """The first two texts of a file: reviews that nobody chose for it."""
+    from hardmax.text.data.sources import read_source
+
+    return {f"review-{n}": text for n, text in enumerate(read_source(file, "test").texts[:2], 1)}
+
+
+def tell_reviews(reviews: Mapping[str, str], folder: Path) -> list[Path]:
     """Shows why the model says what it says of two reviews; writes a page for each, and gives back what it wrote."""
     from hardmax.text.shipped import load
 
@@ -31,7 +40,7 @@ def tell_reviews(folder: Path) -> list[Path]:
     print()
     say(STORY)
     written = []
-    for name, review in REVIEWS.items():
+    for name, review in reviews.items():
         why = model.explain(review)
         print()
         say(review)
