@@ -68,11 +68,8 @@ def fit(
     with _held(folder) as path:
         learned = work.learn(~held_out, held_out, path, progress)
         model = work.model(learned)
-        if held_out.any():
-            measured = _measure(model, found, numbers, held_out)
-            about = measured | about | {"training": _plain(learned.reports)}
-        else:
-            about |= {"training": _plain(learned.reports)}
+        measured = _measure(model, found, numbers, held_out) if held_out.any() else {}
+        about = measured | about | {"training": _plain(learned.reports)}
         if recipe.refit and held_out.any():
             again = work.learn(np.ones_like(held_out), ~np.ones_like(held_out), path, _counting_on(progress, recipe))
             model = replace(work.model(again), temperature=model.temperature)

@@ -143,7 +143,8 @@ class Network(torch.nn.Module):
         """
         with torch.no_grad():
             known = self.embeddings[: evidence.shape[1]]
-            says = (known @ self.decoder.T).cpu().numpy()
+            # Not a matrix product, which may add in an order that depends on threads.
+            says = np.einsum("td,rd->tr", known.cpu().numpy(), self.decoder.cpu().numpy())
             mine = np.take_along_axis(evidence.T, says.argmax(axis=1)[:, None], axis=1)[:, 0]
             if says.shape[1] == 1:
                 mine = evidence[0] * np.sign(says[:, 0])
