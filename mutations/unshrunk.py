@@ -10,7 +10,8 @@ from hypothesis import Phase, settings
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave shrinking out, and refuse to test another copy of the package than the one that was changed."""
-    settings.register_profile("unshrunk", parent=settings(), phases=(Phase.explicit, Phase.generate))
+    # Without a deadline: the first example of a test may have to compile kernels.
+    settings.register_profile("unshrunk", parent=settings(), deadline=None, phases=(Phase.explicit, Phase.generate))
     settings.load_profile("unshrunk")
     for folder in (config.rootpath / "src").iterdir():
         spec = find_spec(folder.name) if (folder / "__init__.py").exists() else None
