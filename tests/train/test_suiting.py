@@ -118,6 +118,45 @@ def test_a_corpus_of_any_size_has_a_recipe_that_fits_into_memory(texts, classes)
     assert 8 <= found.batch_size <= 512
 
 
+def test_texts_and_labels_are_of_any_kind_and_bad_ones_are_told():
+    found = plant(60, seed=0)
+    given = {"counting": 0.4, "bag_strength": 10.0, "longest_phrase": 2}
+    numbers = [label == "positive" for label in found.labels]
+    assert suit(found.texts, found.labels, given) == suit(np.array(found.texts), numbers, given)
+    with pytest.raises(InputError, match="`labels` has shape"):
+        suit(found.texts, found.labels[1:])
+    with pytest.raises(InputError, match="a single text"):
+        suit("great", [1])
+
+
+def test_a_long_text_of_many_classes_fits_into_memory():
+    rng = np.random.default_rng(0)
+    words = [f"word{n}" for n in range(6000)]
+    texts = [" ".join(rng.permutation(words)[:5000]) for _ in range(24)]
+    given = {"epochs": 1, "longest_phrase": 1, "counting": 0.4, "bag_strength": 10.0, "min_df": 2, "refit": False}
+    model = fit(texts, np.arange(24) % 6, suit(texts, np.arange(24) % 6, given))
+    assert model.dimension == 6
+
+
+def test_a_second_training_that_was_cut_short_goes_on_to_the_same_bits(tmp_path):
+    found = plant(60, seed=0)
+    recipe = suit(found.texts, found.labels, {"epochs": 2, "counting": 0.4, "bag_strength": 10.0}).recipe
+    assert recipe.refit
+
+    def stop(epoch):
+        if epoch.epoch == 3:  # the first of the second training
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fit(found.texts, found.labels, recipe, folder=tmp_path, progress=stop)
+    told = []
+    again = fit(found.texts, found.labels, recipe, folder=tmp_path, progress=told.append)
+    assert [epoch.epoch for epoch in told] == [4]
+    whole = fit(found.texts, found.labels, recipe)
+    assert again.embeddings.tobytes() == whole.embeddings.tobytes()
+    assert again.temperature == whole.temperature
+
+
 def test_an_entry_that_recipes_do_not_have_is_refused():
     texts, labels, _ = corpus(60)
     with pytest.raises(InputError, match="`patients` is no entry of a recipe"):

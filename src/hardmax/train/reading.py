@@ -25,14 +25,13 @@ class Wish:
 
     def suit(self, texts: Any, labels: np.ndarray, progress: Callable[[str], None] | None = None) -> "Suited":
         """The recipe for texts and their classes as numbers, and why it is so."""
-        from hardmax.text.tokens.texts import read_texts
         from hardmax.train.suited import Suited
         from hardmax.train.suiting import suit
 
         if self.recipe is not None:
             return Suited(self.recipe)
         if self.seconds is None:
-            return suit(read_texts(texts), labels, self.given)
+            return suit(texts, labels, self.given)
         from hardmax.train.searching import search  # only now, since torch takes seconds to come
 
         return search(texts, labels, self.given, seconds=self.seconds, progress=progress)

@@ -127,6 +127,9 @@ class Recipe:
         if self.neutral and self.dimension == 1:
             message = "`dimension` must be at least 2 where there is a neutral leader, which has an axis of its own."
             raise InputError(message, argument="dimension", also=("`neutral`",))
+        if self.evidence and not self.relaxed_epochs:
+            message = "`evidence` has its say from the relaxed epochs on: set `relaxed_epochs` to 1 or more."
+            raise InputError(message, argument="evidence", also=("`relaxed_epochs`",))
         if self.refit and self.patience:
             message = "`refit` trains as long as the first time: leave `patience` at 0, or `refit` out."
             raise InputError(message, argument="refit", also=("`patience`",))

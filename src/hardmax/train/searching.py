@@ -12,7 +12,7 @@ import numpy as np
 
 from hardmax.checking import caller, real_number
 from hardmax.text.tokens.texts import TextBytes, read_texts
-from hardmax.train.examples import hold_out
+from hardmax.train.examples import hold_out, read_labels
 from hardmax.train.fitting import fit
 from hardmax.train.recipe import Recipe
 from hardmax.train.suited import Choice, Suited
@@ -43,13 +43,13 @@ _CHANGES: tuple[dict[str, Any], ...] = (
 
 def search(
     texts: Any,
-    labels: np.ndarray,
+    labels: Any,
     given: Mapping[str, Any] = NOTHING,
     *,
     seconds: float,
     progress: Callable[[str], None] | None = None,
 ) -> Suited:
-    """The best recipe that was found in so many seconds, for texts and their classes as numbers.
+    """The best recipe that was found in so many seconds, for texts and their labels, of any kind.
 
     It starts from what `suit` chooses. One thing is changed at a time, the model trained on three quarters of the
     texts, and the change kept if more of the rest is told rightly than chance would have it. The last model may end
@@ -58,6 +58,7 @@ def search(
     seconds, progress = real_number(seconds, "`seconds`", above=0), caller(progress, "`progress`", "line")
     until = time.monotonic() + seconds
     found = read_texts(texts)
+    _, labels = read_labels(labels, len(found))
     best = suit(found, labels, given)
     judges = hold_out(labels, _JUDGES, best.recipe.seed)
     if not judges.any():

@@ -16,7 +16,7 @@ from hardmax.train.corpus import way_of
 from hardmax.train.directions import axes_for, class_directions
 from hardmax.train.recipe import Recipe
 
-_LOOKED_AT = 300  # texts, to see how far out words have to be
+_LOOKED_AT, _WORDS = 300, 1000  # texts, and words of each, to see how far out words have to be
 _MARGINAL = 0.05  # the share of the words, those that say least, which need not count at the start
 _SLACK = 1.05  # so that words which are alike in strength count rather than not
 MOST_AXES = 64  # for classes; more of them than this have near-orthogonal directions all the same
@@ -109,9 +109,11 @@ def _pulls(vectors: np.ndarray, encoded: Encoded) -> np.ndarray:
     rows = np.unique(np.linspace(0, len(encoded) - 1, _LOOKED_AT).astype(np.int64)) if len(encoded) else []
     found = [np.zeros(0)]
     for row in rows:
-        cloud = vectors[encoded.ids[encoded.offsets[row] : encoded.offsets[row + 1]]]
+        first, last = encoded.offsets[row : row + 2]
+        cloud = vectors[encoded.ids[first : min(last, first + _WORDS)]]
         if len(cloud):
-            found.append((cloud[:, None, :] * cloud[None, :, :]).sum(axis=2).max(axis=1))
+            # Not a matrix product, which may add in an order that depends on threads.
+            found.append(np.einsum("id,jd->ij", cloud, cloud).max(axis=1))
     return np.concatenate(found)
 
 

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.tokens.texts import TextBytes
-from hardmax.train.examples import hold_out
+from hardmax.text.tokens.texts import TextBytes, read_texts
+from hardmax.train.examples import hold_out, read_labels
 from hardmax.train.recipe import Recipe
 from hardmax.train.suited import Choice, Suited
 from hardmax.train.trials import Folds, Trial
@@ -44,19 +44,20 @@ class Question(NamedTuple):
     take: Callable[[Mapping[Any, Trial]], Any]
 
 
-def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHING) -> Suited:
-    """The recipe that suits texts and their classes as numbers; entries that are `given` are not chosen.
+def suit(texts: Any, labels: Any, given: Mapping[str, Any] = NOTHING) -> Suited:
+    """The recipe that suits texts and their labels, of any kind; entries that are `given` are not chosen.
 
     >>> from hardmax.text.data.planted import plant
-    >>> from hardmax.text.tokens.texts import read_texts
     >>> corpus = plant(200, seed=1)
-    >>> found = suit(read_texts(corpus.texts), np.array([label == "positive" for label in corpus.labels]).astype(int))
+    >>> found = suit(corpus.texts, corpus.labels)
     >>> found.recipe.counting < 0.4, [choice.name for choice in found.choices][-1]
     (True, 'counting')
     """
     unknown = [name for name in given if name not in asdict(Recipe())]
     if unknown:
         raise InputError(f"`{unknown[0]}` is no entry of a recipe.", argument=unknown[0])
+    texts = read_texts(texts)
+    _, labels = read_labels(labels, len(texts))
     chosen = Suited(replace(by_rule(texts, labels), **given))
     looked_at = _sample(texts, labels, chosen.recipe.seed)
     if min(np.bincount(labels[looked_at], minlength=int(labels.max()) + 1)) < 1 / _JUDGES:
@@ -73,7 +74,7 @@ def suit(texts: TextBytes, labels: np.ndarray, given: Mapping[str, Any] = NOTHIN
 
 def by_rule(texts: TextBytes, labels: np.ndarray) -> Recipe:
     """What is tried first, and what is not tried: entries that follow from the number of texts and classes."""
-    many, classes, said = len(texts), int(labels.max()) + 1, int(texts.offsets[-1])
+    many, classes, said = len(texts), int(labels.max()) + 1, int(texts.offsets[-1] - texts.offsets[0])
     batch = int(np.clip(2 ** np.round(np.log2(max(many, 1) / 80)), 8, 512))
     return Recipe(
         neutral=0.2,
