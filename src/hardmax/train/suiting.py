@@ -3,8 +3,10 @@
 What is tried are bags of words, in a second each: a network starts from one and stays close to it, so that what tells
 held-out texts apart for the one does so for the other. (Words alone are not tried: votes of words need their phrases
 more than a bag of words does.) One thing is chosen after the other: how long phrases are, how often a token must be
-met, how close to stay to the data, whether there is a bias, and last how many words count: as few as cost nothing at
-all, since votes suffer more from fewer words than a bag of words does.
+met, how close to stay to the data, whether there is a bias, and last how many words count: half of them, or fewer where
+that is better by more than chance. (It must be better, since votes suffer more from fewer words than a bag of words
+does.) One layer is what is not asked but set: words then keep half of what they say themselves, and on seven corpora
+that was a fifth of a point better than all but nothing of it, which is what eight layers leave.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +27,7 @@ from hardmax.wording import counted
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # What is tried, the preferred first: another must be better by more than chance.
 PHRASES, FEWEST, STRENGTHS, BIAS = (2, 3), (1, 2), (10.0, 30.0, 100.0, 3.0), (False, True)
-SHARES = (0.4, 0.25, 0.15, 0.09, 0.05)
+SHARES = (0.5, 0.4, 0.25, 0.15, 0.09, 0.05)
 _LOOKED_AT, _BYTES = 10_000, 6_000_000  # texts, and what they may have together, that are tried on
 _JUDGES = 0.3  # of these
 _FEW, _TURNS = 5_000, 3  # texts that are so few take turns
@@ -77,6 +79,7 @@ def by_rule(texts: TextBytes, labels: np.ndarray) -> Recipe:
     many, classes, said = len(texts), int(labels.max()) + 1, int(texts.offsets[-1] - texts.offsets[0])
     batch = int(np.clip(2 ** np.round(np.log2(max(many, 1) / 80)), 8, 512))
     return Recipe(
+        layers=1,
         neutral=0.2,
         init="bag",
         longest_phrase=2,
@@ -107,7 +110,7 @@ def _questions(sampled: bool, labels: np.ndarray) -> list[Question]:
     asked.append(Question("bag_strength", STRENGTHS, first_as_good))
     if len(sizes) == 2 and max(sizes) <= _BALANCED * min(sizes):
         asked.append(Question("bias", BIAS, first_as_good))
-    return [*asked, Question("counting", SHARES, least_at_no_cost)]
+    return [*asked, Question("counting", SHARES, least_that_is_better)]
 
 
 def first_as_good(tried: Mapping[Any, Trial]) -> Any:
@@ -116,15 +119,17 @@ def first_as_good(tried: Mapping[Any, Trial]) -> Any:
     return next(value for value, trial in tried.items() if trial.is_as_good_as(best))
 
 
-def least_at_no_cost(tried: Mapping[float, Trial]) -> float:
-    """The least of the values with which no fewer texts are told rightly than with the first.
+def least_that_is_better(tried: Mapping[float, Trial]) -> float:
+    """The least of the values that is better than the first by more than chance, or right about the very same texts.
 
     >>> right = np.arange(10)
-    >>> least_at_no_cost({0.4: Trial(right < 8), 0.2: Trial(right < 9), 0.1: Trial(right < 7)})
+    >>> least_that_is_better({0.5: Trial(right < 7), 0.2: Trial(right < 9), 0.1: Trial(right < 8)})
+    0.1
+    >>> least_that_is_better({0.5: Trial(right < 7), 0.2: Trial(right < 7), 0.1: Trial(right > 2)})
     0.2
     """
     usual = next(iter(tried.values()))
-    return min(value for value, trial in tried.items() if trial.accuracy >= usual.accuracy)
+    return min(value for value, trial in tried.items() if trial.is_beyond(usual))
 
 
 def _choose(chosen: Suited, trials: Folds, question: Question) -> Suited:

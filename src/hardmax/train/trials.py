@@ -41,9 +41,18 @@ class Trial(NamedTuple):
         >>> few.is_as_good_as(Trial(np.array([True] * 70 + [False] * 30)))
         False
         """
-        lost = int((other.right & ~self.right).sum())
-        won = int((self.right & ~other.right).sum())
+        won, lost = self._beside(other)
         return lost - won <= math.sqrt(lost + won)
+
+    def is_beyond(self, other: "Trial") -> bool:
+        """Whether it tells more texts rightly than the other, by a standard deviation of what chance does; or the very
+        same texts, where chance has no say."""
+        won, lost = self._beside(other)
+        return won - lost >= math.sqrt(won + lost)
+
+    def _beside(self, other: "Trial") -> tuple[int, int]:
+        """How many texts it alone tells rightly, and how many the other alone."""
+        return int((self.right & ~other.right).sum()), int((other.right & ~self.right).sum())
 
 
 @dataclass(frozen=True, eq=False)
