@@ -31,7 +31,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     dimension, layers, alpha, epochs, validation_fraction
-        As in `hardmax.train.Recipe`; None: as the recipe says (usually 8 layers, alpha 1, and as many dimensions as
+        As in `hardmax.train.Recipe`; None: as the recipe says (usually one layer, alpha 1, and as many dimensions as
         the classes need, 2 for two). A share `validation_fraction` of every class is held out, to calibrate
         probabilities and, if the recipe has patience, to stop early.
     recipe

@@ -20,7 +20,7 @@ DIFFERENCES = (
     (
         "Padding is a word.",
         "Reviews are filled up to 128 words with one that is trained like the others, attends, leads, and counts in "
-        "the mean. Paper mode does so, too; our models have no padding, and a neutral leader instead that says nothing.",
+        "the mean. Paper mode does so, too; our models have no padding, but a neutral leader, which says nothing.",
     ),
     (
         "Negation is deleted.",

@@ -23,7 +23,7 @@ from hardmax.wording import counted
 _JUDGES = 0.25
 # What is tried, in this order: entries that go together, so that a step of one layer is not as long as of eight.
 _CHANGES: tuple[dict[str, Any], ...] = (
-    {"layers": 1},
+    {"layers": 8},
     {"layers": 2, "alpha": 3.0},
     {"bag_strength": 30.0},
     {"bag_strength": 3.0},

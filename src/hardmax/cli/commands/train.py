@@ -26,7 +26,7 @@ class RecipeOptions:
     dimension: Annotated[
         int | None, typer.Option(help="Of the space in which words lie; usually as the classes need, 2 for two.")
     ] = None
-    layers: Annotated[str | None, typer.Option(help="How many layers, or inf for all of them; usually 8.")] = None
+    layers: Annotated[str | None, typer.Option(help="How many layers, or inf for all of them; usually 1.")] = None
     alpha: Annotated[str | None, typer.Option(help="Step of a layer, positive: 1/2 or 0.5; usually 1.")] = None
     epochs: Annotated[int | None, typer.Option(help="How often all texts are gone through.")] = None
     validation_fraction: Annotated[
