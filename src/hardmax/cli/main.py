@@ -14,7 +14,19 @@ import typer
 from typer.models import OptionInfo
 
 from hardmax import __version__
-from hardmax.cli.commands import clouds, demo, doctor, evaluate, explain, limit, models, simulate, train, verify
+from hardmax.cli.commands import (
+    clouds,
+    demo,
+    doctor,
+    evaluate,
+    explain,
+    importing,
+    limit,
+    models,
+    simulate,
+    train,
+    verify,
+)
 from hardmax.cli.output import narrate, narrate_lines
 from hardmax.cli.streams import give_up_output, is_of_a_stream
 from hardmax.cli.words import in_words_of_the_command
@@ -35,6 +47,7 @@ app.command("verify")(verify.verify_command)
 app.command("explain")(explain.explain_command)
 app.command("train")(train.train_command)
 app.command("evaluate")(evaluate.evaluate_command)
+app.command("import")(importing.import_command)
 app.command("models")(models.models_command)
 app.command("clouds")(clouds.clouds_command)
 app.command("doctor")(doctor.doctor_command)

@@ -43,7 +43,7 @@ def model_of(weights: Weights, words: Sequence[str] | None = None) -> TextModel:
         vocabulary=Vocabulary(tokens, np.zeros((weights.rows, len(CLASSES)))),
         embeddings=weights.embeddings,
         decoder=weights.decoder[None, :],
-        bias=weights.bias[None],
+        bias=np.array([weights.bias]),
         classes=CLASSES,
         layers=weights.layers,
         alpha=Fraction(float(weights.alpha)),
@@ -68,8 +68,9 @@ def reads_texts(named: int) -> str:
     if named == 0:
         return "reviews given as rows of the embedding; of texts it knows no word, and answers with its bias"
     return (
-        "reviews given as rows of the embedding; texts only roughly: words in lower case, all of them, where the authors "
-        "keep capitals, leave out stop words, put nouns in the singular, cut after 128 words and fill up with PAD"
+        "reviews given as rows of the embedding; texts only roughly: words in lower case, all of them, where the "
+        f"authors keep capitals, leave out stop words, put nouns in the singular, cut after {LENGTH} words and fill up "
+        "with PAD"
     )
 
 
@@ -105,12 +106,12 @@ def run_of_rows(model: Model, review: Any) -> tuple[np.ndarray, "Trajectory"]:
 def _read_reviews(reviews: Any, rows: int) -> np.ndarray:
     wish = f"an array (reviews, positions) of rows of the embedding, from 0 to {rows - 1}"
     try:
-        table = np.asarray(reviews)
-    except Exception:  # of any kind, and ragged lists are refused by numpy
-        table = np.empty(0)
-    if table.ndim != 2 or table.dtype.kind not in "iu" or table.shape[1] == 0:
+        table: np.ndarray = np.asarray(reviews)
+    except Exception:  # whatever came may fail in its own way, and numpy refuses rows of different lengths
+        table = np.empty(())
+    if table.ndim != 2 or table.dtype.kind not in "iu" or table.size == 0:
         raise InputError(f"`reviews` must be {wish}, not {short(reviews)}.", argument="reviews")
-    if table.size and not 0 <= table.min() <= table.max() < rows:
+    if not 0 <= table.min() <= table.max() < rows:
         wrong = table.min() if table.min() < 0 else table.max()
         raise InputError(f"`reviews` has row {wrong}: expected {wish}.", argument="reviews")
     return table

@@ -2,8 +2,9 @@
 
 A pickle is a program for a small machine with a stack. Here that machine knows the few instructions that torch.save
 writes (protocol 2), makes plain dicts, lists, tuples, texts and numbers, and has four functions and a few names of
-classes, none of which is the real one: `REDUCE` of `_rebuild_tensor_v2` is a `Tensor` that says which numbers are meant,
-`NEWOBJ` of a class is an `Instance` with its name. Whatever else a pickle names or does is refused, in one line.
+classes, none of which is the real one: `REDUCE` of `_rebuild_tensor_v2` gives a `Tensor`, which says what numbers are
+meant, and `NEWOBJ` of a class an `Instance`, which has its name. Whatever else a pickle names or does is refused, in
+one line.
 
 The machine never looks into what it has built, so that it takes as long as the pickle is, however deep that nests.
 """

@@ -19,6 +19,7 @@ from hardmax.paper.authors.opcodes import ATTENTION, CLASSIFIER, read_tree
 from hardmax.paper.authors.records import Global, Instance, Tensor
 from hardmax.paper.authors.tensors import read_order, read_tensor
 from hardmax.tokens.reading import read_bytes, shown_name
+from hardmax.wording import counted, depth
 
 MOST_LAYERS = 10_000
 PICKLE = "data.pkl"
@@ -31,7 +32,7 @@ PARTS = {
 }
 
 
-@dataclass(frozen=True, eq=False, kw_only=True)
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Weights:
     """All that the file says of the model, as it says it: float32, unrounded.
 
@@ -46,6 +47,10 @@ class Weights:
     bias: np.float32
     layers: int
     sha256: str  # of the file
+
+    def __repr__(self) -> str:
+        size = f"{counted(self.rows, 'row')} in {counted(self.dimension, 'dimension')}"
+        return f"Weights({size}, {depth(self.layers)}, alpha {self.alpha:.5g})"
 
     @property
     def rows(self) -> int:
