@@ -3,6 +3,7 @@
 import pickle
 import struct
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from hardmax.paper.authors.weights import read_weights
 LINEAR = Name("torch.nn.modules.linear", "Linear")
 CANARY = "canary"
 SYSTEM, EVAL = Name("os", "system"), Name("builtins", "eval")
+CHECK_CALL, PARTIAL = Name("subprocess", "check_call"), Name("functools", "partial")
 TOUCH, WRITE = f"touch {CANARY}", f"open({CANARY!r}, 'w').close()"
 
 
@@ -49,17 +51,23 @@ def said(text: str) -> bytes:
 
 INNER = pickled(Call(SYSTEM, (TOUCH,)))
 
-# Each makes the canary if it is unpickled, and what is said of it.
+# What makes the canary where it is unpickled, and what is said of it here.
 RUNNING = {
     "REDUCE of os.system": (pickled(Call(SYSTEM, (TOUCH,))), "os.system"),
     "REDUCE of eval": (pickled(Call(EVAL, (WRITE,))), "builtins.eval"),
     "REDUCE of Python 2's eval": (pickled(Call(Name("__builtin__", "eval"), (WRITE,))), "__builtin__.eval"),
     "INST": (b"\x80\x02(" + said(TOUCH) + b"ios\nsystem\n.", "STRING"),
     "INST without text": (b"\x80\x02(" + code(TOUCH) + b"ios\nsystem\n.", "INST"),
-    "OBJ": (b"\x80\x02(" + code(Name("subprocess", "Popen")) + code(["touch", CANARY]) + b"o.", "subprocess.Popen"),
-    "NEWOBJ and REDUCE": (
-        pickled(Call(Name("subprocess", "check_call"), (["touch", CANARY],))),
-        "subprocess.check_call",
+    "OBJ": (b"\x80\x02(" + code(CHECK_CALL) + code(["touch", CANARY]) + b"o.", "subprocess.check_call"),
+    "REDUCE of another program": (pickled(Call(CHECK_CALL, (["touch", CANARY],))), "subprocess.check_call"),
+    "BUILD of an object that sets its own state": (
+        b"\x80\x02"
+        + code(PARTIAL)
+        + code((Name("builtins", "print"),))
+        + b"\x81"
+        + code((SYSTEM, (TOUCH,), {}, None))
+        + b"b)R.",
+        "functools.partial",
     ),
     "a name reached through another": (
         b"\x80\x04" + b"cposixpath\nos.system\n" + code((TOUCH,)) + b"R.",
@@ -87,10 +95,15 @@ def test_what_would_run_is_not_run(name: str, tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / CANARY).exists()
 
 
-@pytest.mark.parametrize("name", ["REDUCE of os.system", "REDUCE of eval", "INST", "STACK_GLOBAL"])
+# The authors' classes are not there, so that elsewhere these would end before they run.
+INSIDE = {"inside of a classifier", "in an attribute that nobody reads"}
+
+
+@pytest.mark.parametrize("name", sorted(RUNNING.keys() - INSIDE))
 def test_what_is_not_run_here_runs_elsewhere(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
-    pickle.loads(RUNNING[name][0])
+    with suppress(TypeError, ValueError):  # some fail after they have run
+        pickle.loads(RUNNING[name][0])
     assert (tmp_path / CANARY).exists()
 
 
