@@ -261,6 +261,10 @@ def test_what_nests_deeply_or_in_itself_takes_no_longer_than_its_length(name: st
     assert time.process_time() - began < 10
 
 
+def test_what_would_be_endless_written_out_is_not_written_out(tmp_path: Path):
+    assert "depth is a list" in refusal(tmp_path, pickled(classifier(parts(5, 2), depth=Raw(laughs()))))
+
+
 def test_plain_data_are_what_they_say():
     value = {
         "a": [1, -2, 2**40],

@@ -120,7 +120,11 @@ def _check_shapes(found: dict[str, np.ndarray], name: str) -> None:
 def _depth(classifier: Instance, name: str) -> int:
     layers = (classifier.state or {}).get("depth")
     if type(layers) is not int or not 0 <= layers <= MOST_LAYERS:
-        raise InputError(f"{name}: depth is {short(layers)}: expected a number of layers, from 0 to {MOST_LAYERS}.")
+        # A list of lists, each of them twice, is short in a pickle and endless when it is written out.
+        came = (
+            short(layers) if layers is None or isinstance(layers, int | float | str) else f"a {type(layers).__name__}"
+        )
+        raise InputError(f"{name}: depth is {came}: expected a number of layers, from 0 to {MOST_LAYERS}.")
     return layers
 
 
