@@ -236,7 +236,8 @@ LEVELS = 100_000
 
 def laughs() -> bytes:
     """Lists of two lists each, forty levels: few bytes that say a million million things."""
-    return b"]q\x00" + b"".join(b"](h%bh%beq%b" % (bytes([k]), bytes([k]), bytes([k + 1])) for k in range(40))
+    levels = (b"](h%bh%beq%b" % (bytes([k]), bytes([k]), bytes([k + 1])) for k in range(40))
+    return b"(]q\x00" + b"".join(levels) + b"t"
 
 
 DEEP = {
@@ -262,7 +263,7 @@ def test_what_nests_deeply_or_in_itself_takes_no_longer_than_its_length(name: st
 
 
 def test_what_would_be_endless_written_out_is_not_written_out(tmp_path: Path):
-    assert "depth is a list" in refusal(tmp_path, pickled(classifier(parts(5, 2), depth=Raw(laughs()))))
+    assert "depth is a tuple" in refusal(tmp_path, pickled(classifier(parts(5, 2), depth=Raw(laughs()))))
 
 
 def test_plain_data_are_what_they_say():
