@@ -106,6 +106,7 @@ NAMED = {
     "verify": ("verify", FILE),
     "explain": ("explain", "-f", FILE),
     "a model": ("explain", "text", "--model", EVIL),
+    "import": ("import", FILE, "-o", "out"),
     "train": ("train", FILE, "-o", "out"),
     "a recipe": ("train", "texts.csv", "-o", "out", "--recipe", EVIL),
     "a recipe's file": ("train", "texts.csv", "-o", "out", "--recipe", f"{EVIL}.json"),

@@ -20,6 +20,8 @@ REFUSED = [
     ("explain", "text", "--html", "page.png"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
     ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
+    ("import", "nowhere.pth", "-o", "model"),
+    ("import", "points.csv", "-o", "model"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "points.xlsx", "-o", "model"),
     ("train", "points.csv", "-o", "model"),

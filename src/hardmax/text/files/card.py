@@ -20,7 +20,7 @@ gather round a few leaders; the leaders and their shares are the explanation, an
 | | |
 |---|---|
 | classes | {classes} |
-| vocabulary | {words:,} words, {phrases:,} phrases |
+| vocabulary | {words:,} words, {phrases:,} phrases{unfound} |
 | dimension | {dimension} |
 | layers | {layers} |
 | step alpha | {alpha} |
@@ -47,15 +47,17 @@ phrases, not sentences; irony and long negations escape it.
 
 def write_card(model: Model) -> str:
     """The text of README.md."""
-    cut = model.tokeniser.alphabet.cut
-    phrases = sum(len(cut(surface)) > 1 for surface in model.vocabulary.surfaces)
+    cut, longest = model.tokeniser.alphabet.cut, model.tokeniser.longest_phrase
+    sizes = [len(cut(surface)) for surface in model.vocabulary.surfaces]
+    phrases, unfound = sum(1 < size <= longest for size in sizes), sum(size > longest for size in sizes)
     return _CARD.format(
         dimension=model.dimension,
         depth=depth(model.layers),
         layers="infinitely many" if isinf(model.layers) else model.layers,
         classes=", ".join(_cell(name) for name in model.classes),
-        words=len(model.vocabulary) - phrases,
+        words=len(model.vocabulary) - phrases - unfound,
         phrases=phrases,
+        unfound=f", {unfound:,} tokens that no text has" if unfound else "",
         alpha=model.alpha,
         metric="identity" if model.metric is None else "learned, symmetric positive definite",
         extra=_extra(model),
