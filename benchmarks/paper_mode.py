@@ -69,6 +69,7 @@ def train(options: argparse.Namespace) -> None:
         plans,
         options.results,
         at_once=options.at_once,
+        checkpoint_every=options.checkpoint_every,
         seconds=options.seconds,
         record_graphs=not options.no_graphs,
         progress=say,
@@ -133,6 +134,7 @@ def parse() -> argparse.Namespace:
             command.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS)
             command.add_argument("--epochs", type=int, default=101)
             command.add_argument("--at-once", type=int, default=4)
+            command.add_argument("--checkpoint-every", type=int, default=20, help="epochs")
             command.add_argument(
                 "--seconds", type=float, default=float("inf"), help="then stop at the last checkpoints"
             )

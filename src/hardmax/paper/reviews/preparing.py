@@ -57,7 +57,7 @@ def prepare_reviews(
     """The reviews in an order of ours, shuffled by `seed`: in which order the authors had them is not known."""
     order = np.random.default_rng(seed).permutation(len(texts))
     kept = Kept(lemmas)
-    reviews = [words_of(texts[number], kept) for number in order.tolist()]
+    reviews = [words_of(texts[int(number)], kept) for number in order]
     vocabulary = count_vocabulary(reviews)
     ids = encode(reviews, vocabulary, length)
     return PaperReviews(ids, np.asarray(labels, dtype=np.int8)[order], order, vocabulary, lemmas is not None)
