@@ -60,7 +60,12 @@ def train(options: argparse.Namespace) -> None:
     from hardmax.paper.mode.running import train_together
 
     runs = [(int(run[1:].split("-")[0]), run.split("-")[1]) for run in options.runs]
-    plans = [plan_of(d, kind, epochs=options.epochs, seed=options.seed) for d, kind in runs if d in options.d]
+    plans = [
+        plan_of(d, kind, epochs=options.epochs, seed=options.seed, shuffle=shuffle)
+        for shuffle in options.shuffles
+        for d, kind in runs
+        if d in options.d
+    ]
     reviews, words = put(options)
     options.results.mkdir(parents=True, exist_ok=True)
     write_whole(options.results / "words.txt", "\n".join(words).encode("utf-8"))
@@ -133,6 +138,7 @@ def parse() -> argparse.Namespace:
         if name == "train":
             command.add_argument("--runs", nargs="+", choices=RUNS, default=RUNS)
             command.add_argument("--epochs", type=int, default=101)
+            command.add_argument("--shuffles", type=int, nargs="+", default=[0], help="orders of the reviews")
             command.add_argument("--at-once", type=int, default=4)
             command.add_argument("--checkpoint-every", type=int, default=20, help="epochs")
             command.add_argument(

@@ -3,7 +3,6 @@
 # pyright: reportMissingImports=false, reportUntypedBaseClass=false
 from __future__ import annotations
 
-import numpy as np
 import torch
 
 from hardmax.paper.mode.attention import hardmax_means, softmax_means
@@ -32,16 +31,17 @@ class PaperNetwork(torch.nn.Module):
 
 
 def first_weights(words: int, plan: Plan, device: str) -> Weights:
-    """Where training starts: embeddings normal, alpha uniform in (0, 1), the decoder uniform in ±1/sqrt(d).
+    """Where training starts: embeddings normal, alpha uniform in (0, 1), decoder and bias uniform in ±1/sqrt(d).
 
-    These are torch's own beginnings, drawn by numpy, so that they are the same on every device.
+    Drawn in the order in which the authors' program makes its parts, by torch on the processor: with seed 0 these are
+    the very numbers they started from. (The rows of words that they never trained are still in their saved file.)
     """
-    rng = np.random.default_rng([plan.seed, 0])
+    drawing = torch.Generator().manual_seed(plan.seed)
     bound = plan.dimension**-0.5
     drawn = {
-        "embedding": rng.standard_normal((words, plan.dimension)),
-        "alpha": rng.random(1),
-        "decoder": rng.uniform(-bound, bound, plan.dimension),
-        "bias": rng.uniform(-bound, bound, 1),
+        "embedding": torch.empty(words, plan.dimension).normal_(generator=drawing),
+        "alpha": torch.empty(1).uniform_(generator=drawing),
+        "decoder": torch.empty(plan.dimension).uniform_(-bound, bound, generator=drawing),
+        "bias": torch.empty(1).uniform_(-bound, bound, generator=drawing),
     }
-    return {name: torch.from_numpy(values.astype(np.float32)).to(device) for name, values in drawn.items()}
+    return {name: values.to(device) for name, values in drawn.items()}

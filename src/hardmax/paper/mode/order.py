@@ -24,11 +24,12 @@ class Order:
 
 
 def draw_order(training: np.ndarray, plan: Plan, device: str) -> Order:
-    """Every epoch has its own shuffle, which depends on the seed and the number of the epoch alone."""
+    """Every epoch has its own order, which depends on the seed, the shuffle and the number of the epoch alone."""
+    drawing = [plan.seed, 2] if not plan.shuffle else [plan.seed, 2, plan.shuffle]
     steps = -(-len(training) // plan.batch_size)
     rows = np.full((plan.epochs, steps * plan.batch_size), training[0], dtype=np.int32)
     for epoch in range(plan.epochs):
-        rows[epoch, : len(training)] = np.random.default_rng([plan.seed, 2, epoch]).permutation(training)
+        rows[epoch, : len(training)] = np.random.default_rng([*drawing, epoch]).permutation(training)
     taken = (np.arange(steps * plan.batch_size) < len(training)).reshape(steps, plan.batch_size)
     shares = (taken / taken.sum(axis=1, keepdims=True)).astype(np.float32)
     shaped = rows.reshape(plan.epochs, steps, plan.batch_size)

@@ -26,6 +26,7 @@ class Plan:
     epochs: int = 101
     compare_every: int = 10  # epochs, between those in which hardmax is measured with the weights of the softmax
     seed: int = 0
+    shuffle: int = 0  # another one draws the reviews in another order, from the same weights on
 
     @property
     def name(self) -> str:
@@ -35,10 +36,10 @@ class Plan:
         ('d2-paper', 'd4-validated', 'd2-exact')
         """
         kind = "exact" if self.exact else "validated" if self.held_out else "paper"
-        return f"d{self.dimension}-{kind}"
+        return f"d{self.dimension}-{kind}" + (f"-shuffle{self.shuffle}" if self.shuffle else "")
 
 
-def plan_of(dimension: int, kind: str, *, epochs: int = 101, seed: int = 0) -> Plan:
+def plan_of(dimension: int, kind: str, *, epochs: int = 101, seed: int = 0, shuffle: int = 0) -> Plan:
     """The plan of a kind: the paper's own; with a tenth held out to choose the epoch; with the exact hardmax."""
     held_out = 0.1 if kind == "validated" else 0.0
-    return Plan(dimension=dimension, exact=kind == "exact", held_out=held_out, epochs=epochs, seed=seed)
+    return Plan(dimension=dimension, exact=kind == "exact", held_out=held_out, epochs=epochs, seed=seed, shuffle=shuffle)
