@@ -16,6 +16,9 @@ try:
     from matplotlib.contour import QuadContourSet as QuadContourSet
     from matplotlib.figure import Figure as Figure
     from matplotlib.lines import Line2D as Line2D
+    from matplotlib.patches import Circle as Circle
+    from matplotlib.patches import FancyArrowPatch as FancyArrowPatch
+    from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
     from matplotlib.patches import Polygon as Polygon
     from matplotlib.path import Path as Path
     from matplotlib.patheffects import withStroke as withStroke

@@ -20,7 +20,9 @@ class Setting:
     """What a piece may use: how much time, which data, and whom it tells how far it is."""
 
     full: bool = False  # hours, if that is what it takes, instead of a minute
-    data: Path | None = None  # a folder with imdb/train.parquet and imdb/test.parquet; None: what ships with the package
+    data: Path | None = (
+        None  # a folder with imdb/train.parquet and imdb/test.parquet; None: what ships with the package
+    )
     seed: int = 0
     progress: Callable[[str], None] = say_nothing
 

@@ -74,10 +74,10 @@ PIECE = Piece(
     name="fig1",
     title="Attended sets and half-spaces",
     caption=(
-        "One token (blue dot, z₀) among four, and whom it attends to (red squares), for A = I and for "
-        "A = ((2, 1), (1, 1)). The arrow is the direction A z₀, from the origin (+); dotted lines fall from every token "
-        "onto it, and those whose foot lies furthest out are attended to: z₁ and z₂ on the left, z₃ on the right. "
-        "They can only lie in the half-space of all z with ⟨A z₀, z − z₀⟩ ≥ 0, which is shaded."
+        "One token (blue dot, z₀) among four, and whom it attends to (red squares), for A = I and for A = ((2, 1), "
+        "(1, 1)). The arrow is the direction A z₀, from the origin (+); dotted lines fall from every token onto it, "
+        "and those whose foot lies furthest out are attended to: z₁ and z₂ on the left, z₃ on the right. They can "
+        "only lie in the half-space of all z with ⟨A z₀, z − z₀⟩ ≥ 0, which is shaded."
     ),
     compute=compute,
     draw=draw,

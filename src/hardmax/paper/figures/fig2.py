@@ -138,12 +138,12 @@ def remark(numbers: Numbers) -> str:
     ends = [f"({x:g}, {y:g})" for x, y in by_name["non-leader clusters"]["limits_that_are_no_vertex"]]
     deepest = max(row["settled_at"] for row in numbers["rows"])
     return (
-        f"All four clouds behave as the authors show, here by exact arithmetic: with the emerging leader "
+        "All four clouds behave as the authors show, here by exact arithmetic: with the emerging leader "
         f"{listed(late)}, and the non-leader clusters gather at {listed(ends)}, where an edge comes nearest to the "
         f"origin and nobody leads. Nothing but distances changes after layer {deepest}: the limits are known exactly "
         "then, and layer 30 is drawn only because the authors draw it. The coordinates of the second row and of the "
-        "square with (±1/2, 0) in the fourth are those of the paper; the other inner tokens are not published (three of "
-        "the authors' rows are drawn anew at every run), so ours were drawn once and written down."
+        "square with (±1/2, 0) in the fourth are those of the paper; the other inner tokens are not published "
+        "(three of the authors' rows are drawn anew at every run), so ours were drawn once and written down."
     )
 
 
@@ -151,11 +151,11 @@ PIECE = Piece(
     name="fig2",
     title="Four clouds on their way",
     caption=(
-        "Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. Stars attend to "
-        "themselves alone; circles have the colours of those whom they follow, along thin lines, two halves if these "
-        "are two, and a rim in a colour of their own if they are followed as well. Grey lines are the ways so far, the "
-        "plus is the origin. In the last column the convex hull of the leaders is shaded: every token ends at one of "
-        "its vertices, or, in the last row, also in the middle of an edge."
+        "Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. Stars "
+        "attend to themselves alone; circles have the colours of those whom they follow, along thin lines, two "
+        "halves if these are two, and a rim in a colour of their own if they are followed as well. Grey lines are "
+        "the ways so far, the plus is the origin. In the last column the convex hull of the leaders is shaded: "
+        "every token ends at one of its vertices, or, in the last row, also in the middle of an edge."
     ),
     compute=compute,
     draw=draw,
