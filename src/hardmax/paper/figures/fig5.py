@@ -52,7 +52,7 @@ def compute(setting: Setting) -> Numbers:
 
 
 def largest_radius(vertex: np.ndarray, others: np.ndarray) -> float:
-    """The largest delta such that <x, y - x> < 0 for all x within delta of the vertex, and all y within delta of another.
+    """The largest delta with <x, y - x> < 0 for all x within delta of the vertex and all y within delta of another.
 
     By halving, over many directions: near enough to be drawn.
     """
