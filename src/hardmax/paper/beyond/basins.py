@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax import clouds as named_clouds
 from hardmax.dynamics import Dynamics
+from hardmax.figures.marks import sign
 from hardmax.figures.mpl import Axes, Figure, Line2D, to_rgba
 from hardmax.figures.palette import INK, LEADER, look_of
 from hardmax.figures.plane import draw_origin, window
@@ -122,15 +123,11 @@ def _draw_map(shown: Mapping[str, Any], ax: Axes) -> None:
 
 
 def _key() -> list[Line2D]:
-    def sign(marker: str, face: str, text: str, size: float) -> Line2D:
-        look = {"markerfacecolor": face, "markeredgecolor": INK, "markeredgewidth": 0.7}
-        return Line2D([], [], ls="none", marker=marker, markersize=size, label=text, **look)
-
     return [
-        sign(LEADER, "white", "leader, in the colour of its basin", 10),
-        sign("o", "white", "a token of the cloud", 5),
+        sign(LEADER, INK, "leader, in the colour of its basin", 10, face="white"),
+        sign("o", INK, "a token of the cloud", 5, face="white"),
         sign(".", INK, "a token here would lead itself", 5),
-        sign("x", INK, "one here goes to another leader than the cell says", 5),
+        sign("x", INK, "one here goes to another leader than the cell says", 5, face=INK),
         Line2D([], [], color=INK, lw=0.7, alpha=0.6, label="cells of the leaders"),
     ]
 
@@ -149,11 +146,12 @@ def remark(numbers: Numbers) -> str:
         for shown in numbers["maps"]
     ]
     return (
-        "Once only leaders are attended to, the plane is cut into cones, the cells of the leaders, and a token goes to the "
-        "leader in whose cell it is. Does this tell where a further token would go from the start? Tokens were added to each "
-        f"cloud, one at a time, on a grid over its hull, and their limits computed: {'; '.join(told)}. Where all vertices of the "
-        "hull lead from the start, as in the square, cells are exactly the basins. Else a token can first follow somebody who is "
-        "himself on the way to a leader, and be carried into a neighbour's cell, or lie so far out that it leads itself."
+        "Once only leaders are attended to, the plane is cut into cones, the cells of the leaders, and a token goes "
+        "to the leader in whose cell it is. Does this tell where a further token would go from the start? Tokens "
+        "were added to each cloud, one at a time, on a grid over its hull, and their limits computed: "
+        f"{'; '.join(told)}. Where all vertices of the hull lead from the start, as in the square, cells are exactly "
+        "the basins. Else a token can first follow somebody who is himself on the way to a leader, and be carried "
+        "into a neighbour's cell, or lie so far out that it leads itself."
     )
 
 
@@ -161,10 +159,10 @@ PIECE = Piece(
     name="basins",
     title="Which region of the plane goes to which leader",
     caption=(
-        "For three clouds (white dots, leaders as stars), where a further token would end, if it were added at a place of the "
-        "hull: in the colour of the leader to which it would go; a dot is where it would lead itself. Lines bound the cells of "
-        "the leaders, cones from the origin (+) in which a leader lies furthest out; crosses are places from where a token goes "
-        "to another leader than that of its cell. alpha = 1/2, A = I."
+        "For three clouds (white dots, leaders as stars), where a further token would end, if it were added at a "
+        "place of the hull: in the colour of the leader to which it would go; a dot is where it would lead itself. "
+        "Lines bound the cells of the leaders, cones from the origin (+) in which a leader lies furthest out; "
+        "crosses are places from where a token goes to another leader than that of its cell. alpha = 1/2, A = I."
     ),
     compute=compute,
     draw=draw,

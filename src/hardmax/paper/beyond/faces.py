@@ -148,16 +148,17 @@ def remark(numbers: Numbers) -> str:
     )
     plane = [row["share_of_clouds"] for row in numbers["rounding"] if row["d"] == 2]
     return (
-        f"The authors' last row shows tokens that end on an edge, where nobody leads, and the theorem must allow for it; how "
-        f"often does it happen? In {generic} of {trials} Gaussian, spherical and cubic clouds in the plane: it takes a tie, and "
-        f"among numbers drawn at random nobody ties. Where numbers are coarse or clouds symmetric, ties "
-        f"are common: {100 * small['share_of_clouds']:.0f} % of the clouds of whole numbers up to 2, "
+        "The authors' last row shows tokens that end on an edge, where nobody leads, and the theorem must allow for "
+        f"it; how often does it happen? In {generic} of {trials} Gaussian, spherical and cubic clouds in the plane: "
+        "it takes a tie, and among numbers drawn at random nobody ties. Where numbers are coarse or clouds "
+        f"symmetric, ties are common: {100 * small['share_of_clouds']:.0f} % of the clouds of whole numbers up to 2, "
         f"{100 * mirrored['share_of_clouds']:.0f} % of the clouds that equal their mirror image, and "
-        f"{grids['clouds_with_faces']} of {grids['clouds']} grids have such a limit. Gaussian clouds in the plane rounded to "
-        f"whole numbers have one in {100 * plane[0]:.0f} % of all cases, rounded to 64ths in {100 * plane[-1]:.1f} %. Of the "
-        f"tokens of all these {clouds:,} clouds {elsewhere or 'not one'} ended neither at a vertex nor at the projection of the "
-        f"origin onto a face, as the theorem says. Not proved to settle within {PATIENCE} layers, because a token ties others "
-        f"that are themselves on their way, and not counted: {counted(unsettled, 'cloud')}."
+        f"{grids['clouds_with_faces']} of {grids['clouds']} grids have such a limit. Gaussian clouds in the plane "
+        f"rounded to whole numbers have one in {100 * plane[0]:.0f} % of all cases, rounded to 64ths in "
+        f"{100 * plane[-1]:.1f} %. Of the tokens of all these {clouds:,} clouds {elsewhere or 'not one'} ended "
+        "neither at a vertex nor at the projection of the origin onto a face, as the theorem says. Not proved to "
+        f"settle within {PATIENCE} layers, because a token ties others that are themselves on their way, and not "
+        f"counted: {counted(unsettled, 'cloud')}."
     )
 
 
@@ -165,10 +166,11 @@ PIECE = Piece(
     name="faces",
     title="How often a limit is no vertex",
     caption=(
-        "Left: for several kinds of clouds of about twenty distinct, nonzero tokens in the plane, the share of clouds in which "
-        "some token ends at no leader but where a face of the polytope comes nearest to the origin (plain bars), and the share "
-        "of tokens that do (hatched bars). Right: the share of such clouds among Gaussian ones whose coordinates were rounded "
-        "to multiples of 1, 1/2, … 1/64, in one, two and three dimensions. All decided by exact arithmetic; alpha = 1/2, A = I."
+        "Left: for several kinds of clouds of about twenty distinct, nonzero tokens in the plane, the share of "
+        "clouds in which some token ends at no leader but where a face of the polytope comes nearest to the origin "
+        "(plain bars), and the share of tokens that do (hatched bars). Right: the share of such clouds among "
+        "Gaussian ones whose coordinates were rounded to multiples of 1, 1/2, … 1/64, in one, two and three "
+        "dimensions. All decided by exact arithmetic; alpha = 1/2, A = I."
     ),
     compute=compute,
     draw=draw,

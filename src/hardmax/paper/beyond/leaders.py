@@ -87,15 +87,16 @@ def remark(numbers: Numbers) -> str:
     least = min(row["share_at_layer_0"] for row in numbers["rows"])
     return (
         f"The theorem says that there are leaders, not how many. Gaussian clouds of {many:,} tokens have "
-        f"{g_low['mean']:.1f} in the plane and {g_high['mean']:.0f} in {high} dimensions (means of {numbers['trials']} "
-        f"clouds): in the plane a hundred times as many tokens give but "
-        f"{g_low['mean'] / found['Gaussian', low, few]['mean']:.1f} times as many leaders, in high dimension nearly everybody "
-        f"leads and nothing clusters. That is what the authors' own models show, whose reviews have more leaders the larger "
-        f"d is. On a sphere {'all tokens lead in all clouds' if everybody else 'nearly all tokens lead'}, since nobody is "
-        f"further out in the direction of a token than the token itself. In a cube those lead who are nearest to a corner: "
-        f"at n = {many:,} there are {corners} corners, and the numbers fall to one for a corner as n grows, in the plane "
-        f"first. Most lead from the start: of the leaders of each kind, size and dimension at least {100 * least:.0f} % do so "
-        f"at layer 0."
+        f"{g_low['mean']:.1f} in the plane and {g_high['mean']:.0f} in {high} dimensions (means of "
+        f"{numbers['trials']} clouds): in the plane a hundred times as many tokens give but "
+        f"{g_low['mean'] / found['Gaussian', low, few]['mean']:.1f} times as many leaders, in high dimension nearly "
+        "everybody leads and nothing clusters. That is what the authors' own models show, whose reviews have more "
+        "leaders the larger d is. On a sphere "
+        f"{'all tokens lead in all clouds' if everybody else 'nearly all tokens lead'}, since nobody is further out "
+        "in the direction of a token than the token itself. In a cube those lead who are nearest to a corner: at n "
+        f"= {many:,} there are {corners} corners, and the numbers fall to one for a corner as n grows, in the plane "
+        "first. Most lead from the start: of the leaders of each kind, size and dimension at least "
+        f"{100 * least:.0f} % do so at layer 0."
     )
 
 
@@ -103,9 +104,9 @@ PIECE = Piece(
     name="leaders",
     title="How many leaders a random cloud has",
     caption=(
-        "The mean number of leaders against the number n of tokens, on logarithmic scales, for clouds drawn from a normal "
-        "distribution, uniformly from the unit sphere, and uniformly from a cube, in dimensions 2 to 16; alpha = 1/2, A = I. "
-        "On the dotted line all tokens lead, as on the sphere they do in every dimension."
+        "The mean number of leaders against the number n of tokens, on logarithmic scales, for clouds drawn from a "
+        "normal distribution, uniformly from the unit sphere, and uniformly from a cube, in dimensions 2 to 16; "
+        "alpha = 1/2, A = I. On the dotted line all tokens lead, as on the sphere they do in every dimension."
     ),
     compute=compute,
     draw=draw,

@@ -44,7 +44,14 @@ def compute(setting: Setting) -> Numbers:
                     "layers_until_near": rounded(near.mean(), 2),
                 }
             )
-    return {"n": TOKENS, "trials": trials, "near": NEAR, "alphas": list(ALPHAS), "dimensions": list(DIMENSIONS), "rows": rows}
+    return {
+        "n": TOKENS,
+        "trials": trials,
+        "near": NEAR,
+        "alphas": list(ALPHAS),
+        "dimensions": list(DIMENSIONS),
+        "rows": rows,
+    }
 
 
 def draw(numbers: Numbers) -> Mapping[str, Figure]:
@@ -85,14 +92,15 @@ def remark(numbers: Numbers) -> str:
     by_alpha = {row["alpha"]: row for row in plane}
     most = max(row["most"] for row in numbers["rows"] if row["alpha"] == "1/2")
     return (
-        f"The theorem speaks of infinitely many layers; all of the {numbers['trials']} Gaussian clouds of {numbers['n']} tokens "
-        f"in each dimension settle after a few, and from then on every token goes straight to its limit. With the authors' "
-        f"alpha = 1/2 this takes {by_alpha['1/2']['mean']:.1f} layers in the plane on average, and never more than {most}. "
-        f"With small alpha it takes longer, in inverse proportion: the number of layers times log(1 + alpha), the time in "
-        f"the continuous limit, stays between {min(small):.2f} and {max(small):.2f} for alpha up to 1/8. With large alpha "
-        f"about {plane[-1]['mean']:.1f} layers are left. How near the tokens are to their limits is another matter: it takes "
-        f"{by_alpha['1/2']['layers_until_near']:.0f} layers at alpha = 1/2 until all are within {numbers['near']}, "
-        f"nearly all of them after nothing is left to be decided."
+        f"The theorem speaks of infinitely many layers; all of the {numbers['trials']} Gaussian clouds of "
+        f"{numbers['n']} tokens in each dimension settle after a few, and from then on every token goes straight to "
+        f"its limit. With the authors' alpha = 1/2 this takes {by_alpha['1/2']['mean']:.1f} layers in the plane on "
+        f"average, and never more than {most}. With small alpha it takes longer, in inverse proportion: the number "
+        f"of layers times log(1 + alpha), the time in the continuous limit, stays between {min(small):.2f} and "
+        f"{max(small):.2f} for alpha up to 1/8. With large alpha about {plane[-1]['mean']:.1f} layers are left. How "
+        f"near the tokens are to their limits is another matter: it takes {by_alpha['1/2']['layers_until_near']:.0f} "
+        f"layers at alpha = 1/2 until all are within {numbers['near']}, nearly all of them after nothing is left to "
+        "be decided."
     )
 
 
@@ -100,9 +108,10 @@ PIECE = Piece(
     name="settling",
     title="Layers until a cloud has settled, against alpha",
     caption=(
-        "Gaussian clouds of 100 tokens in dimensions 2, 4 and 8, the same ones for every alpha, on logarithmic scales. Left: "
-        "the layer from which on no attended set ever changes again, which is proved for each cloud; the dashed line is the "
-        "slowest of all. Right: the layer from which on every token is within a millionth of its limit."
+        "Gaussian clouds of 100 tokens in dimensions 2, 4 and 8, the same ones for every alpha, on logarithmic "
+        "scales. Left: the layer from which on no attended set ever changes again, which is proved for each cloud; "
+        "the dashed line is the slowest of all. Right: the layer from which on every token is within a millionth of "
+        "its limit."
     ),
     compute=compute,
     draw=draw,

@@ -7,6 +7,7 @@ in the norm of A, onto the face that lies furthest out its way: the vertices of 
 face.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -38,7 +39,7 @@ def attracting_set(lim: Limit) -> list[Attractor]:
     leaders, metric = lim.distinct_leaders, lim.run.dynamics.metric
     places = lim.exact_points[leaders]
     found: dict[Vector, Attractor] = {}
-    for dimension in range(lim.polytope.dimension):
+    for dimension in range(lim.polytope.dimension + 1):  # K is a face of itself, where it lies flat
         for face in sorted(tuple(sorted(face)) for face in lim.polytope.faces(dimension)):
             nearest, weights = project_exact(places[list(face)], metric)
             direction = nearest if metric is None else [_dot(row, nearest) for row in metric]
@@ -54,5 +55,5 @@ def distances_to(attractors: list[Attractor], places: np.ndarray) -> np.ndarray:
     return np.linalg.norm(places[:, None] - points, axis=2).min(axis=1)
 
 
-def _dot(x: object, y: object) -> Fraction:
-    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))  # pyright: ignore[reportArgumentType]
+def _dot(x: Iterable[Fraction], y: Iterable[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))

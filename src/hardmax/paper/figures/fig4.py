@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.dynamics import Dynamics
+from hardmax.figures.marks import sign
 from hardmax.figures.mpl import Axes, Circle, Figure, Line2D, MaxNLocator
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY, VERMILION
 from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, window
@@ -96,14 +97,10 @@ def _look(attractor: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _key() -> list[Line2D]:
-    def sign(marker: str, color: str, text: str, size: float, face: str | None = None) -> Line2D:
-        look = {"markerfacecolor": face, "markeredgecolor": color} if face else {"markeredgewidth": 0}
-        return Line2D([], [], ls="none", marker=marker, color=color, markersize=size, label=text, **look)
-
     return [
         sign(LEADER, INK, "vertex of K: a leader", 11),
         sign(PROJECTION, INK, "0 projected onto an edge, somebody's limit", 6),
-        sign(PROJECTION, INK, "the same, nobody's limit", 6, "white"),
+        sign(PROJECTION, INK, "the same, nobody's limit", 6, face="white"),
         sign("o", GREEN, "token within δ of S", 6),
         sign("s", VERMILION, "token still outside", 6),
     ]
