@@ -93,7 +93,7 @@ def test_clouds_without_ties_have_no_limits_on_faces_and_no_limit_is_anything_el
 
 def test_basins_of_the_square_are_its_cells(numbers_of: NumbersOf):
     square = next(shown for shown in numbers_of("beyond.basins")["maps"] if shown["name"] == "square")
-    assert square["not_as_the_cell_says"] == 0
+    assert square["to_another_leader"] == square["lead_themselves"] == 0
     side = numbers_of("beyond.basins")["side"]
     quarter = {row[x] for row in square["rows"][: side // 2] for x in range(side // 2)} - {basins.OUTSIDE}
     assert quarter == {basins.LEADERS[square["leaders"].index(2)]}  # (-1, -1) has all that lies below and to the left
@@ -109,7 +109,7 @@ def test_where_the_map_says_that_a_token_goes_it_goes(numbers_of: NumbersOf):
                 continue
             probe = [left + (x + 0.5) / side * (right - left), bottom + (y + 0.5) / side * (top - bottom)]
             lim = limit([*shown["tokens"], probe], Dynamics("1/2"))
-            leader = shown["leaders"][basins.LEADERS.index(letter)]
+            leader = shown["leaders"][basins.LEADERS.index(letter.upper())]
             assert lim.points[-1].tolist() == lim.points[leader].tolist()
 
 

@@ -19,16 +19,17 @@ from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
 
 ALPHA = "1/2"
-SIDE, SIDE_IN_FULL = 80, 240
-OUTSIDE, ITSELF, FACE = ".", "i", "f"
+SIDE, SIDE_IN_FULL = 80, 200
+OUTSIDE, ITSELF, FACE = ".", "*", "-"
 """What stands in a row of the map where no token is tried, where it leads itself, and where it ends at no leader."""
+LEADERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+"""A letter stands for each leader, a small one where its cell does not tell that a token goes there."""
 TINT = 0.45
-LEADERS = "ABCDEFGHJKLMNOPQRSTUVWXYZ"
 
 
 def _clouds(seed: int) -> dict[str, np.ndarray]:
     return {
-        # Times 60, all coordinates are whole numbers: a cloud and its multiple go the same ways.
+        # Times 60/64, all coordinates are floats: a cloud and its multiple go the same ways.
         "emerging leader": (60 * named_clouds.emerging_leader()).astype(np.float64) / 64,
         "square": named_clouds.square(),
         "twenty Gaussian tokens": np.round(np.random.default_rng(seed).standard_normal((20, 2)) * 64) / 64,
@@ -55,22 +56,18 @@ def _map(cloud: np.ndarray, side: int) -> dict[str, Any]:
     inside = np.flatnonzero(Polytope(cloud).contains(grid))
     probed = np.concatenate([np.broadcast_to(cloud, (len(inside), *cloud.shape)), grid[inside][:, None]], axis=1)
     ends = _ends(limit(probed, Dynamics(ALPHA)), leaders.tolist())
-    told = [LEADERS[cell] for cell in cell_of(grid[inside], base.float_points[leaders])]
+    cells = [LEADERS[cell] for cell in cell_of(grid[inside], base.float_points[leaders])]
+    told = [end if end in (cell, ITSELF, FACE) else end.lower() for end, cell in zip(ends, cells, strict=True)]
     by_place = np.full(len(grid), OUTSIDE)
-    by_place[inside] = ends
-    wrong = [number for number, (end, cell) in enumerate(zip(ends, told, strict=True)) if end != cell]
-    another = [number for number in wrong if ends[number] not in (ITSELF, FACE)]
+    by_place[inside] = told
     return {
         "leaders": leaders.tolist(),
         "places": rounded(base.float_points[leaders]),
         "window": [left, right, bottom, top],
         "rows": ["".join(row) for row in by_place.reshape(side, side).tolist()],
         "tried": len(inside),
-        "not_as_the_cell_says": len(wrong),
-        "lead_themselves": ends.count(ITSELF),
-        "to_another_leader": len(another),
-        "leading": rounded(grid[inside[[end == ITSELF for end in ends]]], 4),
-        "to_another": rounded(grid[inside[another]], 4),
+        "lead_themselves": told.count(ITSELF),
+        "to_another_leader": sum(letter.islower() for letter in told),
     }
 
 
@@ -108,12 +105,13 @@ def _draw_map(shown: Mapping[str, Any], ax: Axes) -> None:
     letters = np.array([list(row) for row in shown["rows"]])
     image = np.ones((*letters.shape, 4))
     for letter, color in zip(LEADERS, colors, strict=False):
-        image[letters == letter] = to_rgba(color, TINT)
+        image[np.char.upper(letters) == letter] = to_rgba(color, TINT)
     ax.imshow(image, extent=(left, right, bottom, top), origin="lower", interpolation="nearest", zorder=1)
-    small = 10 * (80 / len(letters)) ** 2
-    for what, marker, width in (("to_another", "x", 0.8), ("leading", ".", 0.0)):
-        spots = np.array(shown[what]).reshape(-1, 2)
-        ax.scatter(*spots.T, s=small, marker=marker, color=INK, lw=width, zorder=4)
+    step, small = (right - left) / len(letters), 10 * (80 / len(letters)) ** 2
+    for marked, marker, width in ((np.char.islower(letters), "x", 0.8), (letters == ITSELF, ".", 0.0)):
+        up, across = np.nonzero(marked)
+        spots = (left + (across + 0.5) * step, bottom + (up + 0.5) * step)
+        ax.scatter(*spots, s=small, marker=marker, color=INK, lw=width, zorder=4)
     for cell in leader_cells(places, (left, right, bottom, top)):
         ax.plot(*np.vstack([cell, cell[:1]]).T, color=INK, lw=0.7, alpha=0.6, zorder=3)
     draw_origin(ax)
@@ -134,7 +132,7 @@ def _key() -> list[Line2D]:
 
 def table(numbers: Numbers) -> list[list[Any]]:
     """A row for each cloud."""
-    columns = ["name", "tried", "not_as_the_cell_says", "lead_themselves", "to_another_leader"]
+    columns = ["name", "tried", "lead_themselves", "to_another_leader"]
     return [columns, *([shown[column] for column in columns] for shown in numbers["maps"])]
 
 

@@ -58,8 +58,7 @@ def draw(numbers: Numbers) -> Mapping[str, Figure]:
             ax.loglog(sizes, sizes, color=FAINT, ls=":", lw=1.2)
             for number, d in enumerate(numbers["dimensions"]):
                 means = [row["mean"] for row in numbers["rows"] if (row["kind"], row["d"]) == (kind, d)]
-                all_lead = means == sizes
-                series(sizes, means, number, "" if all_lead else f"d = {d}", ax)
+                series(sizes, means, number, "" if kind == "sphere" else f"d = {d}", ax)
             if kind == "sphere":
                 ax.annotate("in every dimension\nall tokens lead", (sizes[1], sizes[-2]), fontsize=8)
             ax.set_title(kind)
@@ -83,19 +82,20 @@ def remark(numbers: Numbers) -> str:
     low, high = numbers["dimensions"][0], numbers["dimensions"][-1]
     g_low, g_high = found["Gaussian", low, many], found["Gaussian", high, many]
     corners = ", ".join(f"{found['cube', d, many]['mean']:.1f} for 2^{d} = {2**d}" for d in numbers["dimensions"][:3])
-    everybody = all(row["mean"] == row["n"] for row in numbers["rows"] if row["kind"] == "sphere")
+    on_sphere = [row for row in numbers["rows"] if row["kind"] == "sphere"]
+    share = sum(row["mean"] for row in on_sphere) / sum(row["n"] for row in on_sphere)
     least = min(row["share_at_layer_0"] for row in numbers["rows"])
     return (
         f"The theorem says that there are leaders, not how many. Gaussian clouds of {many:,} tokens have "
         f"{g_low['mean']:.1f} in the plane and {g_high['mean']:.0f} in {high} dimensions (means of "
-        f"{numbers['trials']} clouds): in the plane a hundred times as many tokens give but "
-        f"{g_low['mean'] / found['Gaussian', low, few]['mean']:.1f} times as many leaders, in high dimension nearly "
-        "everybody leads and nothing clusters. That is what the authors' own models show, whose reviews have more "
-        "leaders the larger d is. On a sphere "
-        f"{'all tokens lead in all clouds' if everybody else 'nearly all tokens lead'}, since nobody is further out "
-        "in the direction of a token than the token itself. In a cube those lead who are nearest to a corner: at n "
-        f"= {many:,} there are {corners} corners, and the numbers fall to one for a corner as n grows, in the plane "
-        "first. Most lead from the start: of the leaders of each kind, size and dimension at least "
+        f"{numbers['trials']} clouds): in the plane {many // few:,} times as many tokens give but "
+        f"{g_low['mean'] / found['Gaussian', low, few]['mean']:.1f} times as many leaders, while in {high} "
+        f"dimensions {100 * g_high['mean'] / many:.0f} % of all tokens lead and little clusters. It agrees that "
+        "models trained by the authors' recipe have more leaders a review the larger d is. On a sphere "
+        f"{'all tokens' if share == 1 else f'{100 * share:.3f} % (all but for rounding)'} lead, since nobody is "
+        "further out in the direction of a token than the token itself. In a cube those lead who are nearest to a "
+        f"corner: at n = {many:,} there are {corners} corners, and the numbers fall to one for a corner as n grows, "
+        "in the plane first. Most lead from the start: of the leaders of each kind, size and dimension at least "
         f"{100 * least:.0f} % do so at layer 0."
     )
 

@@ -131,7 +131,9 @@ def _draw_shares(numbers: Numbers, ax: Axes) -> None:
         series(gaussian["layers"], percent, number, f"{temperature:g}", ax)
     ax.set_xscale("log", base=2)
     ax.set_xticks(gaussian["layers"], gaussian["layers"])
-    ax.set_yscale("log")
+    ax.set_yscale("symlog", linthresh=0.1)  # a share may be 0
+    ax.set_ylim(-0.01, 100)
+    ax.set_yticks([0, 0.1, 1, 10, 100], ["0", "0.1", "1", "10", "100"])
     ax.set(xlabel="layer", ylabel=f"% of tokens more than {numbers['apart']:g} apart")
     ax.set_xlim(0.85, 160)
     ax.set_title("Gaussian clouds, by temperature")
