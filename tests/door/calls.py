@@ -236,7 +236,7 @@ def figure_calls() -> Iterator[Call]:
     from hardmax.figures import halfspaces as half
     from hardmax.figures import training_curve as curve
     from hardmax.figures.style import save_figure
-    from hardmax.paper import figure2
+    from hardmax.paper.figures import fig2
     from hardmax.text.evaluation.metrics import calibration_curve
     from hardmax.train.log import Epoch
 
@@ -269,7 +269,7 @@ def figure_calls() -> Iterator[Call]:
     yield _call("draw_polytope", polytopes.draw_polytope, polytope=Polytope(SQUARE), ax=axes())
     yield _call("draw_halfspace", half.draw_halfspace, run=run, token=1, ax=axes(), layer=1)
     yield _call("halfspace_figure", half.halfspace_figure, runs={"A": run}, token=1)
-    yield _call("figure2", figure2.figure2, runs={"A": run}, layers=(0, 1))
+    yield _call("figure2", fig2.figure2, runs={"A": run}, layers=(0, 1))
     yield _call("draw_reliability", reliability.draw_reliability, curve=calibration_curve(truth, chances), ax=axes())
     yield _call("reliability_figure", reliability.reliability_figure, curve=calibration_curve(truth, chances))
     yield _call("draw_training_curve", curve.draw_training_curve, reports=reports, measure="loss", ax=axes())

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from hardmax import Dynamics, InputError, Trajectory, clouds, simulate
 from hardmax.figures.halfspaces import DrawnHalfspace, draw_halfspace, halfspace_figure
 from hardmax.geometry.halfspaces import half_space
-from hardmax.paper.figure1 import figure1_runs
+from hardmax.paper.figures.fig1 import figure1_runs
 
 
 def drawn(run: Trajectory, token: int = 0, layer: int = 0) -> DrawnHalfspace:

@@ -10,7 +10,7 @@ from matplotlib.patches import Polygon
 from hardmax import Dynamics, InputError, Trajectory, clouds, simulate
 from hardmax.figures.layers import MOST_SLICES, DrawnLayer, draw_layer
 from hardmax.figures.palette import FAINT
-from hardmax.paper.figure2 import LAYERS, figure2, figure2_runs
+from hardmax.paper.figures.fig2 import LAYERS, figure2, figure2_runs
 
 HALF = Dynamics("1/2")
 

@@ -4,9 +4,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardmax.paper import accuracy, histories, losses
-from hardmax.paper.histories import authors_history, our_result
 from hardmax.paper.piece import Setting
+from hardmax.paper.results import accuracy, histories, losses
+from hardmax.paper.results.histories import authors_history, our_result
 
 EPOCHS = 21
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "paper" / "authors_histories.json"

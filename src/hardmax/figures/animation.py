@@ -1,6 +1,7 @@
 """`run.animate`: layer after layer as a moving picture. Every frame is a layer; nothing is drawn between them."""
 
 import tempfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -24,19 +25,29 @@ _FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  
 def animate_run(run: RunLike, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     frames = _usual(run) if layers is None else inputs.frames(layers, "`layers`", MOST_FRAMES)
-    writer = _writer(path, fps)
-    run.floats_at(max(frames))  # a layer that is not there is refused before anything is drawn
+    _writer(path, fps)  # what cannot be written, and a layer that is not there, are refused before anything is drawn
+    run.floats_at(max(frames))
     figure = Figure(figsize=(_SIDE, _FLAT if run.d == 1 else _SIDE), dpi=_DPI, layout="constrained")
-    FigureCanvasAgg(figure)
     ax = figure.add_subplot(projection=projection_for(run.d))
+
+    def frame(layer: int) -> None:
+        ax.clear()
+        draw_titled(run, layer, ax)
+
+    write_film(figure, path, frames, frame, fps=fps)
+
+
+def write_film(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
+    """Write a `.gif` or `.mp4`, whole or not at all: `draw` draws the frame of each number on the figure."""
+    writer = _writer(path, fps)
+    FigureCanvasAgg(figure)
     # Writers want a file of their own; readers shall never meet half of one.
     with tempfile.TemporaryDirectory() as folder, rc_context(_FRAMES):
         draft = Path(folder) / f"draft{path.suffix.lower()}"
         # Not by `writer.saving`, which ends a film without frames by an error that hides what went wrong.
-        writer.setup(figure, str(draft), _DPI)
-        for layer in frames:
-            ax.clear()
-            draw_titled(run, layer, ax)
+        writer.setup(figure, str(draft), figure.dpi)
+        for number in frames:
+            draw(number)
             writer.grab_frame()
         writer.finish()
         write_whole(path, draft.read_bytes())

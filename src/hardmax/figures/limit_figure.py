@@ -4,6 +4,7 @@ from hardmax.checking import takes
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
 from hardmax.figures.limits import draw_limit, drawn_every
+from hardmax.figures.marks import sign
 from hardmax.figures.mpl import Axes, Figure, Line2D
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of
 from hardmax.figures.style import our_look
@@ -47,18 +48,14 @@ def _key(lim: LimitLike) -> list[Line2D]:
     kinds, settled = lim.clusters.kinds, lim.settled_at is not None
     signs = []
     if len(lim.leaders):
-        signs.append(_sign(LEADER, INK, "leader", 11))
+        signs.append(sign(LEADER, INK, "leader", 11))
     if any(face_of(kind) for kind in kinds):
-        signs.append(_sign(PROJECTION, INK, "0 projected onto a face", 7))
+        signs.append(sign(PROJECTION, INK, "0 projected onto a face", 7))
     if any(is_elsewhere(kind) for kind in kinds):
-        signs.append(_sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7))
+        signs.append(sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7))
     if not settled or len(kinds) > MOST_CLUSTERS_IN_KEY:
         return signs
     for label, (kind, size) in enumerate(zip(kinds, lim.clusters.sizes.tolist(), strict=True)):
         color, shape = look_of(label)
-        signs.append(_sign(shape, color, f"{kind}: {size:,} token{'s' * (size != 1)}", 6))
+        signs.append(sign(shape, color, f"{kind}: {size:,} token{'s' * (size != 1)}", 6))
     return signs
-
-
-def _sign(marker: str, color: str, text: str, size: float) -> Line2D:
-    return Line2D([], [], ls="none", marker=marker, color=color, markersize=size, markeredgewidth=0, label=text)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.figures.mpl import Axes, Axes3D, Line3DCollection, LineCollection, PathCollection
+from hardmax.figures.mpl import Axes, Axes3D, Line2D, Line3DCollection, LineCollection, PathCollection
 
 
 def marks(places: np.ndarray, ax: Axes, **look: Any) -> PathCollection:
@@ -24,3 +24,18 @@ def draw_lines(lines: Sequence[np.ndarray], ax: Axes, **look: Any) -> LineCollec
     drawn = LineCollection(lines, **look)
     ax.add_collection(drawn)
     return drawn
+
+
+def sign(marker: str, color: str, text: str, size: float, *, face: str | None = None) -> Line2D:
+    """A mark for a key; filled with another colour, if `face` is given, inside a rim."""
+    return Line2D(
+        [],
+        [],
+        ls="none",
+        marker=marker,
+        color=color,
+        markersize=size,
+        markerfacecolor=color if face is None else face,
+        markeredgewidth=0.0 if face is None else 0.9,
+        label=text,
+    )

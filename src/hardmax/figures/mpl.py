@@ -13,9 +13,13 @@ try:
     from matplotlib.collections import LineCollection as LineCollection
     from matplotlib.collections import PathCollection as PathCollection
     from matplotlib.colors import is_color_like as is_color_like
+    from matplotlib.colors import to_rgba as to_rgba
     from matplotlib.contour import QuadContourSet as QuadContourSet
     from matplotlib.figure import Figure as Figure
     from matplotlib.lines import Line2D as Line2D
+    from matplotlib.patches import Circle as Circle
+    from matplotlib.patches import FancyArrowPatch as FancyArrowPatch
+    from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
     from matplotlib.patches import Polygon as Polygon
     from matplotlib.path import Path as Path
     from matplotlib.patheffects import withStroke as withStroke

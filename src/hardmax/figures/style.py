@@ -21,6 +21,9 @@ _RULES: dict[Any, Any] = {
     "savefig.bbox": "tight",
     "savefig.facecolor": "white",
     "svg.hashsalt": "hardmax",
+    # Text stays text, which can be searched, copied and read aloud.
+    "svg.fonttype": "none",
+    "pdf.fonttype": 42,
 }
 
 

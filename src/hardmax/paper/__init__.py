@@ -1,1 +1,1 @@
-"""The paper's own figures: what computes as well as draws."""
+"""What reproducing the paper is made of: its figures, and answers to what it leaves open."""

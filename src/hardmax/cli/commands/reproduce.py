@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from hardmax import __version__
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import narrate, print_json, print_table, progress_bar
 from hardmax.errors import InputError, need
@@ -50,7 +51,7 @@ def reproduce_command(
 
     from hardmax.paper.piece import Setting
     from hardmax.paper.report import NAME, write_report
-    from hardmax.paper.reproducing import describe, make
+    from hardmax.paper.reproducing import make
     from hardmax.tokens.files import write_whole
 
     setting = Setting(full=full, data=data, seed=seed, progress=narrate)
@@ -61,9 +62,8 @@ def reproduce_command(
                 update(done, len(pieces))
             made.append(make(piece, output, setting))
             narrate(f"{piece.name}: {'drawn again' if made[-1].was_there else f'made in {made[-1].seconds:.1f} s'}")
-    facts = describe(setting)
     told = {
-        "hardmax": facts["version"],
+        "hardmax": __version__,
         "setting": "full" if full else "quick",
         "seed": seed,
         "data:": "IMDb" if data else "what ships with the package",

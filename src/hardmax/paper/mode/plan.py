@@ -42,4 +42,6 @@ class Plan:
 def plan_of(dimension: int, kind: str, *, epochs: int = 101, seed: int = 0, shuffle: int = 0) -> Plan:
     """The plan of a kind: the paper's own; with a tenth held out to choose the epoch; with the exact hardmax."""
     held_out = 0.1 if kind == "validated" else 0.0
-    return Plan(dimension=dimension, exact=kind == "exact", held_out=held_out, epochs=epochs, seed=seed, shuffle=shuffle)
+    return Plan(
+        dimension=dimension, exact=kind == "exact", held_out=held_out, epochs=epochs, seed=seed, shuffle=shuffle
+    )

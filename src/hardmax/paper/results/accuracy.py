@@ -6,9 +6,9 @@ from typing import Any
 from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import BLUE, INK, VERMILION
 from hardmax.figures.style import our_look
-from hardmax.paper.histories import PLANTED, authors_history, our_result
 from hardmax.paper.mode.plan import DIMENSIONS
 from hardmax.paper.piece import Numbers, Piece, Setting
+from hardmax.paper.results.histories import PLANTED, authors_history, our_result
 
 # Name in legends, colour and shape of the two curves.
 _LOOKS = {"train": ("training", BLUE, "o"), "test": ("test", VERMILION, "s")}

@@ -6,8 +6,8 @@ from typing import Any
 from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import BLUE, GREEN, INK, VERMILION
 from hardmax.figures.style import our_look
-from hardmax.paper.histories import PLANTED, authors_history, our_result
 from hardmax.paper.piece import Numbers, Piece, Setting
+from hardmax.paper.results.histories import PLANTED, authors_history, our_result
 
 SHOWN = (2, 4)
 

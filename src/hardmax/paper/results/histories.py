@@ -58,7 +58,7 @@ def _reviews(data: Path, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
     from hardmax.paper.reviews.lemmas import find_lemmas
     from hardmax.paper.reviews.preparing import prepare_reviews
 
-    corpora = [read_corpus(data / "imdb" / f"{split}.parquet").refuse_bad() for split in ("train", "test")]
+    corpora = [read_corpus(data / f"{split}.parquet").refuse_bad() for split in ("train", "test")]
     texts, labels = ([item for corpus in corpora for item in getattr(corpus, part)] for part in ("texts", "labels"))
     reviews = prepare_reviews(texts, labels, find_lemmas(), seed=seed)
     return reviews.ids, reviews.labels, len(reviews.vocabulary)
