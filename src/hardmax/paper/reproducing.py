@@ -10,10 +10,10 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hardmax import __version__
 from hardmax.errors import InputError
 from hardmax.figures.style import figure_bytes
 from hardmax.paper.piece import Numbers, Piece, Setting
@@ -78,7 +78,7 @@ def describe(setting: Setting) -> dict[str, Any]:
     """What decides the numbers, as plain data. Reviews are known by the sizes of their files, wherever these are."""
     files = sorted(setting.data.glob("*.parquet")) if setting.data else []
     data = {file.name: file.stat().st_size for file in files}
-    return {"version": __version__, "full": setting.full, "seed": setting.seed, "data": data}
+    return {"version": version("hardmax"), "full": setting.full, "seed": setting.seed, "data": data}
 
 
 def _compute(piece: Piece, setting: Setting) -> _Kept:
