@@ -8,6 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
+	$(BIN)/hardmax reproduce all --quick --output demo/paper
 
 # Two at a time: the type checker has a core for itself while the tests begin.
 test: .venv/ready

@@ -1,9 +1,12 @@
 """All pieces by name, in the order of the paper; their modules are imported when one of them is asked for."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from hardmax.errors import InputError
-from hardmax.paper.piece import Piece
+
+if TYPE_CHECKING:
+    from hardmax.paper.piece import Piece
 
 # In the order of the paper; then what it leaves open.
 ROOMS = {
@@ -24,14 +27,17 @@ ROOMS = {
 EVERYTHING = "all"
 
 
-def find_pieces(name: str) -> list[Piece]:
-    """The piece of that name, or all of them.
+def names_of(what: str) -> list[str]:
+    """The names of the pieces that are asked for: one, or all of them.
 
-    >>> [piece.name for piece in find_pieces("fig1")]
-    ['fig1']
+    >>> names_of("fig1"), names_of("all")[:2]
+    (['fig1'], ['fig1', 'fig2'])
     """
-    if name != EVERYTHING and name not in ROOMS:
-        names = ", ".join((*ROOMS, EVERYTHING))
-        raise InputError(f"`what` must be one of {names}, not {name!r:.60}.", argument="what")
-    asked = ROOMS if name == EVERYTHING else {name: ROOMS[name]}
-    return [import_module(f"hardmax.paper.{room}.{own}").PIECE for own, room in asked.items()]
+    if what != EVERYTHING and what not in ROOMS:
+        raise InputError(f"`what` must be one of {', '.join((*ROOMS, EVERYTHING))}, not {what!r:.60}.")
+    return list(ROOMS) if what == EVERYTHING else [what]
+
+
+def find_piece(name: str) -> "Piece":
+    """The piece of that name."""
+    return import_module(f"hardmax.paper.{ROOMS[name]}.{name}").PIECE

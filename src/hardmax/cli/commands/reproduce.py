@@ -35,14 +35,14 @@ def reproduce_command(
     sets them beside the authors' numbers and names every difference. What was computed is kept: a run that was cut
     short goes on, and another one in the same folder only draws.
     """
-    from hardmax.paper.pieces import find_pieces
+    from hardmax.paper.pieces import find_piece, names_of
 
+    names = names_of(what)
     need("`hardmax reproduce`", "figures")
     if seed < 0:
         raise InputError(f"`--seed` must be a whole number from 0 up, not {seed}.")
     if data is not None:
         check_data(data)
-    pieces = find_pieces(what)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -57,11 +57,11 @@ def reproduce_command(
     setting = Setting(full=full, data=data, seed=seed, progress=narrate)
     made = []
     with progress_bar("reproducing") as update:
-        for done, piece in enumerate(pieces):
+        for done, name in enumerate(names):
             if update:
-                update(done, len(pieces))
-            made.append(make(piece, output, setting))
-            narrate(f"{piece.name}: {'drawn again' if made[-1].was_there else f'made in {made[-1].seconds:.1f} s'}")
+                update(done, len(names))
+            made.append(make(find_piece(name), output, setting))
+            narrate(f"{name}: {'drawn again' if made[-1].was_there else f'made in {made[-1].seconds:.1f} s'}")
     told = {
         "hardmax": __version__,
         "setting": "full" if full else "quick",
