@@ -97,3 +97,12 @@ def test_what_is_kept_is_read(monkeypatch, tmp_path):
     (tmp_path / "kept" / "d2-paper.json").write_text('{"name": "d2-paper"}')
     monkeypatch.setattr(histories, "files", lambda package: tmp_path)
     assert our_result(2, "paper", Setting()) == {"name": "d2-paper", "source": histories.KEPT}
+
+
+@pytest.mark.parametrize("dimension", [2, 4, 8, 16])
+def test_the_page_of_the_docs_has_the_kept_numbers(dimension: int):
+    page = (Path(__file__).parents[2] / "docs" / "paper.md").read_text("utf-8")
+    paper, validated = (our_result(dimension, kind, Setting()) for kind in ("paper", "validated"))
+    shares = authors_history(dimension)["best"]["test_accuracy"], paper["chosen"]["judged_accuracy"]
+    cells = [f"{100 * share:.2f} %" for share in (*shares, validated["test"]["accuracy"])]
+    assert f"| {dimension} | {' | '.join(cells)} |" in page

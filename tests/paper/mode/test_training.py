@@ -7,6 +7,7 @@ from paper.mode.paper_corpus import planted_ids
 torch = pytest.importorskip("torch")
 
 from hardmax.errors import InputError  # noqa: E402
+from hardmax.paper.mode.network import first_weights  # noqa: E402
 from hardmax.paper.mode.order import draw_order  # noqa: E402
 from hardmax.paper.mode.plan import Plan, plan_of  # noqa: E402
 from hardmax.paper.mode.reviews_on_device import put_on_device  # noqa: E402
@@ -203,3 +204,22 @@ def test_graphs_on_a_gpu_give_what_single_steps_give():
         training.wait()
         histories.append(training.history.cpu())
     torch.testing.assert_close(histories[0], histories[1], equal_nan=True, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("dimension", [2, 16])
+def test_training_starts_where_the_parts_of_torch_do(dimension: int):
+    first = first_weights(50, Plan(dimension=dimension, seed=3), "cpu")
+    torch.manual_seed(3)
+    embedding, alpha, decoder = torch.nn.Embedding(50, dimension), torch.rand(1), torch.nn.Linear(dimension, 1)
+    assert torch.equal(first["embedding"], embedding.weight)
+    assert torch.equal(first["alpha"], alpha)
+    assert torch.equal(first["decoder"], decoder.weight[0])
+    assert torch.equal(first["bias"], decoder.bias)
+
+
+def test_another_shuffle_is_another_order_of_the_same_reviews():
+    rows = np.arange(100)
+    orders = [draw_order(rows, Plan(dimension=2, epochs=2, shuffle=n), "cpu").rows[:, :2].numpy() for n in (0, 1, 1)]
+    assert (orders[1] == orders[2]).all()
+    assert (orders[0] != orders[1]).any()
+    assert np.unique(orders[1][0]).tolist() == rows.tolist()
