@@ -170,6 +170,11 @@ def text_calls() -> Iterator[Call]:
     for name in ("predict", "predict_proba", "decision_function", "analyse"):
         yield _call(f"TextModel.{name}", getattr(model, name), texts=texts)
     yield _call("TextModel.explain", model.explain, text="a great film")
+    yield _call("TextModel.flip", model.flip, text="a great film", instead=["awful"], to=None, tries=9)
+    yield _call("TextModel.edit", model.edit, changes={"great": "forbid"})
+    yield _call("TextModel.compare", model.compare, other=model, texts=["a great film"])
+    yield _call("TextModel.keywords", model.keywords, label=model.classes[0], first=3, fewest_texts=1)
+    yield _call("TextModel.neighbours", model.neighbours, word="great", first=3)
     yield _call("TextModel.save", model.save, folder="model")
     yield _call("TextModel.load", TextModel.load, folder="saved_model")
     yield _call(

@@ -1,8 +1,9 @@
 """The classifier that people have: a model that explains itself, and is kept in folders and on the Hub."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from hardmax.checking import a_text, file_path, truth_value
 from hardmax.figures.cards import model_card
@@ -10,7 +11,10 @@ from hardmax.text.model.model import Model
 from hardmax.wording import counted, depth
 
 if TYPE_CHECKING:
+    from hardmax.text.changing.comparing import Comparison
+    from hardmax.text.changing.flipping import Flip
     from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.knowing.words import Keyword, Neighbour
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -37,6 +41,37 @@ class TextModel(Model):
         from hardmax.text.explain.explaining import explain
 
         return explain(self, text)
+
+    def flip(self, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = 20_000) -> "Flip":
+        """The fewest words to take out of a text, or to replace by one of `instead`, for another answer; see `Flip`."""
+        from hardmax.text.changing.flipping import flip
+
+        return flip(self, text, instead=instead, to=to, tries=tries)
+
+    def edit(self, changes: Mapping[str, Any]) -> Self:
+        """A model in which some words are forbidden ("forbid"), say something else (a number), or stand elsewhere (a
+        vector); this one stays as it is. `compare` tells which answers change."""
+        from hardmax.text.changing.editing import edit
+
+        return edit(self, changes)
+
+    def compare(self, other: Model, texts: Any) -> "Comparison":
+        """Which of the texts another model answers otherwise, and which words are why."""
+        from hardmax.text.changing.comparing import compare
+
+        return compare(self, other, texts)
+
+    def keywords(self, label: Any, first: int = 20, *, fewest_texts: int = 1) -> "list[Keyword]":
+        """The words that say most for a class, those furthest out first."""
+        from hardmax.text.knowing.words import keywords
+
+        return keywords(self, label, first, fewest_texts=fewest_texts)
+
+    def neighbours(self, word: str, first: int = 10) -> "list[Neighbour]":
+        """The words that stand nearest to a word, by direction."""
+        from hardmax.text.knowing.words import neighbours
+
+        return neighbours(self, word, first)
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a folder, whole or not at all; a model that is there is replaced."""

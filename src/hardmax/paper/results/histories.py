@@ -26,6 +26,11 @@ def authors_history(dimension: int) -> dict[str, Any]:
     return json.loads((files("hardmax.paper") / "kept" / "authors.json").read_text("utf-8"))[str(dimension)]
 
 
+def epoch_times() -> dict[str, Any]:
+    """How long an epoch took on a GPU, and how much memory, with softmax ("paper") and with hardmax ("exact")."""
+    return json.loads((files("hardmax.paper") / "kept" / "times.json").read_text("utf-8"))
+
+
 def our_result(dimension: int, kind: str, setting: Setting) -> dict[str, Any]:
     """The document of a training of a kind ("paper", "validated" or "exact"), with where its reviews came from.
 

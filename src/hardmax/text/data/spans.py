@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import short
+from hardmax.text.tokens.cutting import Span
 
-Span = tuple[int, int]
 _LISTS = (list, tuple, np.ndarray)
 
 

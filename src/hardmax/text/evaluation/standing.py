@@ -1,8 +1,4 @@
-"""Whether the words that are said to count do: what a model says of them alone, and of a text without them.
-
-Texts are put together from the places where words stand, all of them, joined by " . ": a sentence ends there, so that
-no phrase arises that nobody wrote (unless the model's phrases go across sentences).
-"""
+"""Whether the words that are said to count do: what a model says of them alone, and of a text without them."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -12,12 +8,12 @@ import numpy as np
 
 from hardmax.checking import instance, short, whole_number
 from hardmax.errors import InputError
-from hardmax.text.data.spans import Span, read_spans
+from hardmax.text.data.spans import read_spans
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.cutting import Span, cut, keep, merged
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 
-JOINT = " . "
 SAMPLE = 1000  # texts
 
 
@@ -114,7 +110,7 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     whole, parts = [given[row] for row in rows], []
     for text in whole:
         places = find_places(model, text)
-        parts.append([_kept(text, places.leaders), _kept(text, places.counting), *_less(model, text, places, rng)])
+        parts.append([keep(text, places.leaders), keep(text, places.counting), *_less(model, text, places, rng)])
     label = model.predict_proba(whole).argmax(axis=1)
     same = [
         float((model.predict_proba(few).argmax(axis=1) == label).mean()) for few in map(list, zip(*parts, strict=True))
@@ -158,27 +154,13 @@ def measure_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Seque
     )
 
 
-def merged(spans: Sequence[Span]) -> list[Span]:
-    """The same places in order, those that overlap as one.
-
-    >>> merged([(5, 9), (0, 3), (2, 4)])
-    [(0, 4), (5, 9)]
-    """
-    found: list[Span] = []
-    for start, end in sorted(spans):
-        if found and start < found[-1][1]:
-            start, end = found[-1][0], max(end, found.pop()[1])
-        found.append((start, end))
-    return found
-
-
 def _less(model: TextModel, text: str, places: Places, rng: np.random.Generator) -> tuple[str, str]:
     """The text without the words that count, and without as many others."""
     words = _words(replace(model.tokeniser, marks=False), text)
     counts = _touched(words, places.counting)
     others = np.flatnonzero(~counts)
     drawn = rng.permutation(others)[: int(counts.sum())]
-    return _cut(text, places.counting), _cut(text, merged([words[n] for n in drawn.tolist()]))
+    return cut(text, places.counting), cut(text, merged([words[n] for n in drawn.tolist()]))
 
 
 def _words(tokeniser: Tokeniser, text: str) -> list[Span]:
@@ -215,15 +197,6 @@ def _hits(model: TextModel, text: str, marked: Sequence[Span], first: int | None
 
 def _mean(values: Sequence[float]) -> float:
     return float(np.mean(values)) if values else float("nan")
-
-
-def _kept(text: str, spans: Sequence[Span]) -> str:
-    return JOINT.join(text[start:end] for start, end in spans)
-
-
-def _cut(text: str, spans: Sequence[Span]) -> str:
-    starts, ends = [0, *(end for _, end in spans)], [*(start for start, _ in spans), len(text)]
-    return JOINT.join(text[start:end] for start, end in zip(starts, ends, strict=True))
 
 
 def _strings(texts: Any) -> list[str]:

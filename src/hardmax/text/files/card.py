@@ -30,7 +30,7 @@ gather round a few leaders; the leaders and their shares are the explanation, an
 
 ## Measured
 {measured}
-
+{edited}
 ## Use
 ```python
 import hardmax as hm
@@ -63,6 +63,7 @@ def write_card(model: Model) -> str:
         extra=_extra(model),
         temperature=model.temperature,
         measured=_table(model.metrics),
+        edited=_edited(model.metrics),
     )
 
 
@@ -73,6 +74,17 @@ def _table(metrics: dict[str, Any]) -> str:
     shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
     rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
     return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _edited(metrics: dict[str, Any]) -> str:
+    """What somebody changed by hand, after all that was measured."""
+    changes = metrics.get("edited")
+    if not isinstance(changes, dict) or not changes:
+        return ""
+    rows = [f"| {_cell(word)} | {_cell(wish)} |" for word, wish in changes.items()]
+    return "\n".join(
+        ["", "## Edited", "What was measured is of the model before.", "", "| | |", "|---|---|", *rows, ""]
+    )
 
 
 def _extra(model: Model) -> str:

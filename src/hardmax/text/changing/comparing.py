@@ -1,0 +1,110 @@
+"""Two models side by side: which answers change, and which words are why."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from hardmax.checking import instance, short
+from hardmax.errors import InputError
+from hardmax.foreign import harmless_line
+from hardmax.text.explain.account import Label
+from hardmax.text.explain.explaining import explain
+from hardmax.text.model.model import Model
+from hardmax.text.tokens.texts import read_texts
+from hardmax.wording import chance, counted
+
+_MOST_SHOWN, _MOST_WORDS = 10, 5
+
+
+@dataclass(frozen=True)
+class Moved:
+    """A word whose vote is not the same."""
+
+    word: str
+    before: float  # what it added to the logit, or 0
+    after: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Changed:
+    """A text of which the second model says something else."""
+
+    row: int
+    text: str
+    before: Label
+    after: Label
+    probability_before: float  # of the answer that was given
+    probability_after: float
+    words: tuple[Moved, ...]  # the largest changes of votes first
+
+    def __str__(self) -> str:
+        moved = ", ".join(f"{harmless_line(w.word)} {w.before:+.2f} → {w.after:+.2f}" for w in self.words[:_MOST_WORDS])
+        before, after = (
+            f"{harmless_line(label)} {chance(p)}"
+            for label, p in ((self.before, self.probability_before), (self.after, self.probability_after))
+        )
+        return f"text {self.row}: {before} → {after}; {moved or 'no vote of a word is another'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """What became of some texts."""
+
+    texts: int
+    changed: tuple[Changed, ...]
+    mean_difference: float  # between the probabilities of the first model's answers, in the mean
+
+    @property
+    def share(self) -> float:
+        """The share of the texts of which something else is said."""
+        return len(self.changed) / self.texts
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self) | {"share": self.share}
+
+    def __str__(self) -> str:
+        head = f"{counted(self.texts, 'text')}, {len(self.changed):,} with another answer ({100 * self.share:.1f} %)"
+        more = [f"… and {len(self.changed) - _MOST_SHOWN:,} more"] * (len(self.changed) > _MOST_SHOWN)
+        return "\n".join([head, *map(str, self.changed[:_MOST_SHOWN]), *more])
+
+    __repr__ = __str__
+
+
+def compare(first: Model, second: Model, texts: Any) -> Comparison:
+    """Which of the texts the second model answers otherwise than the first, and which words are why."""
+    for model, name in ((first, "`first`"), (second, "`second`")):
+        instance(model, Model, name, "a TextModel")
+    if first.classes != second.classes:
+        raise InputError(
+            f"`second` has the classes {short(second.classes)}: expected those of `first`, {short(first.classes)}."
+        )
+    given = read_texts(texts).strings()
+    if not given:
+        raise InputError("`texts` must be at least one text, in UTF-8.")
+    before, after = first.predict_proba(given), second.predict_proba(given)
+    answers, others = before.argmax(axis=1), after.argmax(axis=1)
+    rows = np.arange(len(given))
+    return Comparison(
+        texts=len(given),
+        changed=tuple(_changed(first, second, given, row) for row in np.flatnonzero(answers != others).tolist()),
+        mean_difference=float(np.abs(before[rows, answers] - after[rows, answers]).mean()),
+    )
+
+
+def _changed(first: Model, second: Model, texts: Sequence[str], row: int) -> Changed:
+    before, after = explain(first, texts[row]), explain(second, texts[row])
+    # With more than two classes each account is of the logit of its own answer.
+    votes = [{vote.word: vote.vote for vote in one.counting} for one in (before, after)]
+    moved = [Moved(word, *(own.get(word, 0.0) for own in votes)) for word in dict.fromkeys([*votes[0], *votes[1]])]
+    return Changed(
+        row=row,
+        text=texts[row],
+        before=before.label,
+        after=after.label,
+        probability_before=before.probability,
+        probability_after=after.probability,
+        words=tuple(sorted((w for w in moved if w.before != w.after), key=lambda w: -abs(w.after - w.before))),
+    )

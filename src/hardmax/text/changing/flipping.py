@@ -1,0 +1,205 @@
+"""The fewest words of a text without which, or with others in place of which, a model says something else.
+
+A word is taken out wherever it stands in the text. Whatever is told was found by asking the model about the changed
+text: first by taking the word that helps most, again and again, and leaving out what was not needed; then by trying all
+smaller sets of words, as long as there are not too many.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, islice, product
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from hardmax.checking import a_text, short, whole_number
+from hardmax.errors import InputError
+from hardmax.foreign import harmless_line
+from hardmax.text.explain.account import Label
+from hardmax.text.model.model import Model
+from hardmax.text.tokens.cutting import JOINT, Span
+from hardmax.wording import chance, counted
+
+TRIES = 20_000
+_AT_ONCE = 2048  # texts that are asked about together
+
+
+@dataclass(frozen=True)
+class Change:
+    """A word that goes, wherever it stands, and what comes instead; None: nothing."""
+
+    word: str
+    spans: tuple[Span, ...]
+    instead: str | None = None
+
+    def __str__(self) -> str:
+        return self.word if self.instead is None else f"{self.word} → {self.instead}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flip:
+    """What was found. Without `changes` nothing was."""
+
+    text: str  # with the changes made
+    before: Label
+    after: Label
+    probability: float  # of `after`, for the changed text
+    changes: tuple[Change, ...]
+    smallest: bool  # every set of fewer words was tried; of nothing found: every set there is
+    tried: int  # texts that the model was asked about
+
+    @property
+    def found(self) -> bool:
+        """Whether the answer changes."""
+        return bool(self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as plain data."""
+        return asdict(self) | {"found": self.found}
+
+    def __str__(self) -> str:
+        how = "all that are smaller were tried" if self.smallest else "not all that are smaller were tried"
+        if not self.found:
+            return f"{harmless_line(self.before)}, whatever was tried ({counted(self.tried, 'text')})"
+        words = ", ".join(harmless_line(str(change)) for change in self.changes)
+        after = f"{harmless_line(self.after)} ({chance(self.probability)})"
+        return f"{harmless_line(self.before)} → {after} by {counted(len(self.changes), 'word')}: {words}; {how}"
+
+
+def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = TRIES) -> Flip:
+    """The fewest words to take out, or to replace by one of `instead`, for another answer, or for the answer `to`.
+
+    At most about `tries` changed texts are asked about to show that no fewer words do it.
+    """
+    text, tries = a_text(text, "`text`"), whole_number(tries, "`tries`", at_least=1)
+    asked = _Asked.of(model, text, None if instead is None else _read_words(instead), to)
+    found = asked.greedily()
+    most = len(asked.words) if found is None else len(found) - 1
+    smaller = asked.all_up_to(most, tries)
+    best = smaller.found if smaller.found is not None else found
+    changes = tuple(sorted(best or (), key=lambda change: change.spans))
+    changed = _changed(text, changes)
+    chances = model.predict_proba([changed])[0]
+    return Flip(
+        text=changed,
+        before=model.classes[asked.before],
+        after=model.classes[int(chances.argmax())],
+        probability=float(chances.max()),
+        changes=changes,
+        smallest=smaller.complete or smaller.found is not None,
+        tried=asked.count,
+    )
+
+
+@dataclass(frozen=True)
+class _Smaller:
+    """What trying all sets up to a size came to."""
+
+    found: tuple[Change, ...] | None
+    complete: bool
+
+
+@dataclass(eq=False)
+class _Asked:
+    """A text, its words, and what the model says of changed ones."""
+
+    model: Model
+    text: str
+    before: int
+    goal: int | None  # the class that is wanted; None: any other
+    words: list[list[Change]]  # for each word what can be done with it
+    count: int = 0
+
+    @classmethod
+    def of(cls, model: Model, text: str, instead: tuple[str, ...] | None, to: Any) -> "_Asked":
+        before = int(model.predict_proba([text])[0].argmax())
+        goal = None
+        if to is not None:
+            if to not in model.classes or model.classes.index(to) == before:
+                wish = f"a class other than {model.classes[before]!r}, of {', '.join(map(str, model.classes))}"
+                raise InputError(f"`to` must be {wish}, not {short(to)}.")
+            goal = model.classes.index(to)
+        places: dict[str, list[Span]] = {}
+        for token in replace(model.tokeniser, longest_phrase=1).tokens(text):
+            places.setdefault(token.surface, []).append((token.start, token.end))
+        others = (None,) if instead is None else instead
+        words = [
+            [Change(word, tuple(spans), other) for other in others if other != word] for word, spans in places.items()
+        ]
+        return cls(model, text, before, goal, [options for options in words if options])
+
+    def greedily(self) -> tuple[Change, ...] | None:
+        """A set that changes the answer, made by adding what helps most, and leaving out what is not needed."""
+        taken: list[Change] = []
+        left = list(self.words)
+        while left:
+            options = [change for options in left for change in options]
+            sets = [(*taken, change) for change in options]
+            towards = self._towards(sets)
+            best = int(towards.argmax())
+            taken.append(options[best])
+            left = [each for each in left if each[0].word != options[best].word]
+            if towards[best] > 0:
+                return self._needed(taken)
+        return None
+
+    def all_up_to(self, most: int, tries: int) -> _Smaller:
+        """All sets of 1, 2, … words, up to `most`, as long as all of a size can be tried."""
+        options = max((len(each) for each in self.words), default=0)
+        for size in range(1, most + 1):
+            many = comb(len(self.words), size) * options**size
+            if many > tries:
+                return _Smaller(None, complete=False)
+            tries -= many
+            for several in _batches(self._sets(size)):
+                flips = np.flatnonzero(self._towards(several) > 0)
+                if len(flips):
+                    return _Smaller(several[int(flips[0])], complete=True)
+        return _Smaller(None, complete=True)
+
+    def _sets(self, size: int) -> Iterator[tuple[Change, ...]]:
+        for words in combinations(self.words, size):
+            yield from product(*words)
+
+    def _needed(self, taken: list[Change]) -> tuple[Change, ...]:
+        """Without those that the answer changes without, the first taken asked first."""
+        for change in list(taken):
+            fewer = [each for each in taken if each is not change]
+            if fewer and self._towards([tuple(fewer)])[0] > 0:
+                taken = fewer
+        return tuple(taken)
+
+    def _towards(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
+        """For each set of changes how far it goes: above 0 the answer is another, below it is that much too little."""
+        several = [[_changed(self.text, changes) for changes in some] for some in _batches(sets)]
+        chances = np.concatenate([self.model.predict_proba(texts) for texts in several])
+        self.count += len(sets)
+        told = chances.argmax(axis=1)
+        if self.goal is None:
+            gap = np.delete(chances, self.before, axis=1).max(axis=1) - chances[:, self.before]
+            return np.where(told != self.before, 1.0 + gap, np.minimum(gap, 0.0))
+        gap = chances[:, self.goal] - np.delete(chances, self.goal, axis=1).max(axis=1)
+        return np.where(told == self.goal, 1.0 + gap, np.minimum(gap, 0.0))
+
+
+def _batches(sets: Iterable[tuple[Change, ...]]) -> Iterator[list[tuple[Change, ...]]]:
+    each = iter(sets)
+    while several := list(islice(each, _AT_ONCE)):
+        yield several
+
+
+def _changed(text: str, changes: Iterable[Change]) -> str:
+    """The text with the changes made."""
+    edits = sorted((span, change.instead) for change in changes for span in change.spans)
+    parts, at = [], 0
+    for (start, end), instead in edits:
+        parts += [text[at:start], JOINT if instead is None else instead]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _read_words(instead: Any) -> tuple[str, ...]:
+    if isinstance(instead, str) or not isinstance(instead, Sequence) or not instead:
+        raise InputError(f"`instead` must be a list of words, not {short(instead)}.")
+    return tuple(dict.fromkeys(a_text(word, "`instead` (each)") for word in instead))
