@@ -114,7 +114,7 @@ def test_a_model_beside_itself_changes_nothing():
 
 
 def test_models_of_other_classes_cannot_be_compared():
-    with pytest.raises(InputError, match="`second` has the classes"):
+    with pytest.raises(InputError, match="`other` has the classes"):
         model().compare(model(classes=["bad", "good"]), ["x"])
     with pytest.raises(InputError, match="at least one text"):
         model().compare(model(), [])

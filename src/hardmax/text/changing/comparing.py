@@ -73,23 +73,21 @@ class Comparison:
     __repr__ = __str__
 
 
-def compare(first: Model, second: Model, texts: Any) -> Comparison:
-    """Which of the texts the second model answers otherwise than the first, and which words are why."""
-    for model, name in ((first, "`first`"), (second, "`second`")):
-        instance(model, Model, name, "a TextModel")
-    if first.classes != second.classes:
-        raise InputError(
-            f"`second` has the classes {short(second.classes)}: expected those of `first`, {short(first.classes)}."
-        )
+def compare(model: Model, other: Model, texts: Any) -> Comparison:
+    """Which of the texts another model answers otherwise, and which words are why."""
+    for one, name in ((model, "`model`"), (other, "`other`")):
+        instance(one, Model, name, "a TextModel")
+    if model.classes != other.classes:
+        raise InputError(f"`other` has the classes {short(other.classes)}: expected {short(model.classes)}.")
     given = read_texts(texts).strings()
     if not given:
         raise InputError("`texts` must be at least one text, in UTF-8.")
-    before, after = first.predict_proba(given), second.predict_proba(given)
+    before, after = model.predict_proba(given), other.predict_proba(given)
     answers, others = before.argmax(axis=1), after.argmax(axis=1)
     rows = np.arange(len(given))
     return Comparison(
         texts=len(given),
-        changed=tuple(_changed(first, second, given, row) for row in np.flatnonzero(answers != others).tolist()),
+        changed=tuple(_changed(model, other, given, row) for row in np.flatnonzero(answers != others).tolist()),
         mean_difference=float(np.abs(before[rows, answers] - after[rows, answers]).mean()),
     )
 

@@ -88,7 +88,7 @@ class Model:
 
     def read(self, text: str) -> Read:
         """The known tokens of one text, and where they stand."""
-        if len(a_text(text, "`text`")) <= SHORT:
+        if len(a_text(text, "`text`")) <= SHORT and is_asleep():  # kernels that are awake are ten times as fast
             return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
         return read_long(text, lexicon_of(self.vocabulary, self.tokeniser), self.tokeniser, self.extra is not None)
 
