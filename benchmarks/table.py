@@ -134,8 +134,9 @@ def model_line(name: str, rows: list[dict[str, str]]) -> str:
 
 def corpora_table() -> str:
     """The classifier as it comes on several corpora, beside its peer: the newest rows, in the mean of the seeds."""
+    newest = {(row["corpus"], row["contestant"], row["seed"]): row for row in read_rows(RESULTS / "corpora.csv")}
     rows: dict[str, dict[str, list[dict[str, str]]]] = {}
-    for row in read_rows(RESULTS / "corpora.csv"):
+    for row in newest.values():
         rows.setdefault(row["corpus"], {}).setdefault(row["contestant"], []).append(row)
     head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax, as it comes | difference |"
     head += " words that count | training |"

@@ -40,6 +40,7 @@ class MissingExtra(ImportError):
 
 # What is imported of each extra.
 _BROUGHT = {
+    "faithfulness": ("lime", "shap", "sklearn"),
     "figures": ("matplotlib",),
     "gpu": ("torch", "triton"),
     "hub": ("huggingface_hub",),

@@ -28,6 +28,9 @@ def small(computed: list[Setting], numbers: Numbers | None = None) -> Piece:
         figure.subplots().plot(found["points"])
         return {"": figure, "-twice": figure}
 
+    def film(found: Numbers, path: Path) -> None:
+        path.write_bytes(b"GIF")
+
     return Piece(
         name="small",
         title=f"A title {HOSTILE}",
@@ -35,7 +38,7 @@ def small(computed: list[Setting], numbers: Numbers | None = None) -> Piece:
         compute=compute,
         draw=draw,
         table=lambda found: [["n", "point"], *enumerate(found["points"])],
-        animate=lambda found, path: path.write_bytes(b"GIF"),
+        animate=film,
         remark=lambda found: f"They are {found['points'][0]} and more, {found['name']}.",
     )
 

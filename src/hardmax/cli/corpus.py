@@ -17,6 +17,10 @@ CorpusFile = Annotated[
 ]
 OnBadRows = Annotated[str, typer.Option(help="Rows without text or label, and broken ones: skip or refuse.")]
 
+Renamed = Annotated[
+    str | None, typer.Option("--map", help="What labels of the file are called by the model: 1=positive,0=negative.")
+]
+
 
 @dataclass(frozen=True)
 class ColumnOptions:
@@ -61,3 +65,15 @@ def read_texts_with_labels(file: str, split: str, columns: ColumnOptions, on_bad
     if corpus.bad:
         narrate(corpus.account())
     return corpus
+
+
+def read_names(text: str) -> dict[str, str]:
+    """What labels are called instead.
+
+    >>> read_names("1=positive, 0=negative")
+    {'1': 'positive', '0': 'negative'}
+    """
+    pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        raise InputError(f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}.")
+    return {pair[0]: pair[1] for pair in pairs}

@@ -20,6 +20,7 @@ from hardmax.cli.commands import (
     doctor,
     evaluate,
     explain,
+    faithfulness,
     importing,
     limit,
     models,
@@ -50,6 +51,7 @@ app.command("train")(train.train_command)
 app.command("evaluate")(evaluate.evaluate_command)
 app.command("reproduce")(reproduce.reproduce_command)
 app.command("import")(importing.import_command)
+app.command("faithfulness")(faithfulness.faithfulness_command)
 app.command("models")(models.models_command)
 app.command("clouds")(clouds.clouds_command)
 app.command("doctor")(doctor.doctor_command)

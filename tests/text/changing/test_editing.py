@@ -6,7 +6,6 @@ from text.changing.test_flipping import model
 
 import hardmax as hm
 from hardmax.errors import InputError
-from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 
@@ -44,9 +43,13 @@ def test_a_word_stands_where_it_shall_stand():
 
 def test_of_more_classes_numbers_come_by_label():
     known = Vocabulary(["one", "two"], [[1, 1, 1]] * 2)
-    classes = ["a", "b", "c"]
-    own = TextModel(
-        vocabulary=known, embeddings=np.eye(3)[:2], layers=1, decoder=np.eye(3), bias=[0, 0, 0], classes=classes
+    own = model(
+        vocabulary=known,
+        embeddings=np.eye(3)[:2],
+        extra=None,
+        decoder=np.eye(3),
+        bias=[0, 0, 0],
+        classes=["a", "b", "c"],
     )
     edited = own.edit({"two": {"c": 2.0, "a": -1.0}})
     assert edited.prepared.scores[1].tolist() == pytest.approx([-1.0, 0.0, 2.0])

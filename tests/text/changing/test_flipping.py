@@ -1,6 +1,7 @@
 """The fewest words that change an answer: verified by the model, and by brute force on short texts."""
 
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,10 +17,16 @@ X = [1.0, -1.2, 0.5, -0.4, 0.0, -0.8, 0.1]
 
 
 def model(**changes) -> TextModel:
-    known = Vocabulary(WORDS, [[5, 5]] * len(WORDS))
-    vectors = [[x, 0.2] for x in X]
-    usual = {"layers": 8, "extra": [0, 1], "decoder": [[3, 0]], "bias": [-0.05], "classes": ["negative", "positive"]}
-    return TextModel(vocabulary=known, embeddings=vectors, **usual | changes)
+    usual: dict[str, Any] = {
+        "vocabulary": Vocabulary(WORDS, [[5, 5]] * len(WORDS)),
+        "embeddings": [[x, 0.2] for x in X],
+        "extra": [0, 1],
+        "decoder": [[3, 0]],
+        "bias": [-0.05],
+        "classes": ["negative", "positive"],
+        "layers": 8,
+    }
+    return TextModel(**usual | changes)
 
 
 def by_brute_force(own: TextModel, text: str) -> int | None:
@@ -71,12 +78,8 @@ def test_a_replacement_by_itself_is_no_change():
 
 
 def test_of_more_classes_one_can_be_asked_for():
-    decoder, bias, classes = [[1, 0], [-1, 0], [0, 0]], [0.0, 0.0, 0.1], ["up", "down", "flat"]
-    known = Vocabulary(WORDS, [[5, 5, 5]] * len(WORDS))
-    vectors = [[x, 0.2] for x in X]
-    own = TextModel(
-        vocabulary=known, embeddings=vectors, layers=8, extra=[0, 1], decoder=decoder, bias=bias, classes=classes
-    )
+    of_three: dict[str, Any] = {"decoder": [[1, 0], [-1, 0], [0, 0]], "bias": [0.0, 0.0, 0.1]}
+    own = model(vocabulary=Vocabulary(WORDS, [[5, 5, 5]] * len(WORDS)), classes=["up", "down", "flat"], **of_three)
     text = "great great awful film"
     assert own.predict([text])[0] != "down"
     found = own.flip(text, to="down")

@@ -4,7 +4,15 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.corpus import CorpusFile, MarkedColumns, OnBadRows, check_corpus, read_texts_with_labels
+from hardmax.cli.corpus import (
+    CorpusFile,
+    MarkedColumns,
+    OnBadRows,
+    Renamed,
+    check_corpus,
+    read_names,
+    read_texts_with_labels,
+)
 from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
 from hardmax.errors import InputError
@@ -23,10 +31,7 @@ def evaluate_command(
     embedding: Annotated[
         str | None, typer.Option(help="Draw the words and leaders to a .png, .svg or .pdf file.")
     ] = None,
-    rename: Annotated[
-        str | None,
-        typer.Option("--map", help="What labels of the file are called by the model: 1=positive,0=negative."),
-    ] = None,
+    rename: Renamed = None,
     sample: Annotated[
         int, typer.Option(help="How many texts are also read in parts: leaders alone, and so on; 0 for none.")
     ] = 1000,
@@ -63,15 +68,3 @@ def evaluate_command(
         print_json(evaluate_report.document(loaded, found, standing, inside))
     else:
         evaluate_report.show(loaded, found, standing, inside)
-
-
-def read_names(text: str) -> dict[str, str]:
-    """What labels are called instead.
-
-    >>> read_names("1=positive, 0=negative")
-    {'1': 'positive', '0': 'negative'}
-    """
-    pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
-    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
-        raise InputError(f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}.")
-    return {pair[0]: pair[1] for pair in pairs}
