@@ -1,0 +1,150 @@
+"""Leaders counted, and the documents about them that are kept."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from importlib.resources import files
+
+import numpy as np
+import oracle
+import pytest
+
+from hardmax.paper.authors.direct import evaluate_directly
+from hardmax.paper.authors.model import model_of, weigh_rows
+from hardmax.paper.authors.weights import Weights
+from hardmax.paper.piece import Numbers
+from hardmax.paper.results import table1
+from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
+
+NumbersOf = Callable[[str], Numbers]
+ROWS, POSITIONS, LAYERS = 30, 12, 3
+
+
+def weights_of(seed: int, *, dimension: int = 2) -> Weights:
+    """Small whole numbers, so that there are ties; the step is exact in floats."""
+    rng = np.random.default_rng(seed)
+    return Weights(
+        embeddings=rng.integers(-3, 4, (ROWS, dimension)).astype(np.float32),
+        alpha=np.float32(1),
+        decoder=rng.normal(size=dimension).astype(np.float32),
+        bias=np.float32(0.25),
+        layers=LAYERS,
+        sha256="",
+    )
+
+
+def reviews_of(seed: int, reviews: int = 25) -> np.ndarray:
+    """Rows of the embedding; the ends are padding."""
+    rng = np.random.default_rng(seed)
+    ids = rng.integers(1, ROWS, (reviews, POSITIONS))
+    ids[np.arange(POSITIONS) >= rng.integers(3, POSITIONS + 1, (reviews, 1))] = 0
+    return ids
+
+
+def leading_points(weights: Weights, review: np.ndarray, layers: int) -> list[set[tuple[Fraction, ...]]]:
+    """The distinct points that attend to no other, at every layer, by the definition in fractions."""
+    cloud = [[Fraction(float(x)) for x in weights.embeddings[row]] for row in review]
+    found = []
+    for tokens, sets in oracle.walk(cloud, Fraction(1), layers=layers):
+        where = [tuple(token) for token in tokens]
+        found.append({where[i] for i, own in enumerate(sets) if {where[j] for j in own} == {where[i]}})
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_leaders_are_those_who_attend_to_themselves_alone(seed: int):
+    weights, reviews = weights_of(seed), reviews_of(seed)
+    # Rows with the same vector are one point: a review has but one of them.
+    _, first = np.unique(weights.embeddings, axis=0, return_inverse=True)
+    alone = np.array([np.flatnonzero(first == group)[0] for group in first])
+    reviews = alone[reviews]
+    counted = count_leaders(weigh_rows(model_of(weights), reviews))
+    by_hand = [leading_points(weights, review, LAYERS) for review in reviews]
+    assert counted.leaders.tolist() == [len(layers[-1]) for layers in by_hand]
+    assert counted.from_start.tolist() == [len(layers[-1] & layers[0]) for layers in by_hand]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_first_indices_are_those_of_the_attended_sets_position_by_position(seed: int):
+    drawn = np.random.default_rng(seed).normal(size=(ROWS, 3)).astype(np.float32)  # no ties that rounding could break
+    # The sets at layer 3 are those of a fourth step.
+    deeper = replace(weights_of(seed, dimension=3), embeddings=drawn, layers=LAYERS + 1)
+    reviews = reviews_of(seed)
+    late, early = count_first_indices(deeper, reviews, (LAYERS, 1))
+    for number, review in enumerate(reviews):
+        attended = evaluate_directly(deeper, review).attended
+        leads = attended.argmax(axis=2) == np.arange(POSITIONS)
+        assert late.leaders[number] == leads[LAYERS].sum()
+        assert late.from_start[number] == (leads[LAYERS] & leads[0]).sum()
+        assert early.leaders[number] == leads[1].sum()
+
+
+def test_a_token_that_ties_is_no_leader_but_a_first_index():
+    weights = Weights(
+        embeddings=np.array([[0, 0], [2, 1], [2, -3]], dtype=np.float32),
+        alpha=np.float32(1),
+        decoder=np.ones(2, dtype=np.float32),
+        bias=np.float32(0),
+        layers=0,
+        sha256="",
+    )
+    review = np.array([[0, 1, 2]])  # zero attends to all three, and is the first of them
+    assert count_leaders(weigh_rows(model_of(weights), review)).leaders.tolist() == [2]
+    assert count_first_indices(weights, review, (0,))[0].leaders.tolist() == [3]
+
+
+def test_a_leader_that_is_left_out_is_not_counted():
+    found = weigh_rows(model_of(weights_of(0)), reviews_of(0))
+    padding = [bool((found.leader_since[a:b][found.ids[a:b] == 0] >= 0).any()) for a, b in pairs(found.offsets)]
+    assert any(padding)
+    fewer = count_leaders(found).leaders - count_leaders(found, without=0).leaders
+    assert fewer.tolist() == [int(leads) for leads in padding]
+
+
+def pairs(offsets: np.ndarray) -> list[tuple[int, int]]:
+    return list(zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True))
+
+
+def test_a_distribution_says_what_its_numbers_said():
+    leaders = np.random.default_rng(0).integers(3, 9, 200)
+    document = Counted(leaders, leaders - 1).document("leaders", 8)
+    assert document["share_from_start"] == pytest.approx(((leaders - 1) / leaders).mean(), abs=1e-6)
+    told = table1.summary(document)
+    assert (document["fewest"], told["most"]) == (leaders.min(), leaders.max())
+    assert told["mean"] == pytest.approx(leaders.mean(), abs=1e-4)
+    assert told["deviation"] == pytest.approx(leaders.std(), abs=1e-4)
+
+
+def test_the_kept_table_is_of_all_test_reviews(numbers_of: NumbersOf):
+    numbers = numbers_of("results.table1")
+    assert numbers["reviews"] == 15_000
+    for model in numbers["models"]:
+        reviews = numbers["own_reviews" if model["source"] == table1.OWN else "reviews"]
+        assert {sum(own["reviews"]) for own in model["counted"]} == {reviews}
+    ours = [model["dimension"] for model in numbers["models"] if model["source"] == table1.OURS]
+    assert ours == [2, 2, 4, 4, 8, 8, 16, 16]
+
+
+def test_the_accuracies_of_the_kept_table_are_those_of_the_trainings(numbers_of: NumbersOf):
+    """Hardmax in place of the softmax at temperature 0.001 changes a few labels."""
+    for model in numbers_of("results.table1")["models"]:
+        if model["source"] == table1.OURS:
+            kept = json.loads((files("hardmax.paper") / "kept" / f"d{model['dimension']}-paper.json").read_text())
+            epoch = kept["last" if model["weights"] == "last" else "chosen"]
+            assert model["epoch"] == epoch["epoch"]
+            assert model["accuracy"] == pytest.approx(epoch["judged_accuracy"], abs=1e-3)
+
+
+def test_leaders_never_get_fewer_from_layer_to_layer(numbers_of: NumbersOf):
+    for model in numbers_of("results.table1")["models"]:
+        means = [own["mean"] for own in model["counted"] if own["how"] == table1.LEADERS]
+        assert means == sorted(means)
+
+
+def test_the_table_has_a_row_for_each_model_and_way_of_counting(numbers_of: NumbersOf):
+    head, *rows = table1.table(numbers_of("results.table1"))
+    assert len(rows) == 8 * 2 + 2 + 3 * 3
+    first = dict(zip(head, rows[0], strict=True))
+    assert (first["whose"], first["d"], first["counted"]) == (table1.OURS, 2, table1.LEADERS)
+    assert first["mean, layer 9"] >= first["mean, last layer"]
