@@ -1,6 +1,6 @@
 """Who leads in the test reviews of paper mode: the small documents from which `hardmax reproduce` draws.
 
-python benchmarks/paper_leaders.py PREPARED.npz RESULTS IMDB-FOLDER AUTHORS.pth KEPT-FOLDER
+python benchmarks/paper_leaders.py PREPARED.npz RESULTS IMDB-FOLDER AUTHORS.pth KEPT-FOLDER [--only-plane]
 
 PREPARED.npz and RESULTS are what benchmarks/paper_mode.py wrote, IMDB-FOLDER has test.parquet, AUTHORS.pth are the
 weights that the authors saved for d = 2. Texts and weights do not go into the documents, but numbers and single words,
@@ -9,7 +9,8 @@ and the vectors of those in two reviews of our own. It takes some minutes.
 
 import argparse
 import json
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,14 +22,19 @@ from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan
 from hardmax.paper.mode.split import split_rows
-from hardmax.paper.results import table1
+from hardmax.paper.results import histogram, table1
 from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
+from hardmax.paper.results.leading import leading_words
+from hardmax.paper.reviews.preparing import PaperReviews
 from hardmax.paper.reviews.stored import read_reviews
 from hardmax.text.data.corpora import Corpus, read_corpus
+from hardmax.text.model.analysis import Analysis
 from hardmax.text.shipped import load
 from hardmax.tokens.files import write_whole
+from hardmax.wording import EXTRA
 
 OWN = ("imdb-2d", "imdb-2d-best", "imdb-16d")
+MOST = 25  # words
 WEIGHTS = {"last": "last", "best": "chosen"}  # what the table calls them, and the files
 
 
@@ -109,6 +115,39 @@ def count_own(name: str, corpus: Corpus) -> dict[str, Any]:
     }
 
 
+def words_of_paper(source: str, weights: Weights, reviews: PaperReviews, rows: np.ndarray) -> dict[str, Any]:
+    model, second = model_of(weights), reviews.labels[rows] == 1
+    found = weigh_rows(model, reviews.ids[rows])
+    vocabulary = reviews.vocabulary
+    words = leading_words(model, found, second, vocabulary.words, MOST)
+    unique = {vocabulary.words[row] for row in alone_in_count(vocabulary.counts)}
+    for word in words:
+        word["sure"] = source != histogram.AUTHORS or word["word"] in unique
+    return {"source": source, "reviews": len(found), "correct": correct(found, second), "words": words}
+
+
+def words_of_own(corpus: Corpus) -> dict[str, Any]:
+    model, second = load(OWN[0]), np.array(corpus.labels) == 1
+    found = model.analyse(corpus.texts)
+    words = leading_words(model, found, second, (*model.vocabulary.surfaces, EXTRA), MOST)
+    return {
+        "source": histogram.OWN,
+        "reviews": len(found),
+        "correct": correct(found, second),
+        "words": [word | {"sure": True} for word in words],
+    }
+
+
+def alone_in_count(counts: Sequence[int]) -> list[int]:
+    """The rows of words whose count no other has: these stand in the same row with everybody."""
+    often = Counter(counts)
+    return [row for row, count in enumerate(counts) if often[count] == 1]
+
+
+def correct(found: Analysis, second: np.ndarray) -> int:
+    return int(((found.logits[:, 0] > 0) == second).sum())
+
+
 def write(folder: Path, name: str, document: dict[str, Any]) -> None:
     data = json.dumps(document, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     write_whole(folder / f"{name}.json", data)
@@ -119,6 +158,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("prepared", "results", "imdb", "authors", "kept"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--only-plane", action="store_true", help="what is about d = 2 alone: less than a minute")
     options = parser.parse_args()
     reviews = read_reviews(options.prepared)
     rows = split_rows(len(reviews.ids), Plan(dimension=2)).judging
@@ -126,6 +166,11 @@ def main() -> None:
     corpus = read_corpus(options.imdb / "test.parquet").refuse_bad()
     authors = Named(read_weights(options.authors), table1.AUTHORS, "last", None)
     models = [named for d in DIMENSIONS for named in trained(options.results, d)]
+    in_plane = {histogram.OURS: models[0].weights, histogram.AUTHORS: authors.weights}
+    words = [words_of_paper(source, weights, reviews, rows) for source, weights in in_plane.items()]
+    write(options.kept, histogram.DOCUMENT, {"models": [*words, words_of_own(corpus)]})
+    if options.only_plane:
+        return
     counted = []
     for named in (*models, authors):
         say(f"leaders: {named.source}, d = {named.weights.dimension}, {named.name}")

@@ -14,8 +14,9 @@ from hardmax.paper.authors.direct import evaluate_directly
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.piece import Numbers
-from hardmax.paper.results import table1
+from hardmax.paper.results import histogram, table1
 from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
+from hardmax.paper.results.leading import leading_words
 
 NumbersOf = Callable[[str], Numbers]
 ROWS, POSITIONS, LAYERS = 30, 12, 3
@@ -148,3 +149,39 @@ def test_the_table_has_a_row_for_each_model_and_way_of_counting(numbers_of: Numb
     first = dict(zip(head, rows[0], strict=True))
     assert (first["whose"], first["d"], first["counted"]) == (table1.OURS, 2, table1.LEADERS)
     assert first["mean, layer 9"] >= first["mean, last layer"]
+
+
+def test_leading_words_are_counted_review_by_review():
+    weights, reviews = weights_of(4), reviews_of(4, 60)
+    weights = replace(weights, decoder=np.array([1.5, -1], dtype=np.float32))
+    model = model_of(weights)
+    found = weigh_rows(model, reviews)
+    second = np.random.default_rng(4).random(len(reviews)) < 0.5
+    words = [f"word{row}" for row in range(ROWS)]
+    expected: dict[str, list[int]] = {}
+    for review, is_second in zip(reviews, second, strict=True):
+        alone = weigh_rows(model, review[None])
+        logit = float(alone.logits[0, 0])
+        for token in alone.ids[alone.leader_since >= 0].tolist():
+            own = float(weights.embeddings[token] @ weights.decoder) + 0.25
+            if (logit > 0) == is_second and abs(own) > 2:
+                counts = expected.setdefault(words[token], [0, 0])
+                counts[0] += 1
+                counts[1] += abs(logit) > 2
+    told = leading_words(model, found, second, words, most=ROWS)
+    assert {word["word"]: [word["reviews"], word["confident"]] for word in told} == expected
+    assert [word["reviews"] for word in told] == sorted((word["reviews"] for word in told), reverse=True)
+
+
+def test_the_authors_own_weights_are_led_by_the_words_that_they_published(numbers_of: NumbersOf):
+    """Their list of words was not published: this is how well it has been found again."""
+    theirs = next(m for m in numbers_of("results.histogram")["models"] if m["source"] == histogram.AUTHORS)
+    assert {word["word"] for word in theirs["words"][:15]} == set(histogram.PUBLISHED)
+
+
+def test_the_kept_words_lead_in_no_more_reviews_than_there_are(numbers_of: NumbersOf):
+    for model in numbers_of("results.histogram")["models"]:
+        often = [word["reviews"] for word in model["words"]]
+        assert often == sorted(often, reverse=True)
+        assert often[0] <= model["correct"] <= model["reviews"]
+        assert all(word["confident"] <= word["reviews"] and abs(word["logit"]) > 2 for word in model["words"])

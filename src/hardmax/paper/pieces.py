@@ -14,6 +14,7 @@ ROOMS = {
     "fig5": "figures",
     "accuracy": "results",
     "losses": "results",
+    "histogram": "results",
     "table1": "results",
     "leaders": "beyond",
     "settling": "beyond",
