@@ -1,6 +1,7 @@
 """Who leads in the test reviews of paper mode: the small documents from which `hardmax reproduce` draws.
 
-python benchmarks/paper_leaders.py PREPARED.npz RESULTS IMDB-FOLDER AUTHORS.pth KEPT-FOLDER [--only-plane]
+python benchmarks/paper_leaders.py PREPARED.npz RESULTS IMDB-FOLDER AUTHORS.pth KEPT-FOLDER
+    [--wordnet FOLDER] [--only-plane]
 
 PREPARED.npz and RESULTS are what benchmarks/paper_mode.py wrote, IMDB-FOLDER has test.parquet, AUTHORS.pth are the
 weights that the authors saved for d = 2. Texts and weights do not go into the documents, but numbers and single words,
@@ -12,20 +13,25 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors.numpy import load_file
 
+from hardmax.errors import InputError
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan
 from hardmax.paper.mode.split import split_rows
-from hardmax.paper.results import histogram, table1
+from hardmax.paper.results import histogram, reviews, table1
 from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
 from hardmax.paper.results.leading import leading_words
-from hardmax.paper.reviews.preparing import PaperReviews
+from hardmax.paper.results.texts import REVIEWS
+from hardmax.paper.reviews.encoding import encode
+from hardmax.paper.reviews.lemmas import find_lemmas, read_lemmas
+from hardmax.paper.reviews.preparing import Kept, PaperReviews, words_of
 from hardmax.paper.reviews.stored import read_reviews
 from hardmax.text.data.corpora import Corpus, read_corpus
 from hardmax.text.model.analysis import Analysis
@@ -115,10 +121,10 @@ def count_own(name: str, corpus: Corpus) -> dict[str, Any]:
     }
 
 
-def words_of_paper(source: str, weights: Weights, reviews: PaperReviews, rows: np.ndarray) -> dict[str, Any]:
-    model, second = model_of(weights), reviews.labels[rows] == 1
-    found = weigh_rows(model, reviews.ids[rows])
-    vocabulary = reviews.vocabulary
+def words_of_paper(source: str, weights: Weights, prepared: PaperReviews, rows: np.ndarray) -> dict[str, Any]:
+    model, second = model_of(weights), prepared.labels[rows] == 1
+    found = weigh_rows(model, prepared.ids[rows])
+    vocabulary = prepared.vocabulary
     words = leading_words(model, found, second, vocabulary.words, MOST)
     unique = {vocabulary.words[row] for row in alone_in_count(vocabulary.counts)}
     for word in words:
@@ -135,6 +141,41 @@ def words_of_own(corpus: Corpus) -> dict[str, Any]:
         "reviews": len(found),
         "correct": correct(found, second),
         "words": [word | {"sure": True} for word in words],
+    }
+
+
+def clouds_of(source: str, weights: Weights, prepared: PaperReviews, wordnet: Path | None) -> dict[str, Any]:
+    """The vectors of the words of two reviews of our own, and of no others."""
+    lemmas = read_lemmas(wordnet) if wordnet else find_lemmas()
+    if lemmas is None:
+        raise InputError("The words of reviews need WordNet for their lemmas: name its folder with --wordnet.")
+    vocabulary, kept = prepared.vocabulary, Kept(lemmas)
+    number, sure = vocabulary.ids(), set(alone_in_count(vocabulary.counts))
+    found = []
+    for name, text in REVIEWS.items():
+        words = words_of(text, kept)
+        unknown = [word for word in words if word not in number]
+        say(f"{source}, {name}: {len(words)} words, not in the vocabulary: {', '.join(unknown) or 'none'}")
+        known = [word for word in words if word in number]
+        (ids,) = encode([known], vocabulary)
+        rows, counts = np.unique(ids, return_counts=True)
+        vectors = [[float(str(value)) for value in weights.embeddings[row]] for row in rows]
+        found.append(
+            {
+                "words": [vocabulary.words[row] for row in rows],
+                "rows": rows.tolist(),
+                "counts": counts.tolist(),
+                "vectors": vectors,
+                "sure": [source != reviews.AUTHORS or row == 0 or row in sure for row in rows.tolist()],
+            }
+        )
+    return {
+        "source": source,
+        "alpha": str(Fraction(float(weights.alpha))),
+        "layers": weights.layers,
+        "decoder": [float(str(value)) for value in weights.decoder],
+        "bias": float(str(weights.bias)),
+        "reviews": found,
     }
 
 
@@ -158,16 +199,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     for name in ("prepared", "results", "imdb", "authors", "kept"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("--wordnet", type=Path, help="the folder of index.noun and noun.exc, if it is not a usual one")
     parser.add_argument("--only-plane", action="store_true", help="what is about d = 2 alone: less than a minute")
     options = parser.parse_args()
-    reviews = read_reviews(options.prepared)
-    rows = split_rows(len(reviews.ids), Plan(dimension=2)).judging
-    ids, labels = reviews.ids[rows], reviews.labels[rows] == 1
+    prepared = read_reviews(options.prepared)
+    rows = split_rows(len(prepared.ids), Plan(dimension=2)).judging
+    ids, labels = prepared.ids[rows], prepared.labels[rows] == 1
     corpus = read_corpus(options.imdb / "test.parquet").refuse_bad()
     authors = Named(read_weights(options.authors), table1.AUTHORS, "last", None)
     models = [named for d in DIMENSIONS for named in trained(options.results, d)]
     in_plane = {histogram.OURS: models[0].weights, histogram.AUTHORS: authors.weights}
-    words = [words_of_paper(source, weights, reviews, rows) for source, weights in in_plane.items()]
+    clouds = [clouds_of(source, weights, prepared, options.wordnet) for source, weights in in_plane.items()]
+    write(options.kept, reviews.DOCUMENT, {"models": clouds})
+    words = [words_of_paper(source, weights, prepared, rows) for source, weights in in_plane.items()]
     write(options.kept, histogram.DOCUMENT, {"models": [*words, words_of_own(corpus)]})
     if options.only_plane:
         return

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
 from importlib.resources import files
+from pathlib import Path
 
 import numpy as np
 import oracle
@@ -14,9 +15,11 @@ from hardmax.paper.authors.direct import evaluate_directly
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.piece import Numbers
-from hardmax.paper.results import histogram, table1
+from hardmax.paper.results import histogram, reviews, table1
 from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
 from hardmax.paper.results.leading import leading_words
+from hardmax.paper.results.texts import REVIEWS
+from hardmax.text.shipped import load
 
 NumbersOf = Callable[[str], Numbers]
 ROWS, POSITIONS, LAYERS = 30, 12, 3
@@ -185,3 +188,64 @@ def test_the_kept_words_lead_in_no_more_reviews_than_there_are(numbers_of: Numbe
         assert often == sorted(often, reverse=True)
         assert often[0] <= model["correct"] <= model["reviews"]
         assert all(word["confident"] <= word["reviews"] and abs(word["logit"]) > 2 for word in model["words"])
+
+
+def kept_reviews() -> list[dict]:
+    return json.loads((files("hardmax.paper") / "kept" / "two_reviews.json").read_text("utf-8"))["models"]
+
+
+@pytest.mark.parametrize("number", range(2))
+def test_the_pictured_reviews_have_the_logits_of_the_network_position_by_position(number: int, numbers_of: NumbersOf):
+    kept, drawn = kept_reviews()[number], numbers_of("results.reviews")["models"][number]
+    for own, shown in zip(kept["reviews"], drawn["reviews"], strict=True):
+        weights = Weights(
+            embeddings=np.array(own["vectors"], dtype=np.float32),
+            alpha=np.float32(Fraction(kept["alpha"])),
+            decoder=np.array(kept["decoder"], dtype=np.float32),
+            bias=np.float32(kept["bias"]),
+            layers=kept["layers"] + 1,
+            sha256="",
+        )
+        review = np.repeat(np.arange(len(own["counts"])), own["counts"])
+        assert len(review) == 128
+        deeper = evaluate_directly(weights, review)
+        alone = (deeper.attended.sum(axis=2) == np.array(own["counts"])[review]) & deeper.attended.diagonal(0, 1, 2)
+        leads = {review[position] for position in np.flatnonzero(alone[kept["layers"]])}
+        assert leads == {token for token, since in enumerate(shown["leader_since"]) if since >= 0}
+        direct = evaluate_directly(replace(weights, layers=kept["layers"]), review)
+        assert shown["logits"][-1] == pytest.approx(direct.logit, abs=1e-3)
+        assert np.array(shown["path"][-1])[review] == pytest.approx(direct.tokens, abs=1e-4)
+
+
+def test_our_model_says_of_the_pictured_reviews_what_it_says_of_their_texts(numbers_of: NumbersOf):
+    drawn = numbers_of("results.reviews")["models"][-1]
+    logits = [review["logits"][-1] for review in drawn["reviews"]]
+    assert logits == pytest.approx(load("imdb-2d").decision_function(list(REVIEWS.values())).tolist(), abs=1e-3)
+
+
+def test_every_word_of_the_pictured_reviews_follows_somebody_who_leads(numbers_of: NumbersOf):
+    for model in numbers_of("results.reviews")["models"]:
+        for review in model["reviews"]:
+            assert all(review["leader_since"][followed] >= 0 for followed in review["follows"])
+
+
+def test_leaders_are_named_in_the_picture(numbers_of: NumbersOf):
+    (figure,) = reviews.PIECE.draw(numbers_of("results.reviews")).values()
+    texts = [text.get_text() for text in figure.axes[-1].texts]
+    assert "(neutral): 93" in texts
+    assert {"negative", "positive"} <= set(texts)
+
+
+def test_the_moving_picture_has_a_frame_for_each_layer(tmp_path: Path, numbers_of: NumbersOf):
+    image = pytest.importorskip("PIL.Image")
+    model = numbers_of("results.reviews")["models"][-1] | {"layers": 2}
+    reviews.animate({"models": [model]}, tmp_path / "x.gif")
+    with image.open(tmp_path / "x.gif") as film:
+        assert film.n_frames == 3
+
+
+def test_no_text_and_no_weights_are_kept_but_those_of_the_pictured_words():
+    names = ("leaders", "leading_words", "two_reviews")
+    assert sum(len((files("hardmax.paper") / "kept" / f"{name}.json").read_bytes()) for name in names) < 60_000
+    for model in kept_reviews():
+        assert all(" " not in word for review in model["reviews"] for word in review["words"])

@@ -12,6 +12,7 @@ ROOMS = {
     "fig3": "figures",
     "fig4": "figures",
     "fig5": "figures",
+    "reviews": "results",
     "accuracy": "results",
     "losses": "results",
     "histogram": "results",

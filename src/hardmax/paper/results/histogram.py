@@ -106,7 +106,8 @@ def remark(numbers: Numbers) -> str:
         + f". Trained by us in the same way, from the same first numbers but on another part of the reviews, the "
         f"network has {_shared(_first(ours, published))} of the {len(published)}, and {listed(missing)} besides. Its "
         f"most frequent leader, {ours['words'][0]['word']}, has a logit of only {ours['words'][0]['logit']:+.1f}: a "
-        "word leads by lying far out, whatever it says. Our own model, in which the "
+        "word leads by lying far out, also along the line where the decoder says nothing, and words without an opinion "
+        "follow it there. Our own model, in which the "
         "words that say little follow a neutral leader, is led by "
         f"{listed([word['word'] for word in own['words'][:6]])}."
     )

@@ -16,8 +16,8 @@ def leading_words(
 ) -> list[dict[str, Any]]:
     """The words that lead in most of the reviews that are read correctly, of those with |own logit| > 2.
 
-    The own logit of a word is what the decoder says of its vector, with the bias. `is_second` says which reviews are of the
-    second class, `words` what the tokens are called. `confident` are the reviews among them with |logit| > 2.
+    The own logit of a word is what the decoder says of its vector, with the bias. `is_second` says which reviews are of
+    the second class, `words` what the tokens are called. `confident` are the reviews among them with |logit| > 2.
     """
     logits = found.logits[:, 0]
     review = np.repeat(np.arange(len(found)), np.diff(found.offsets))

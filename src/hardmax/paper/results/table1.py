@@ -200,7 +200,7 @@ def _on_the_authors(theirs: Sequence[Mapping[str, Any]]) -> str:
         f"The authors' saved weights for d = 2 give {own['mean']:.1f} ± {own['deviation']:.1f} on the same reviews. "
         "Their list of words was not published: rows are given to our words by frequency, which does not say in which "
         "order words as frequent as each other stand, and so not which rare word has which row; it costs much, with "
-        f" {100 * model['accuracy']:.1f} % of the reviews read correctly, where theirs were 79.1 %."
+        f"{100 * model['accuracy']:.1f} % of the reviews read correctly, where theirs were 79.1 %."
     )
 
 
