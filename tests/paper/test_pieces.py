@@ -13,6 +13,7 @@ from hardmax.paper.piece import Numbers, Piece, Setting
 
 FIGURES = [f"figures.fig{number}" for number in range(1, 6)]
 BEYOND = [f"beyond.{name}" for name in ("basins", "faces", "floats", "leaders", "settling", "temperature")]
+RESULTS = [f"results.{name}" for name in ("histogram", "reviews", "table1")]
 LARGEST = 200_000
 NumbersOf = Callable[[str], Numbers]
 
@@ -21,7 +22,7 @@ def piece(place: str) -> Piece:
     return importlib.import_module(f"hardmax.paper.{place}").PIECE
 
 
-@pytest.fixture(params=FIGURES + BEYOND)
+@pytest.fixture(params=FIGURES + BEYOND + RESULTS)
 def place(request: pytest.FixtureRequest) -> str:
     return request.param
 

@@ -20,6 +20,7 @@ try:
     from matplotlib.patches import Circle as Circle
     from matplotlib.patches import FancyArrowPatch as FancyArrowPatch
     from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
+    from matplotlib.patches import Patch as Patch
     from matplotlib.patches import Polygon as Polygon
     from matplotlib.path import Path as Path
     from matplotlib.patheffects import withStroke as withStroke

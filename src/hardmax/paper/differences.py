@@ -8,8 +8,8 @@ DIFFERENCES = (
     ),
     (
         "Nine layers instead of eight.",
-        "Their table and their histogram of leaders read the state after one layer more than the model has. All "
-        "numbers here are of eight.",
+        "Their table and their histogram of leaders read the state after one layer more than the model has. The "
+        "table here has both; all other numbers are of eight.",
     ),
     (
         "A leader is more than the first index.",
