@@ -5,11 +5,13 @@ in the same folder and setting draws again without computing.
 """
 
 import csv
+import hashlib
 import io
 import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -78,7 +80,18 @@ def describe(setting: Setting) -> dict[str, Any]:
     """What decides the numbers, as plain data. Reviews are known by the sizes of their files, wherever these are."""
     files = sorted(setting.data.glob("*.parquet")) if setting.data else []
     data = {file.name: file.stat().st_size for file in files}
-    return {"version": version("hardmax"), "full": setting.full, "seed": setting.seed, "data": data}
+    told = {"version": version("hardmax"), "sources": _sources(), "full": setting.full, "seed": setting.seed}
+    return told | {"data": data}
+
+
+@cache
+def _sources() -> str:
+    """A digest of this room: numbers that another state of it computed may be others, or lack some."""
+    digest = hashlib.sha256()
+    room = Path(__file__).parent
+    for file in sorted(file for kind in ("*.py", "*.json") for file in room.rglob(kind)):
+        digest.update(file.relative_to(room).as_posix().encode() + b"\0" + file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def _compute(piece: Piece, setting: Setting) -> _Kept:
