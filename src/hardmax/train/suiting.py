@@ -4,11 +4,12 @@ What is tried are bags of words, in a second each: a network starts from one and
 held-out texts apart for the one does so for the other. (Words alone are not tried: votes of words need their phrases
 more than a bag of words does.) One thing is chosen after the other: how long phrases are, how often a token must be
 met, how close to stay to the data, whether there is a bias, and last how many words count: half of them, or fewer where
-that is better by more than chance. (It must be better, since votes suffer more from fewer words than a bag of words
-does.) One layer is what is not asked but set: words then keep half of what they say themselves, and on seven corpora
+that pays: each halving must spare one error in twenty, since votes suffer more from fewer words than a bag of words
+does. One layer is what is not asked but set: words then keep half of what they say themselves, and on seven corpora
 that was a fifth of a point better than all but nothing of it, which is what eight layers leave.
 """
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
 from types import MappingProxyType
@@ -30,6 +31,7 @@ PHRASES, FEWEST, STRENGTHS, BIAS = (2, 3), (1, 2), (10.0, 30.0, 100.0, 3.0), (Fa
 SHARES = (0.5, 0.4, 0.25, 0.15, 0.09, 0.05)
 _LOOKED_AT, _BYTES = 10_000, 6_000_000  # texts, and what they may have together, that are tried on
 _JUDGES = 0.3  # of these
+_SPARED = 0.05  # of the errors, by half as many words that count
 _FEW, _TURNS = 5_000, 3  # texts that are so few take turns
 _LARGE, _HUGE = 12_000_000, 200_000_000  # bytes of text, of which tokens that one text has, or four, are too many
 _SOME = 20  # classes; more have a weight each for every token, so that less is tried
@@ -110,7 +112,7 @@ def _questions(sampled: bool, labels: np.ndarray) -> list[Question]:
     asked.append(Question("bag_strength", STRENGTHS, first_as_good))
     if len(sizes) == 2 and max(sizes) <= _BALANCED * min(sizes):
         asked.append(Question("bias", BIAS, first_as_good))
-    return [*asked, Question("counting", SHARES, least_that_is_better)]
+    return [*asked, Question("counting", SHARES, least_that_pays)]
 
 
 def first_as_good(tried: Mapping[Any, Trial]) -> Any:
@@ -119,17 +121,18 @@ def first_as_good(tried: Mapping[Any, Trial]) -> Any:
     return next(value for value, trial in tried.items() if trial.is_as_good_as(best))
 
 
-def least_that_is_better(tried: Mapping[float, Trial]) -> float:
-    """The least of the values that is better than the first by more than chance, or right about the very same texts.
+def least_that_pays(tried: Mapping[float, Trial]) -> float:
+    """The least of the shares that makes up for what it leaves out: each halving spares one error in twenty.
 
-    >>> right = np.arange(10)
-    >>> least_that_is_better({0.5: Trial(right < 7), 0.2: Trial(right < 9), 0.1: Trial(right < 8)})
-    0.1
-    >>> least_that_is_better({0.5: Trial(right < 7), 0.2: Trial(right < 7), 0.1: Trial(right > 2)})
-    0.2
+    >>> right = np.arange(100)
+    >>> least_that_pays({0.5: Trial(right < 80), 0.25: Trial(right < 81), 0.125: Trial(right < 81)})
+    0.25
+    >>> least_that_pays({0.5: Trial(right < 100), 0.25: Trial(right < 100), 0.125: Trial(right < 99)})
+    0.25
     """
-    usual = next(iter(tried.values()))
-    return min(value for value, trial in tried.items() if trial.is_beyond(usual))
+    first, usual = next(iter(tried.items()))
+    allowed = {share: usual.wrong * (1 - _SPARED * math.log2(first / share)) for share in tried}
+    return min(share for share, trial in tried.items() if trial.wrong <= allowed[share])
 
 
 def _choose(chosen: Suited, trials: Folds, question: Question) -> Suited:

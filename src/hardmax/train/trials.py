@@ -32,6 +32,11 @@ class Trial(NamedTuple):
         """The share that it told rightly."""
         return float(self.right.mean())
 
+    @property
+    def wrong(self) -> float:
+        """The share that it told wrongly."""
+        return float((~self.right).mean())
+
     def is_as_good_as(self, other: "Trial") -> bool:
         """Whether the other tells no more texts rightly than chance would, by a standard deviation.
 
@@ -41,18 +46,9 @@ class Trial(NamedTuple):
         >>> few.is_as_good_as(Trial(np.array([True] * 70 + [False] * 30)))
         False
         """
-        won, lost = self._beside(other)
+        lost = int((other.right & ~self.right).sum())
+        won = int((self.right & ~other.right).sum())
         return lost - won <= math.sqrt(lost + won)
-
-    def is_beyond(self, other: "Trial") -> bool:
-        """Whether it tells more texts rightly than the other, by a standard deviation of what chance does; or the very
-        same texts, where chance has no say."""
-        won, lost = self._beside(other)
-        return won - lost >= math.sqrt(won + lost)
-
-    def _beside(self, other: "Trial") -> tuple[int, int]:
-        """How many texts it alone tells rightly, and how many the other alone."""
-        return int((self.right & ~other.right).sum()), int((other.right & ~self.right).sum())
 
 
 @dataclass(frozen=True, eq=False)
