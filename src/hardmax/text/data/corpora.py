@@ -93,11 +93,11 @@ def read_corpus(
     if kind == "folder":
         text, label = "text", "label"
     chosen = [
-        _choose(text, "text", TEXT_NAMES, columns, path),
-        _choose(label, "label", LABEL_NAMES, columns, path),
+        choose_column(text, "text", TEXT_NAMES, columns, path),
+        choose_column(label, "label", LABEL_NAMES, columns, path),
     ]
     if spans is not None:
-        chosen.append(_choose(spans, "spans", (), columns, path))
+        chosen.append(choose_column(spans, "spans", (), columns, path))
     return _collect(rows(*chosen), chosen, path)
 
 
@@ -160,7 +160,8 @@ def _plain_label(label: Any) -> Any:
     return label.strip() if isinstance(label, str) else label
 
 
-def _choose(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: Path) -> str:
+def choose_column(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: str | Path) -> str:
+    """The column that was named, or the first by a usual name."""
     there = ", ".join(columns)
     if name is not None:
         if name not in columns:
