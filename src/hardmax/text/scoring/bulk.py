@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hardmax.checking import whole_number
 from hardmax.errors import InputError
 from hardmax.text.data.corpora import BadRow
 from hardmax.text.files.folder import digest
@@ -19,7 +19,7 @@ from hardmax.text.scoring.answers import Answerer
 from hardmax.text.scoring.arrow import pa
 from hardmax.text.scoring.forms import Form, asked_form
 from hardmax.text.scoring.parts_folder import PartsFolder
-from hardmax.text.scoring.rows import cut
+from hardmax.text.scoring.rows import Part, cut
 from hardmax.text.scoring.scored import Asked, ScoredPart, Scorer, Useless, our_names
 from hardmax.text.scoring.source import Source, open_source
 from hardmax.text.scoring.writing import encode, join
@@ -68,8 +68,8 @@ class Plan:
     batch_size: int = 4096  # rows that are scored at a time; changes nothing that is written
     force: bool = False  # replace a file that is there
     made_by: str = ""  # the version of the package: another one begins anew
-    part_rows: int = PART_ROWS
-    part_bytes: int = PART_BYTES
+    part_rows: int = field(default_factory=lambda: PART_ROWS)
+    part_bytes: int = field(default_factory=lambda: PART_BYTES)
 
 
 def score_file(
@@ -87,9 +87,7 @@ def score_file(
     number of threads.
     """
     plan = plan or Plan()
-    whole_number(plan.batch_size, "`batch_size`", at_least=1)
-    form = asked_form(target, "`out`")
-    _check_places(source, target, plan.force)
+    form = check_places(source, target, plan.force)
     folder = PartsFolder.beside(target)
     try:
         found = open_source(source, asked.text, skip_damaged=asked.on_bad_rows == "skip", spool=folder.spool)
@@ -116,16 +114,22 @@ def _score(
         account.add(told)
         start = tuple(told["end"])
     account.kept = account.rows
+    before = 0
     parts = ahead(cut(source.rows(start), plan.part_rows, plan.part_bytes))
     with closing(parts), behind() as keep:
         for part in parts:
-            scored = scorer.score(part)
+            scored = scorer.score(part, progress and partial(_report, progress, account, before, part, source.size))
+            before = part.position
             told = _told(scored) | {"end": part.end}
             keep(_keep, folder, account.parts, scored, list(scorer.names.values()), form, told)
             account.add(told)
-            if progress:
-                progress(part.position, source.size, account.rows - account.kept)
     return account
+
+
+def _report(progress: Progress, account: Account, before: int, part: Part, size: int, rows: int) -> None:
+    """Tell how far the work is, with so many rows of a part scored."""
+    done = before + (part.position - before) * rows // max(len(part), 1)
+    progress(done, size, account.rows - account.kept + rows)
 
 
 def _keep(
@@ -175,13 +179,17 @@ def _agree(folder: PartsFolder, job: dict[str, Any], force: bool) -> None:
     folder.begin(job)
 
 
-def _check_places(source: str | Path, target: Path, force: bool) -> None:
-    """Refuse before the work a file that must not be written."""
+def check_places(source: str | Path, target: Path, force: bool) -> Form:
+    """The form of the file that is written; refuses before the work what is not there, or must not be written."""
+    form = asked_form(target, "`out`")
     if not target.parent.is_dir():
         raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Make it first.")
     if target.is_dir():
         raise InputError(f"`{target}` cannot be written: it is a folder. Name a file.")
     if source != "-":
+        if not Path(source).exists():
+            wish = "expected a table of texts, a folder of tables, or - for standard input"
+            raise InputError(f"`{source}` does not exist: {wish}.")
         place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
         if place == read:
             raise InputError(f"`{target}` is the input: name another file for the output.")
@@ -189,6 +197,7 @@ def _check_places(source: str | Path, target: Path, force: bool) -> None:
             raise InputError(f"`{target}` lies in the folder that is read: name a file elsewhere for the output.")
     if target.exists() and not force and not target.with_name(f"{target.name}.parts").is_dir():
         raise _exists(target)
+    return form
 
 
 def _exists(target: Path) -> InputError:

@@ -96,8 +96,8 @@ class Scorer:
             metadata=self.schema.metadata,
         )
 
-    def score(self, part: Part) -> ScoredPart:
-        """The part with its answers; bad rows have none, or are left out."""
+    def score(self, part: Part, progress: Callable[[int], None] | None = None) -> ScoredPart:
+        """The part with its answers; bad rows have none, or are left out. `progress` hears how many rows are done."""
         table, lines = part.table, part.lines
         faults = part.faults()
         texts = table[self.text]
@@ -111,7 +111,7 @@ class Scorer:
                 f"{bad[0].place}: {bad[0].reason}. Mend it, or have such rows left out with on_bad_rows=skip.",
                 also=("on_bad_rows=skip",),
             )
-        columns = self._columns(texts, found)
+        columns = self._columns(texts, found, progress)
         labels = columns[0].value_counts().to_pylist()
         answers = zip(self.names.values(), columns, strict=True)
         for name, column in answers:
@@ -132,12 +132,14 @@ class Scorer:
             pc.sum(columns[-2]).as_py() or 0,
         )
 
-    def _columns(self, texts: Any, faults: dict[int, BadRow]) -> list[Array]:
+    def _columns(self, texts: Any, faults: dict[int, BadRow], progress: Callable[[int], None] | None) -> list[Array]:
         good = np.setdiff1d(np.arange(len(texts)), list(faults)) if faults else None
         sound = texts if good is None else texts.take(pa.array(good))
-        batches = [
-            self.answerer.answer(sound.slice(first, self.batch_size)) for first in range(0, len(sound), self.batch_size)
-        ]
+        batches = []
+        for first in range(0, len(sound), self.batch_size):
+            batches.append(self.answerer.answer(sound.slice(first, self.batch_size)))
+            if progress:
+                progress(min(first + self.batch_size, len(sound)))
         answers = pa.concat_tables([self.answerer.schema().empty_table(), *batches])
         abstain = pc.less(answers["probability"], self.asked.abstain)
         columns = [*(one_array(column) for column in answers.columns), one_array(abstain)]

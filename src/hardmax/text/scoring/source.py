@@ -83,12 +83,10 @@ def open_source(path: str | Path, text: str | None, *, skip_damaged: bool, spool
     """The rows of a file or a folder; for `-`, those of standard input, which is copied to the file `spool` first."""
     if path == "-" and spool is not None:
         mark = ["-", _spool(spool)]
-        return replace(_source("standard input", [("", spool)], _sniff(spool), text, skip_damaged), marks=[mark])
-    path = Path(path)
-    if not path.exists():
-        raise InputError(
-            f"`{path}` does not exist: expected a table of texts, a folder of tables, or - for standard input."
+        return replace(
+            _source("standard input", [("", spool)], _sniff(spool), text, skip_damaged), marks=[mark], paths=()
         )
+    path = Path(path)
     if not path.is_dir():
         return _source(f"`{path}`", [("", path)], asked_form(path, "the input"), text, skip_damaged)
     return _open_folder(path, text, skip_damaged)
