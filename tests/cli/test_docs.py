@@ -13,12 +13,12 @@ from command import Command
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
-NEEDS = {"README.md": ("matplotlib",), "docs/text.md": ("torch", "sklearn", "matplotlib")}
+NEEDS = {"README.md": ("matplotlib",), "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals")}
 LEFT = {
     "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
-        *("reliability.png", "words.png", "why.html"),
+        *("reliability.png", "words.png", "why.html", "scored.parquet"),
     },
 }
 NOT_RUN = {

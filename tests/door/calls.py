@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from text.small_models import small_model
 
 import hardmax as hm
@@ -170,6 +171,9 @@ def text_calls() -> Iterator[Call]:
     for name in ("predict", "predict_proba", "decision_function", "analyse"):
         yield _call(f"TextModel.{name}", getattr(model, name), texts=texts)
     yield _call("TextModel.explain", model.explain, text="a great film")
+    table = pa.table({"text": texts})
+    wishes = {"text": "text", "abstain": 0.5, "on_bad_rows": "null", "prefix": "our_"}
+    yield _call("TextModel.score_table", model.score_table, table=table, **wishes)
     yield _call("TextModel.save", model.save, folder="model")
     yield _call("TextModel.load", TextModel.load, folder="saved_model")
     yield _call(

@@ -26,7 +26,7 @@ from hardmax.text.scoring.writing import encode, join
 
 VERSION = 1
 # A part has so many rows, or the fewer that make so many bytes. Who changes these changes the bytes of Parquet files.
-PART_ROWS, PART_BYTES = 50_000, 1 << 26
+PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 1000  # bad rows that are told one by one
 
 Progress = Callable[[int, int, int], None]  # bytes read, bytes of all, rows scored now
