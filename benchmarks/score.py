@@ -139,15 +139,26 @@ def command(given: Path, out: Path) -> list[str]:
 def run(line: list[str]) -> tuple[Ended, list[str]]:
     """Runs a command to its end: what it took, and the words that it printed."""
     began = time.perf_counter()
-    started = subprocess.Popen(line, stdout=subprocess.PIPE, text=True)
-    assert started.stdout
-    printed = started.stdout.read().split()
-    _, status, used = os.wait4(started.pid, 0)
-    started.returncode = os.waitstatus_to_exitcode(status)
-    assert started.returncode == 0, line
-    unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, kilobytes elsewhere
-    worked = used.ru_utime + used.ru_stime
-    return Ended(time.perf_counter() - began, worked, used.ru_maxrss / unit), printed
+    with tempfile.TemporaryFile("w+") as out:
+        started = subprocess.Popen(line, stdout=out)
+        peak = 0.0
+        while not (ended := os.wait4(started.pid, os.WNOHANG))[0]:
+            peak = max(peak, most_memory(started.pid))
+            time.sleep(0.02)
+        started.returncode = os.waitstatus_to_exitcode(ended[1])
+        assert started.returncode == 0, line
+        worked = ended[2].ru_utime + ended[2].ru_stime
+        out.seek(0)
+        return Ended(time.perf_counter() - began, worked, peak), out.read().split()
+
+
+def most_memory(process: int) -> float:
+    """Megabytes that a process has had at most, as Linux tells; what `wait4` says is at least what its parent had."""
+    try:
+        told = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("VmHWM")), 0.0)
 
 
 def write_big(data: Path, big: Path, rows: int) -> Path:

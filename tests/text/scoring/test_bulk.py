@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as parquet
@@ -204,7 +205,8 @@ def test_parts_of_another_job_are_not_gone_on_with(reviews: Path, tmp_path: Path
         interrupted(patch, 6)
         with pytest.raises(Killed):
             score(reviews, tmp_path / "out.csv")
-    for changed, why in (({"abstain": 0.5}, "asked"), ({"model": small_model(1)}, "model")):
+    changes: list[tuple[dict[str, Any], str]] = [({"abstain": 0.5}, "asked"), ({"model": small_model(1)}, "model")]
+    for changed, why in changes:
         with pytest.raises(InputError, match=rf"parts of another job \({why} changed\): force=True starts over"):
             score(reviews, tmp_path / "out.csv", **changed)
     reviews.touch()

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, file_path
+from hardmax.checking import a_text, file_path, short
 from hardmax.errors import InputError
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
@@ -166,7 +166,7 @@ def choose_column(name: str | None, role: str, usual: tuple[str, ...], columns: 
     if name is not None:
         if name not in columns:
             raise InputError(
-                f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.", argument=role
+                f"`{role}` is {short(name)}, but `{path}` has the columns {there}. Name one of them.", argument=role
             )
         return name
     found = [column for usual_name in usual for column in columns if column.lower() == usual_name]

@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from hardmax.checking import a_text, one_of
+from hardmax.checking import a_text, one_of, real_number, short
 from hardmax.errors import InputError
 from hardmax.text.data.corpora import BadRow
 from hardmax.text.scoring.answers import ANSWERS, Answerer
@@ -17,7 +17,7 @@ from hardmax.text.scoring.rows import Part
 BadRows: TypeAlias = Literal["null", "skip", "refuse"]
 BAD_ROWS: tuple[str, ...] = get_args(BadRows)
 COLUMNS = (*ANSWERS, "abstain", "error")
-PREFIX = "hardmax_"
+PREFIX, _LONGEST_PREFIX = "hardmax_", 60
 LONGEST_TEXT = 10_000_000  # bytes
 
 
@@ -37,11 +37,27 @@ class Asked:
     @staticmethod
     def read(text: Any, abstain: Any, on_bad_rows: Any, prefix: Any) -> "Asked":
         """What people asked for, checked."""
-        if isinstance(abstain, bool) or not isinstance(abstain, int | float | np.number) or not 0 <= abstain <= 1:
-            raise InputError(f"`abstain` must be a probability from 0 to 1, not {abstain!r:.60}.", argument="abstain")
         column = None if text is None else a_text(text, "`text`")
         bad: Any = one_of(on_bad_rows, BAD_ROWS, "`on_bad_rows`")
-        return Asked(column, float(abstain), bad, a_text(prefix, "`prefix`"))
+        return Asked(column, _probability(abstain), bad, _beginning(prefix))
+
+
+def _probability(abstain: Any) -> float:
+    try:
+        number = real_number(abstain, "`abstain`", at_least=0)
+    except InputError:
+        number = 2.0
+    if number > 1:
+        raise InputError(f"`abstain` must be a probability from 0 to 1, not {short(abstain)}.", argument="abstain")
+    return number
+
+
+def _beginning(prefix: Any) -> str:
+    found = a_text(prefix, "`prefix`")
+    if len(found) > _LONGEST_PREFIX or not found.isprintable():
+        wish = f"at most {_LONGEST_PREFIX} characters that can be printed"
+        raise InputError(f"`prefix` must be {wish}, not {short(prefix)}.", argument="prefix")
+    return found
 
 
 def our_names(columns: list[str], prefix: str) -> dict[str, str]:
