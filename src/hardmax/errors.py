@@ -45,7 +45,7 @@ _BROUGHT = {
     "gpu": ("torch", "triton"),
     "hub": ("huggingface_hub",),
     "sklearn": ("sklearn",),
-    "tables": ("pyarrow", "pandas"),
+    "tables": ("pyarrow", "pandas", "narwhals"),
     "train": ("torch", "sklearn"),
 }
 

@@ -16,14 +16,14 @@ PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "d
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/paper.md": ("matplotlib",),
-    "docs/text.md": ("torch", "sklearn", "matplotlib"),
+    "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
     "docs/paper.md": {"reproduced"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
-        *("reliability.png", "words.png", "why.html"),
+        *("reliability.png", "words.png", "why.html", "scored.parquet"),
     },
 }
 NOT_RUN = {

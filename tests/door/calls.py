@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from text.small_models import small_model
 
 import hardmax as hm
@@ -175,6 +176,9 @@ def text_calls() -> Iterator[Call]:
     yield _call("TextModel.compare", model.compare, other=model, texts=["a great film"])
     yield _call("TextModel.keywords", model.keywords, label=model.classes[0], first=3, fewest_texts=1)
     yield _call("TextModel.neighbours", model.neighbours, word="great", first=3)
+    table = pa.table({"text": texts})
+    wishes = {"text": "text", "abstain": 0.5, "on_bad_rows": "null", "prefix": "our_"}
+    yield _call("TextModel.score_table", model.score_table, table=table, **wishes)
     yield _call("TextModel.save", model.save, folder="model")
     yield _call("TextModel.load", TextModel.load, folder="saved_model")
     yield _call(

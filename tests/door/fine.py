@@ -43,13 +43,15 @@ _DEFAULTS = (
     "simulate*.progress; simulate*.engine; limit.progress; limit.engine; limit.at_most; *.metric; Cpu.*; "
     "Ragged.multiplicities; Trajectory.exact_at.tokens; *.tolerance; project*.target; extreme_points.directions; "
     "affine_frame.at_most; affine_frame.within; Polytope.outline.face; clouds.square.inside; TextModel.extra; "
-    "frequent_leaders.most; TextModel.from_pretrained.revision; TextModel.from_pretrained.token; "
-    "HardmaxClassifier.[!Xy]*"
+    "frequent_leaders.most; TextModel.score_table.text; TextModel.from_pretrained.revision; "
+    "TextModel.from_pretrained.token; HardmaxClassifier.[!Xy]*"
 )
 
 FINE = (
     _fine("None is what it is where nothing is said", _DEFAULTS, "None"),
     _fine("a few layers, or none", _LAYERS, "0; 1"),
+    _fine("no chance, or certainty", "TextModel.score_table.abstain", "0; 1"),
+    _fine("a beginning", "TextModel.score_table.prefix", "no text; a text; number as text; False as text"),
     _fine("layers beyond settling cost nothing", _DEEP, "2^63; 10^400"),
     _fine("a batch of two clouds", "simulate*.tokens; limit.tokens; step.tokens; attended.tokens", "3-d"),
     _fine("an array with a mask, of which nothing is masked, holds all its numbers", _TABLES, "mask without any"),

@@ -25,6 +25,7 @@ from hardmax.cli.commands import (
     limit,
     models,
     reproduce,
+    score,
     simulate,
     train,
     verify,
@@ -49,6 +50,7 @@ app.command("verify")(verify.verify_command)
 app.command("explain")(explain.explain_command)
 app.command("train")(train.train_command)
 app.command("evaluate")(evaluate.evaluate_command)
+app.command("score")(score.score_command)
 app.command("reproduce")(reproduce.reproduce_command)
 app.command("import")(importing.import_command)
 app.command("faithfulness")(faithfulness.faithfulness_command)

@@ -80,21 +80,22 @@ def _literal(text: str) -> Any:
 
 
 @contextmanager
-def progress_bar(task: str) -> Iterator[Callable[[int, int], None] | None]:
-    """A function to call with (done, all), drawn on stderr; None where nobody is watching."""
+def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
+    """A function to call with (done, all), and maybe a note, drawn on stderr; None where nobody is watching."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress
+    from rich.progress import Progress, TextColumn
 
     with ExitStack() as opened:
-        progress = Progress(console=Console(stderr=True), transient=True)
-        bar = progress.add_task(task)
+        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[note]}"))
+        progress = Progress(*columns, console=Console(stderr=True), transient=True)
+        bar = progress.add_task(task, note="")
 
-        def update(done: int, total: int) -> None:
+        def update(done: int, total: int, note: str = "") -> None:
             if total > 1 and not progress.live.is_started:  # a bar for one thing would only flicker
                 opened.enter_context(progress)
-            progress.update(bar, completed=done, total=total)
+            progress.update(bar, completed=done, total=total, note=note)
 
         yield update

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from hardmax.checking import a_text, file_path, truth_value
+from hardmax.errors import need
 from hardmax.figures.cards import model_card
 from hardmax.text.model.model import Model
 from hardmax.wording import counted, depth
@@ -72,6 +73,24 @@ class TextModel(Model):
         from hardmax.text.knowing.words import neighbours
 
         return neighbours(self, word, first)
+
+    def score_table(
+        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null", prefix: str = ""
+    ) -> Any:
+        """The table with what the model says of every row: a table of pandas, polars, pyarrow or another library gives
+        one of the same kind.
+
+        `text` names the column of the texts; usual names are looked for. After the columns that are there come `label`,
+        its `probability`, the `margin` (that probability less the next one), the words that lead (`leaders`), those
+        that count (`counting`) with their `votes`, `abstain` (whether the probability is below the one given) and
+        `error`. `prefix` is put before these names; a name that is taken gets `hardmax_` before it. Rows without a text
+        have nothing but an error ("null"), are left out ("skip") or refused ("refuse").
+        """
+        need("`score_table`", "tables", "pyarrow", "narwhals")
+        from hardmax.text.scoring.frames import score_table
+        from hardmax.text.scoring.scored import Asked
+
+        return score_table(self, table, Asked.read(text, abstain, on_bad_rows, prefix))
 
     def save(self, folder: str | Path) -> None:
         """Write the model to a folder, whole or not at all; a model that is there is replaced."""

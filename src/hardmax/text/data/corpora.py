@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, file_path
+from hardmax.checking import a_text, file_path, short
 from hardmax.errors import InputError
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
@@ -93,11 +93,11 @@ def read_corpus(
     if kind == "folder":
         text, label = "text", "label"
     chosen = [
-        _choose(text, "text", TEXT_NAMES, columns, path),
-        _choose(label, "label", LABEL_NAMES, columns, path),
+        choose_column(text, "text", TEXT_NAMES, columns, path),
+        choose_column(label, "label", LABEL_NAMES, columns, path),
     ]
     if spans is not None:
-        chosen.append(_choose(spans, "spans", (), columns, path))
+        chosen.append(choose_column(spans, "spans", (), columns, path))
     return _collect(rows(*chosen), chosen, path)
 
 
@@ -160,12 +160,13 @@ def _plain_label(label: Any) -> Any:
     return label.strip() if isinstance(label, str) else label
 
 
-def _choose(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: Path) -> str:
+def choose_column(name: str | None, role: str, usual: tuple[str, ...], columns: list[str], path: str | Path) -> str:
+    """The column that was named, or the first by a usual name."""
     there = ", ".join(columns)
     if name is not None:
         if name not in columns:
             raise InputError(
-                f"`{role}` is {name!r}, but `{path}` has the columns {there}. Name one of them.", argument=role
+                f"`{role}` is {short(name)}, but `{path}` has the columns {there}. Name one of them.", argument=role
             )
         return name
     found = [column for usual_name in usual for column in columns if column.lower() == usual_name]

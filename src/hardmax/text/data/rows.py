@@ -24,14 +24,15 @@ def _read_csv(path: Path) -> Table:
 
 def _read_json_lines(path: Path) -> Table:
     lines = _LINE_END.split(_decode(path))  # no string in JSON holds any of them
-    rows = [_json_row(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    rows = [read_json_row(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     columns = list(dict.fromkeys(name for row in rows for name in row.cells))
     if not columns:
         raise InputError(f"`{path}` holds no JSON objects: expected one a line, with a text and a label.")
     return columns, lambda text, label, *others: iter(rows)
 
 
-def _json_row(number: int, line: str) -> Row:
+def read_json_row(number: int, line: str) -> Row:
+    """The row in a line of JSON: the cells of its object, or its fault."""
     place = f"line {number}"
     try:
         found = json.loads(line.removeprefix("\ufeff"), object_pairs_hook=_once)

@@ -59,9 +59,14 @@ def analyse(
     texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared, dynamics: Dynamics, layers: float
 ) -> Iterator[Analysis]:
     """The analysis of the texts, a few megabytes at a time. What is found in a text depends on that text alone."""
-    extra = lexicon.tokens if len(prepared.table) > lexicon.tokens else -1
+    for part in find_words(texts, lexicon, tokeniser, prepared):
+        yield weigh(part, prepared, dynamics, layers)
+
+
+def find_words(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, prepared: Prepared) -> Iterator[Encoded]:
+    """The known tokens of the texts, with the extra one, a few megabytes at a time."""
     for part in blocks(texts):
-        yield weigh(encode_part(part, lexicon, tokeniser, extra), prepared, dynamics, layers)
+        yield encode_part(part, lexicon, tokeniser, prepared.extra)
 
 
 def weigh(

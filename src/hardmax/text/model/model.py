@@ -11,7 +11,7 @@ from hardmax.checking import a_text, instance, real_number, short, truth_value
 from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
-from hardmax.text.model.analysis import Analysis, analyse, join, weigh
+from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
 from hardmax.text.model.prepared import Decoding, Prepared, Words
 from hardmax.text.tokens.encoding import Encoded
@@ -102,6 +102,12 @@ class Model:
         ends = np.empty((len(found.ids), self.dimension))
         analysis = weigh(found, self.prepared, self.dynamics, self.layers, ends)
         return analysis, self.prepared.decoding.says(ends)
+
+    def weigh_texts(self, texts: Any) -> Iterator[tuple[Analysis, np.ndarray]]:
+        """The same for many texts, a few megabytes at a time."""
+        lexicon = lexicon_of(self.vocabulary, self.tokeniser)
+        for found in find_words(read_texts(texts), lexicon, self.tokeniser, self.prepared):
+            yield self.weigh_words(found)
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         texts = read_texts(texts)

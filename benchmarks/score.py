@@ -1,0 +1,182 @@
+"""Every row of a large table scored, Parquet to Parquet, beside TF-IDF and logistic regression doing the same.
+
+Run: pip install -c constraints.txt ".[bench,tables]" && python benchmarks/score.py TEST.parquet [--rows 1000000], IMDb
+with the columns text and label: rates and peak memory, both in processes of their own, in the same run. The peer is
+trained on the same reviews, which costs it nothing here: only its speed is measured.
+
+python benchmarks/score.py kill [TEST.parquet]: a job killed at ten random moments writes the same bytes as one that is
+left alone.
+"""
+# The peers are not part of the development environment.
+# pyright: reportMissingImports=false
+
+import argparse
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+from harness import Timing, record, show
+
+from hardmax.text.data.planted import plant
+
+ROWS, GROUP, KILLS = 1_000_000, 25_000, 10
+PEER = "TF-IDF (1, 2) + LogisticRegression"
+
+
+@dataclass(frozen=True)
+class Ended:
+    seconds: float
+    processor: float  # seconds of all cores
+    peak: float  # megabytes
+
+
+def main() -> None:
+    asked = argparse.ArgumentParser(description=__doc__)
+    asked.add_argument("data", nargs="+", help="TEST.parquet, or kill, or kill TEST.parquet")
+    asked.add_argument("--rows", type=int, default=ROWS)
+    asked.add_argument("--peer", nargs=2, metavar=("IN", "OUT"), help=argparse.SUPPRESS)
+    given = asked.parse_args()
+    if given.peer:
+        score_with_peer(Path(given.data[0]), *map(Path, given.peer))
+    elif given.data[0] == "kill":
+        kill(Path(given.data[1]) if len(given.data) > 1 else None, given.rows)
+    else:
+        race(Path(given.data[0]), given.rows)
+
+
+def race(data: Path, rows: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="score-") as folder:
+        big = write_big(data, Path(folder) / "big.parquet", rows)
+        ours, theirs = Path(folder) / "ours.parquet", Path(folder) / "theirs.parquet"
+        peer = run([sys.executable, __file__, str(data), "--peer", str(big), str(theirs)])
+        found = run(command(big, ours))
+        assert parquet.ParquetFile(ours).metadata.num_rows == rows
+        assert parquet.ParquetFile(theirs).metadata.num_rows == rows
+    # The peer's training and start are not counted: it tells how long its rows took.
+    spent = Ended(float(peer[1][0]), float(peer[1][1]), peer[0].peak)
+    work = f"{rows:,} reviews, Parquet to Parquet"
+    timings = [
+        Timing(work, PEER, spent.seconds, PEER, 1.0),
+        Timing(work, "hardmax score", found[0].seconds, PEER, found[0].seconds / spent.seconds),
+    ]
+    for timing, ended in zip(timings, (spent, found[0]), strict=True):
+        show(timing)
+        cost = f"{1e6 * ended.processor / rows:6.0f} µs of a core a row"
+        print(f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most")
+    print(f"hardmax score is {spent.seconds / found[0].seconds:.1f} times as fast")
+    record("score", timings)
+
+
+def score_with_peer(data: Path, big: Path, out: Path) -> None:
+    """Label and probability of every row, a group of rows at a time; prints the seconds without the training."""
+    from sklearn.feature_extraction.text import TfidfVectorizer
+    from sklearn.linear_model import LogisticRegression
+
+    train = parquet.read_table(data).slice(0, 10_000)
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+    line = LogisticRegression(max_iter=30).fit(words.fit_transform(train["text"].to_pylist()), range_labels(train))
+    began, worked = time.perf_counter(), time.process_time()
+    file, writer = parquet.ParquetFile(big, pre_buffer=False), None
+    for batch in file.iter_batches(batch_size=4096):
+        chances = line.predict_proba(words.transform(batch["text"].to_pylist()))
+        table = pa.Table.from_batches([batch])
+        table = table.append_column("predicted", pa.array(line.classes_[chances.argmax(axis=1)]))
+        table = table.append_column("probability", pa.array(chances.max(axis=1)))
+        writer = writer or parquet.ParquetWriter(out, table.schema, compression="zstd", compression_level=1)
+        writer.write_table(table)
+    if writer:
+        writer.close()
+    print(time.perf_counter() - began, time.process_time() - worked)
+
+
+def range_labels(table: pa.Table) -> list[int]:
+    """The labels, or two made up where a slice has only one: what is learned does not matter here."""
+    labels = table["label"].to_pylist()
+    return labels if len(set(labels)) > 1 else [number % 2 for number in range(len(labels))]
+
+
+def kill(data: Path | None, rows: int) -> None:
+    """Kills a job at ten random moments, and compares what it writes with what one writes that is left alone."""
+    rows = min(rows, 200_000)
+    with tempfile.TemporaryDirectory(prefix="score-") as name:
+        folder, chance = Path(name), random.Random(0)
+        big = write_big(data or write_planted(folder / "planted.parquet"), folder / "big.parquet", rows)
+        for suffix in (".parquet", ".csv.gz"):
+            whole, out = folder / f"whole{suffix}", folder / f"out{suffix}"
+            alone = run(command(big, whole))[0].seconds
+            kills = 0
+            while kills < KILLS:
+                started = subprocess.Popen(command(big, out), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                try:
+                    # Once all but the end is done, the end comes soon: then it is killed there.
+                    started.wait(chance.uniform(0.3, 1.0) * alone)
+                    out.unlink()  # it was sooner: once more
+                except subprocess.TimeoutExpired:
+                    os.kill(started.pid, signal.SIGKILL)
+                    started.wait()
+                    kills += 1
+            run([*command(big, out), "--force"])
+            same = out.read_bytes() == whole.read_bytes()
+            left = [path.name for path in folder.iterdir() if ".parts" in path.name]
+            told = f"killed {kills} times, the same bytes: {same}, left behind: {left or 'nothing'}"
+            print(f"{rows:,} rows to {suffix}: {told}", flush=True)
+            assert same
+            assert not left
+
+
+def command(given: Path, out: Path) -> list[str]:
+    return [sys.executable, "-m", "hardmax", "score", str(given), "-o", str(out)]
+
+
+def run(line: list[str]) -> tuple[Ended, list[str]]:
+    """Runs a command to its end: what it took, and the words that it printed."""
+    began = time.perf_counter()
+    with tempfile.TemporaryFile("w+") as out:
+        started = subprocess.Popen(line, stdout=out)
+        peak = 0.0
+        while not (ended := os.wait4(started.pid, os.WNOHANG))[0]:
+            peak = max(peak, most_memory(started.pid))
+            time.sleep(0.02)
+        started.returncode = os.waitstatus_to_exitcode(ended[1])
+        assert started.returncode == 0, line
+        worked = ended[2].ru_utime + ended[2].ru_stime
+        out.seek(0)
+        return Ended(time.perf_counter() - began, worked, peak), out.read().split()
+
+
+def most_memory(process: int) -> float:
+    """Megabytes that a process has had at most, as Linux tells; what `wait4` says is at least what its parent had."""
+    try:
+        told = Path(f"/proc/{process}/status").read_text()
+    except OSError:
+        return 0.0
+    return next((int(line.split()[1]) / 1e3 for line in told.splitlines() if line.startswith("VmHWM")), 0.0)
+
+
+def write_big(data: Path, big: Path, rows: int) -> Path:
+    """The table again and again, until it has so many rows."""
+    table, number = parquet.read_table(data), 0
+    with parquet.ParquetWriter(big, table.schema, compression="zstd", compression_level=1) as writer:
+        while number < rows:
+            part = table.slice(0, min(len(table), rows - number))
+            writer.write_table(part, row_group_size=GROUP)
+            number += len(part)
+    return big
+
+
+def write_planted(path: Path) -> Path:
+    corpus = plant(5000, length=20, seed=1)
+    parquet.write_table(pa.table({"text": corpus.texts, "label": corpus.labels}), path)
+    return path
+
+
+if __name__ == "__main__":
+    main()

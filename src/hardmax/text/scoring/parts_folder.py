@@ -1,0 +1,134 @@
+"""The parts of a table that is being scored, in a folder beside it, so that an interruption costs one part.
+
+Each part is two files: what is to be written, and an account of the rows in it, which comes second and says that the
+part is whole. `job.json` says what is being scored, by which model, and how: only the same job goes on with parts.
+"""
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from hardmax.errors import InputError
+from hardmax.text.files.claims import Claim
+from hardmax.tokens.files import sync_folder, write_whole
+from hardmax.tokens.reading import reason
+
+_JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
+_KEPT = "The parts that are done are kept: the same command goes on from there"
+
+
+@dataclass(frozen=True, eq=False)
+class PartsFolder:
+    """A folder of parts that this process alone works on."""
+
+    target: Path  # the file that the parts will be
+    folder: Path
+    claim: Claim
+
+    @staticmethod
+    def beside(target: Path) -> "PartsFolder":
+        """The folder for the parts of that file, made if it is not there."""
+        folder = target.with_name(f"{target.name}.parts")
+        _remove_left_over(target)
+        try:
+            folder.mkdir(exist_ok=True)
+            claim = Claim.on(folder)
+        except OSError as error:
+            raise InputError(f"`{folder}` cannot be made: {reason(error)}.") from None
+        if claim is None:
+            raise InputError(f"`{target}` is being written by another process: let it end, or name another file.")
+        return PartsFolder(target, folder, claim)
+
+    @property
+    def spool(self) -> Path:
+        """Where standard input is kept."""
+        return self.folder / _SPOOL
+
+    def job(self) -> Any:
+        """What is being scored here, if it is told."""
+        try:
+            return json.loads((self.folder / _JOB).read_bytes())
+        except (OSError, ValueError):
+            return None
+
+    def begin(self, job: dict[str, Any]) -> None:
+        """Forget what is there, and begin with another job."""
+        for path in self.folder.iterdir():
+            if path.name != _SPOOL:
+                path.unlink()
+        self._write(self.folder / _JOB, json.dumps(job, indent=1).encode())
+
+    def accounts(self) -> list[dict[str, Any]]:
+        """The accounts of the parts that are whole, from the first one up to the first that is missing."""
+        found: list[dict[str, Any]] = []
+        while True:
+            data, account = self._paths(len(found))
+            try:
+                told = json.loads(account.read_bytes())
+                is_whole = data.stat().st_size == told["bytes"]
+            except (OSError, ValueError, KeyError):
+                return found
+            if not is_whole:
+                return found
+            found.append(told)
+
+    def add(self, number: int, data: bytes, account: dict[str, Any]) -> None:
+        """Keep a part: whole, or not at all."""
+        first, second = self._paths(number)
+        self._write(first, data)
+        self._write(second, json.dumps(account | {"bytes": len(data)}).encode())
+
+    def finish(self, parts: int, join: Callable[[list[Path], IO[bytes]], None]) -> None:
+        """Join the parts into the file, and remove them."""
+        draft = self.folder / _DRAFT
+        try:
+            with draft.open("wb") as stream:
+                join([self._paths(number)[0] for number in range(parts)], stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            if self.target.exists():
+                shutil.copymode(self.target, draft)
+            draft.replace(self.target)
+        except OSError as error:
+            with suppress(OSError):
+                draft.unlink()
+            raise self._unwritten(error) from None
+        sync_folder(self.target.parent)
+        self.remove()
+
+    def remove(self) -> None:
+        """Take the folder away: at once for those who look for it, file by file after that."""
+        away = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(4)}.old")
+        self.folder.rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def release(self) -> None:
+        """Let others work on it; a folder in which nothing is kept goes."""
+        if self.folder.is_dir() and not self.accounts():
+            shutil.rmtree(self.folder, ignore_errors=True)
+        self.claim.release()
+
+    def _paths(self, number: int) -> tuple[Path, Path]:
+        return self.folder / f"{number:06}.part", self.folder / f"{number:06}.json"
+
+    def _write(self, path: Path, data: bytes) -> None:
+        try:
+            write_whole(path, data)
+        except InputError as error:
+            raise InputError(f"{str(error).rstrip('.')}. {_KEPT}.") from None
+
+    def _unwritten(self, error: OSError) -> InputError:
+        return InputError(f"`{self.target}` cannot be written: {reason(error)}. {_KEPT}.")
+
+
+def _remove_left_over(target: Path) -> None:
+    with suppress(OSError):
+        for path in target.parent.iterdir():
+            if path.name.startswith(f".{target.name}.parts.") and path.name.endswith(".old"):
+                shutil.rmtree(path, ignore_errors=True)
