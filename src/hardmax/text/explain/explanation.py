@@ -7,7 +7,8 @@ from hardmax.checking import file_path
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_json
 from hardmax.text.explain.account import Account
-from hardmax.text.explain.showing import fragment, page, plain
+from hardmax.text.explain.page import fragment, page
+from hardmax.text.explain.showing import plain
 from hardmax.tokens.files import write_whole
 
 

@@ -98,10 +98,9 @@ class Model:
         return weigh(found, self.prepared, self.dynamics, self.layers)
 
     def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
-        """The same, and what each word says where it ends, (words, rows): <decoder, z(layers)> / temperature."""
+        """The same, and where each word ends, (words, d)."""
         ends = np.empty((len(found.ids), self.dimension))
-        analysis = weigh(found, self.prepared, self.dynamics, self.layers, ends)
-        return analysis, self.prepared.decoding.says(ends)
+        return weigh(found, self.prepared, self.dynamics, self.layers, ends), ends
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         texts = read_texts(texts)
