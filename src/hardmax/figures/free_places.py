@@ -64,4 +64,4 @@ def free_offset(
 def _overlap(some: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Which boxes (n, 4) have more than an edge in common with which others (m, 4)."""
     low, high = some[:, None, :2], some[:, None, 2:]
-    return ((low < others[:, 2:]) & (others[:, :2] < high)).all(axis=2)
+    return np.all((low < others[:, 2:]) & (others[:, :2] < high), axis=2)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.figures.free_places import Box, free_offset
+from hardmax.figures.free_places import ALL_ROUND, Box, free_offset
 from hardmax.figures.mpl import Annotation, Axes, Bbox, FigureCanvasAgg, withStroke
 from hardmax.figures.palette import FAINT, INK
 from hardmax.foreign import harmless_label
@@ -16,7 +16,13 @@ _NEAR = 6.0  # up to here it is plain which mark a word belongs to
 
 
 def place_labels(
-    places: np.ndarray, words: Sequence[str], reaches: Sequence[float], ax: Axes, *, size: float = 8
+    places: np.ndarray,
+    words: Sequence[str],
+    reaches: Sequence[float],
+    ax: Axes,
+    *,
+    size: float = 8,
+    directions: Sequence[int] = ALL_ROUND,
 ) -> list[Annotation]:
     """A label for each place, the first come first served; those for which there is no room are left out.
 
@@ -24,7 +30,7 @@ def place_labels(
     and its place in the figure. A word that has to stand off is joined to its mark by a thin line.
     """
     renderer = FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
-    inside = Box(*_in_points(ax.get_window_extent(renderer), renderer).extents.tolist())
+    inside = Box(*map(float, _in_points(ax.get_window_extent(renderer), renderer).extents))
     middles = (ax.transData.transform(places) / _pixels(renderer)).tolist()
     marks = [Box.around(x, y, reach, reach) for (x, y), reach in zip(middles, reaches, strict=True)]
     taken: list[Box] = []
@@ -35,7 +41,7 @@ def place_labels(
         others = [mark for other, mark in enumerate(marks) if other != number]
         x, y = middles[number]
         reach, size_of_box = reaches[number], (box.width, box.height)
-        offset = free_offset((x, y), size_of_box, reach, inside, [*taken, *others], _DISTANCES)
+        offset = free_offset((x, y), size_of_box, reach, inside, [*taken, *others], _DISTANCES, directions)
         if offset is None:
             label.remove()
             continue

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax.dynamics import Dynamics
+from hardmax.text.explain.margin import Margin, nearest_change
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.contents import digest
 from hardmax.text.model.masses import walk_cloud
@@ -18,6 +19,7 @@ from hardmax.wording import EXTRA, plain_depth
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
 
+_LAYERS_SHOWN = 8
 Label = str | int | float | bool
 
 
@@ -226,6 +228,27 @@ class Account:
     def trajectory(self) -> "Trajectory | None":
         """The run of the cloud through the layers; None if it is empty."""
         return walk_cloud(self.points, self.voices, self.dynamics, self.layers) if len(self.points) else None
+
+    @cached_property
+    def path(self) -> np.ndarray:
+        """Where every word is at every layer, (layers + 1, words, d), the extra token last, as in `words`.
+
+        Of infinitely many layers: those up to eight after the last that changes whom anybody attends to, and where
+        words end for ever.
+        """
+        run = self.trajectory
+        if run is None:
+            return np.empty((int(self.layers) + 1 if math.isfinite(self.layers) else 2, 0, self.model.dimension))
+        if math.isfinite(self.layers) or run.settled_at is None:
+            return np.stack([run.floats_at(layer) for layer in range(run.layers + 1)])
+        walked = [run.floats_at(layer) for layer in range(run.settled_at + _LAYERS_SHOWN + 1)]
+        return np.stack([*walked, run.float_ends()])
+
+    @cached_property
+    def margin(self) -> Margin | None:
+        """How far the nearest change of an attended set is: the smallest lead of all words and layers, as a share of
+        |A| R² (see `Margin`); None where nobody has a choice."""
+        return None if self.trajectory is None else nearest_change(self.trajectory, self.words, self.layers)
 
     @property
     def model_hash(self) -> str:
