@@ -85,6 +85,15 @@ body{margin:0;padding:1.4em clamp(1em,4vw,3em) 2.5em;background:var(--ground);co
 body .hardmax{--hardmax-ground:var(--ground)}
 main{max-width:78rem;margin:0 auto}
 a{color:var(--link)}
+article{border-top:1px solid color-mix(in srgb,currentColor 30%,transparent);margin-top:2.2em;padding-top:1em;
+scroll-margin-top:1em}
+.hardmax .hardmax-index{width:100%}
+.hardmax .hardmax-index td,.hardmax .hardmax-index th{text-align:start;white-space:nowrap}
+.hardmax .hardmax-index tbody tr:last-child>*{position:static;box-shadow:none;background:none;font-weight:400}
+.hardmax .hardmax-index .hardmax-opening{white-space:normal;overflow-wrap:anywhere;width:99%}
+@media (max-width:40em){.hardmax-opening a{display:-webkit-box;-webkit-box-orient:vertical;-webkit-line-clamp:2;
+overflow:hidden}}
+@media print{article{break-before:page;border:0}}
 """
 
 
@@ -95,7 +104,7 @@ def fragment(account: Account) -> str:
 
 def page(account: Account) -> str:
     """A page of its own."""
-    head = f"{_short(account.label)} {chance(account.probability)}: {opening(account.text)}"
+    head = f"{short_name(account.label)} {chance(account.probability)}: {opening(account.text)}"
     return document(head, f'<main class="hardmax">{content(account, "h1")}{footer(account)}</main>')
 
 
@@ -106,13 +115,13 @@ def document(title: str, body: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{harmless_html(title)}</title><style>{PAGE_STYLE}{STYLE}</style></head>\n<body>{body}</body></html>\n"
+        f"<title>{harmless_html(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head>\n<body>{body}</body></html>\n"
     )
 
 
 def content(account: Account, heading: str) -> str:
     """What is said of a text, under a heading of that kind."""
-    label = f"<strong><bdi>{harmless_html(_short(account.label))}</bdi></strong>"
+    label = f"<strong><bdi>{harmless_html(short_name(account.label))}</bdi></strong>"
     head = f'<{heading} class="hardmax-verdict">{label} {harmless_html(chance(account.probability))}</{heading}>'
     notes = "".join(f"<p>{harmless_html(line)}</p>" for line in unknown(account))
     *by_word, by_leader = (_table(table, account) for table in ledgers_of(account, MOST_ROWS))
@@ -150,7 +159,7 @@ def _told(account: Account) -> str:
 def _bit(bit: Bit, account: Account) -> str:
     if bit.side is None:
         return harmless_html(bit.text)
-    return f'<b class="{_class_of(bit.side, account)}"><bdi>{harmless_html(_short(bit.text))}</bdi></b>'
+    return f'<b class="{_class_of(bit.side, account)}"><bdi>{harmless_html(short_name(bit.text))}</bdi></b>'
 
 
 def _classes(account: Account) -> str:
@@ -162,7 +171,7 @@ def _classes(account: Account) -> str:
     bar = "".join(f'<i class="{_class_of(c, account)}" style="flex:{p:.4f}"></i>' for c, (_, p) in listed)
     rest = f'<i style="flex:{sum(p for _, (_, p) in left):.4f}"></i>' if left else ""
     items = "".join(
-        f'<li class="{_class_of(c, account)}"><i></i><bdi>{harmless_html(_short(name))}</bdi> '
+        f'<li class="{_class_of(c, account)}"><i></i><bdi>{harmless_html(short_name(name))}</bdi> '
         f"{harmless_html(chance(p))}</li>"
         for c, (name, p) in listed
     )
@@ -216,7 +225,9 @@ def _picture(account: Account) -> str:
         "" if window.aspect == window.drawn_aspect else "the axes have scales of their own",
     ]
     caption = harmless_html("; ".join(part for part in told if part) + ".")
-    alone = f"The words of the text in the plane, and their mean on the side of {harmless_line(_short(account.label))}."
+    alone = (
+        f"The words of the text in the plane, and their mean on the side of {harmless_line(short_name(account.label))}."
+    )
     return f"<figure>{text_svg(scene, alone)}<figcaption>{caption}</figcaption></figure>"
 
 
@@ -226,7 +237,7 @@ def _table(table: Table, account: Account) -> str:
         f"<td>{_isolated(row.told)}</td><td>{row.part:+.3f}</td></tr>"
         for row in table.rows
     )
-    towards = f"towards <bdi>{harmless_html(_short(account.towards))}</bdi>"
+    towards = f"towards <bdi>{harmless_html(short_name(account.towards))}</bdi>"
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("word", table.told, towards))
     label = f'role="region" aria-label="{table.what}" tabindex="0"'
     return (
@@ -241,7 +252,7 @@ def _name(what: str, side: int | None, account: Account) -> str:
 
 
 def _isolated(text: str) -> str:
-    return f"<bdi>{harmless_html(_short(text))}</bdi>" if text else ""
+    return f"<bdi>{harmless_html(short_name(text))}</bdi>" if text else ""
 
 
 def _class_of(side: int, account: Account) -> str:
@@ -249,6 +260,7 @@ def _class_of(side: int, account: Account) -> str:
     return f"c{place_of_class(side, len(account.model.classes)) % (2 * len(CYCLE))}"
 
 
-def _short(name: object) -> str:
+def short_name(name: object) -> str:
+    """A word or the name of a class, cut if it is very long."""
     line = str(name)
     return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
