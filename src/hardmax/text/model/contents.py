@@ -13,8 +13,11 @@ FORMAT, VERSION = "hardmax text model", 1
 DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
 
 
-def deciding_files(model: Model) -> dict[str, bytes]:
-    """The settings, the weights and the vocabulary; what was measured, and the card, decide nothing."""
+def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
+    """The settings, the weights and the vocabulary; what was measured, and the card, decide nothing.
+
+    `errors` says what becomes of letters that UTF-8 does not have, in the names of classes.
+    """
     from safetensors.numpy import save  # not needed to explain a text
 
     tensors = {name: getattr(model, name) for name in DTYPES if getattr(model, name) is not None}
@@ -32,7 +35,7 @@ def deciding_files(model: Model) -> dict[str, bytes]:
         "tensors": sorted(tensors),
     }
     return {
-        "config.json": indented(config),
+        "config.json": indented(config, errors=errors),
         "model.safetensors": save(tensors),
         "vocabulary.txt": model.vocabulary.to_bytes(),
     }
@@ -41,13 +44,14 @@ def deciding_files(model: Model) -> dict[str, bytes]:
 @lru_cache(maxsize=4)
 def digest(model: Model) -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
-    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(deciding_files(model).items()))
+    files = deciding_files(model, errors="surrogatepass")  # it cannot be saved, but it can be asked
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
     return hashlib.sha256("".join(lines).encode()).hexdigest()
 
 
-def indented(value: Any) -> bytes:
+def indented(value: Any, *, errors: str = "strict") -> bytes:
     """Plain data as the JSON of a file."""
     try:
-        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(errors=errors)
     except (TypeError, ValueError) as error:
         raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None

@@ -87,8 +87,8 @@ class Model:
         return np.array(self.classes)[self.predict_proba(texts).argmax(axis=1)]
 
     def read(self, text: str) -> Read:
-        """The known tokens of one text, and where they stand."""
-        if len(a_text(text, "`text`")) <= SHORT:
+        """The known tokens of one text, and where they stand; by kernels, if these are awake or the text is long."""
+        if len(a_text(text, "`text`")) <= SHORT and is_asleep():
             return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
         return read_long(text, lexicon_of(self.vocabulary, self.tokeniser), self.tokeniser, self.extra is not None)
 
