@@ -18,7 +18,7 @@ LEFT = {
     "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
-        *("reliability.png", "words.png", "why.html"),
+        *("reliability.png", "words.png", "why.html", "why.gif", "reviews.html", "review.gif"),
     },
 }
 NOT_RUN = {

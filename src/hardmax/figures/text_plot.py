@@ -17,7 +17,7 @@ from hardmax.figures.text_scene import TextScene
 from hardmax.foreign import harmless_label
 from hardmax.wording import EXTRA
 
-MOST_NAMED = 26
+MOST_NAMED = 22
 _WIDTH = 6.4
 _DOT, _STAR, _MEAN = 26.0, 150.0, 80.0  # areas of marks
 _MEAN_NAME = "mean"

@@ -15,7 +15,7 @@ from hardmax.foreign import harmless_html
 from hardmax.wording import EXTRA
 
 WIDTH = 440.0
-MOST_NAMED, LONGEST_NAME = 26, 28
+MOST_NAMED, LONGEST_NAME = 22, 28
 _LETTERS = 13.5  # height of letters, in the units of the picture
 _LINE = 1.25 * _LETTERS
 _DISTANCES = (3.0, 8.0, 15.0, 24.0, 35.0, 48.0, 63.0, 80.0, 99.0, 120.0)

@@ -126,7 +126,7 @@ def content(account: Account, heading: str) -> str:
     notes = "".join(f"<p>{harmless_html(line)}</p>" for line in unknown(account))
     *by_word, by_leader = (_table(table, account) for table in ledgers_of(account, MOST_ROWS))
     text = f'<div class="hardmax-text" dir="auto" lang="">{_text(account)}</div>'
-    beside = f"<aside>{_picture(account) if account.words else ''}{by_leader}</aside>"
+    beside = f"<aside>{_picture(account) if account.known else ''}{by_leader}</aside>"
     parts = f'<div class="hardmax-parts">{text}{beside}{"".join(by_word)}</div>'
     return f"{head}{notes}{_told(account)}{_classes(account)}{parts}"
 
