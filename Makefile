@@ -4,15 +4,22 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test lint types layers unit coverage mutate soak bench release clean
+.PHONY: demo test browser lint types layers unit coverage mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
 	$(BIN)/hardmax reproduce all --quick --output demo/paper
 
 # Two at a time: the type checker has a core for itself while the tests begin.
-test: .venv/ready
+test: .venv/ready browser
 	$(MAKE) --no-print-directory --jobs 2 lint types layers unit
+
+# Pages are tried in Debian's Chromium; where it cannot be had, those tests are skipped, and say so.
+INSTALL_BROWSER := DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends chromium
+browser:
+	@command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null || \
+	{ command -v apt-get >/dev/null && { $(INSTALL_BROWSER) || { apt-get update --quiet && $(INSTALL_BROWSER); }; }; } \
+	    >/dev/null 2>&1 || echo "Chromium is not installed: tests of pages in a browser are skipped"
 
 lint: .venv/ready
 	$(BIN)/ruff check .

@@ -41,6 +41,7 @@ _HOMES = {
     "check_theorem": "hardmax.limits.theorem",
     "limit": "hardmax.limits.finding",
     "load": "hardmax.text.shipped",
+    "report": "hardmax.text.explain.report",
     "simulate": "hardmax.runs.simulation",
     "step": "hardmax.runs.stepping",
     "verify": "hardmax.limits.certifying",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from hardmax.runs.stops import Stop as Stop
     from hardmax.runs.trajectories import Trajectories as Trajectories
     from hardmax.runs.trajectory import Trajectory as Trajectory
+    from hardmax.text.explain.report import report as report
     from hardmax.text.shipped import load as load
     from hardmax.text.text_model import TextModel as TextModel
     from hardmax.tokens.batches import Ragged as Ragged

@@ -24,11 +24,11 @@ def on_a_terminal(*arguments: str, columns: int, kind: str = "xterm") -> str:
     return shown
 
 
-def on_a_terminal_here(*arguments: str, columns: int) -> str:
+def on_a_terminal_here(*arguments: str, columns: int, colors: bool = False) -> str:
     """The same for a command that runs in this process: its imports are those of the tests before."""
     reader, terminal = pty.openpty()
     shown: list[str] = []
-    watching = threading.Thread(target=lambda: shown.append(_read(reader)))
+    watching = threading.Thread(target=lambda: shown.append(_read(reader, colors)))
     watching.start()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(columns))
@@ -47,7 +47,7 @@ def on_a_terminal_here(*arguments: str, columns: int) -> str:
     return shown[0]
 
 
-def _read(reader: int) -> str:
+def _read(reader: int, colors: bool = False) -> str:
     """All that is written to a terminal until the last writer has left, which Linux tells by an error."""
     shown = bytearray()
     try:
@@ -56,4 +56,5 @@ def _read(reader: int) -> str:
     except OSError:
         pass
     os.close(reader)
-    return re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", shown.decode()).replace("\r", "")
+    text = shown.decode().replace("\r", "")
+    return text if colors else re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", text)

@@ -23,7 +23,7 @@ LEFT = {
     "docs/paper.md": {"reproduced"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
-        *("reliability.png", "words.png", "why.html", "scored.parquet"),
+        *("reliability.png", "words.png", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
     },
 }
 NOT_RUN = {

@@ -1,12 +1,15 @@
 """`hardmax explain` as people use it: a text, a file, a pipe; for the eye, as a page, as a document."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_evaluate import make_model
+
+from hardmax.text.explain.sentence import sentence
 
 TEXT = "A superb film, <b>superb</b>, with one awful plot."
 
@@ -66,6 +69,26 @@ def test_on_a_terminal_the_text_comes_first(here: Path):
     assert screen.index("A superb film") < screen.index("leaders")
 
 
+def test_a_terminal_has_the_words_in_the_colours_of_their_classes_and_a_sentence(here: Path):
+    screen = on_a_terminal_here("explain", TEXT, "--model", "model", columns=120, colors=True)
+    looks = {word: set(re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen)) for word in ("superb", "awful", "film")}
+    assert looks["superb"] != looks["awful"]
+    assert all("1" in look.split(";") and "4" in look.split(";") for look in looks["superb"] | looks["awful"])
+    told = "".join(bit.text for bit in sentence(make_model().explain(TEXT)))
+    assert told in re.sub(r"\x1b\[[0-9;]*m", "", screen)
+
+
+def test_no_colour_reaches_a_pipe(hardmax: Command, here: Path):
+    assert "\x1b" not in explain(hardmax, TEXT).out
+
+
+def test_the_layers_are_written_as_a_film(hardmax: Command, here: Path):
+    pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
+    outcome = explain(hardmax, TEXT, "--gif", "film.gif")
+    assert (outcome.code, outcome.err) == (0, "wrote film.gif\n")
+    assert (here / "film.gif").read_bytes().startswith(b"GIF8")
+
+
 def test_nothing_is_known_of_an_empty_text(hardmax: Command, here: Path):
     for text in ("", "xyzzy"):
         outcome = explain(hardmax, text)
@@ -91,6 +114,8 @@ def test_a_model_with_a_wrong_hash_is_refused(hardmax: Command, here: Path):
         (("-f", "nowhere.txt"), ("`nowhere.txt` does not exist", "a text")),
         (("-f", "."), ("`.` is a folder",)),
         (("text", "--html", "page.png"), ("--html", ".html")),
+        (("text", "--gif", "film.png"), ("--gif", ".gif")),
+        (("text", "--gif", "nowhere/film.gif"), ("--gif", "folder does not exist")),
     ],
 )
 def test_what_cannot_be_done_is_refused_in_one_line(arguments: tuple, words: tuple, hardmax: Command, here: Path):

@@ -190,7 +190,9 @@ def text_calls() -> Iterator[Call]:
         token="t",
     )
     yield _call("load", hm.load, name_or_path="saved_model")
-    yield _call("Explanation.save", model.explain("a great film").save, path="why.html")
+    why = model.explain("a great film")
+    yield _call("Explanation.save", why.save, path="why.html")
+    yield _call("report", hm.report, explanations=[why, why], path="both.html")
     yield _call("frequent_leaders", frequent_leaders, model=model, found=model.analyse(texts), most=3)
     yield _call("measure_standing", measure_standing, model=model, texts=texts, at_most=3, seed=0)
     yield _call("share_inside", share_inside, model=model, texts=texts, spans=[[(0, 1)] for _ in texts], first=1)

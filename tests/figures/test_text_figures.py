@@ -20,7 +20,7 @@ from hardmax.figures.style import save_figure
 from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
 from hardmax.text.evaluation.leading import Leader, frequent_leaders
 from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
-from hardmax.text.explain.showing import _STYLE
+from hardmax.text.explain.page import STYLE
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.log import Epoch
@@ -200,7 +200,8 @@ def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
 
 def test_the_second_of_two_classes_has_the_colour_of_what_speaks_for_it():
     assert (look_of_class(0, 2)[0], look_of_class(1, 2)[0]) == (AGAINST, FOR)
-    assert f".hardmax-for{{background:{FOR}33" in _STYLE
+    assert f".c0{{--hardmax-color:{FOR};" in STYLE
+    assert f".c1{{--hardmax-color:{AGAINST};" in STYLE
     assert len({look_of_class(number, 5) for number in range(5)}) == 5
     model = MODELS["in the plane"]
     drawn = draw_embedding(model, leaders_of(model), axes())

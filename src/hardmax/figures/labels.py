@@ -6,17 +6,23 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.figures.free_places import ALL_ROUND, Box, free_offset
 from hardmax.figures.mpl import Annotation, Axes, Bbox, FigureCanvasAgg, withStroke
 from hardmax.figures.palette import FAINT, INK
 from hardmax.foreign import harmless_label
 
 _DISTANCES = (2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0)  # from the edge of the mark in points, the nearest first
-_DIRECTIONS = 16
 _NEAR = 6.0  # up to here it is plain which mark a word belongs to
 
 
 def place_labels(
-    places: np.ndarray, words: Sequence[str], reaches: Sequence[float], ax: Axes, *, size: float = 8
+    places: np.ndarray,
+    words: Sequence[str],
+    reaches: Sequence[float],
+    ax: Axes,
+    *,
+    size: float = 8,
+    directions: Sequence[int] = ALL_ROUND,
 ) -> list[Annotation]:
     """A label for each place, the first come first served; those for which there is no room are left out.
 
@@ -24,21 +30,23 @@ def place_labels(
     and its place in the figure. A word that has to stand off is joined to its mark by a thin line.
     """
     renderer = FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
-    inside = _in_points(ax.get_window_extent(renderer), renderer)
+    inside = Box(*map(float, _in_points(ax.get_window_extent(renderer), renderer).extents))
     middles = (ax.transData.transform(places) / _pixels(renderer)).tolist()
-    marks = [_around(x, y, reach) for (x, y), reach in zip(middles, reaches, strict=True)]
-    taken: list[Bbox] = []
+    marks = [Box.around(x, y, reach, reach) for (x, y), reach in zip(middles, reaches, strict=True)]
+    taken: list[Box] = []
     placed = []
     for number, word in enumerate(words):
         label = _write(word, places[number].tolist(), ax, size)
         box = _in_points(label.get_window_extent(renderer), renderer).padded(1)
         others = [mark for other, mark in enumerate(marks) if other != number]
-        offset = _free_offset(box, reaches[number], inside, [*taken, *others])
+        x, y = middles[number]
+        reach, size_of_box = reaches[number], (box.width, box.height)
+        offset = free_offset((x, y), size_of_box, reach, inside, [*taken, *others], _DISTANCES, directions)
         if offset is None:
             label.remove()
             continue
         label.set_position(offset)
-        taken.append(box.translated(*offset))
+        taken.append(Box.around(x + offset[0], y + offset[1], box.width / 2, box.height / 2))
         placed.append(label)
         _join(places[number].tolist(), offset, box, reaches[number], ax)
     return placed
@@ -61,19 +69,6 @@ def _write(word: str, place: list[float], ax: Axes, size: float) -> Annotation:
     return label
 
 
-def _free_offset(box: Bbox, reach: float, inside: Bbox, taken: Sequence[Bbox]) -> tuple[float, float] | None:
-    """Where to put the middle of a box, in points from its mark, so that it overlaps nothing."""
-    for distance in _DISTANCES:
-        for turn in range(_DIRECTIONS):
-            angle = 2 * math.pi * turn / _DIRECTIONS
-            x = (reach + distance + box.width / 2) * math.cos(angle)
-            y = (reach + distance + box.height / 2) * math.sin(angle)
-            moved = box.translated(x, y)
-            if _contains(inside, moved) and not any(moved.overlaps(other) for other in taken):
-                return x, y
-    return None
-
-
 def _join(place: list[float], offset: tuple[float, float], box: Bbox, reach: float, ax: Axes) -> None:
     """A thin line from a mark to the edge of its word, if the word stands off."""
     x, y = offset
@@ -88,14 +83,6 @@ def _join(place: list[float], offset: tuple[float, float], box: Bbox, reach: flo
         zorder=7,
         arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkA": 0, "shrinkB": 0},
     )
-
-
-def _contains(outer: Bbox, inner: Bbox) -> bool:
-    return outer.x0 <= inner.x0 and inner.x1 <= outer.x1 and outer.y0 <= inner.y0 and inner.y1 <= outer.y1
-
-
-def _around(x: float, y: float, reach: float) -> Bbox:
-    return Bbox.from_extents(x - reach, y - reach, x + reach, y + reach)
 
 
 def _pixels(renderer: Any) -> float:

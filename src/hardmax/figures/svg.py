@@ -94,7 +94,7 @@ def _hull(corners: np.ndarray) -> str:
     if not len(corners):
         return ""
     return (
-        f'<path class="hull" d="M{_joined(corners)}z" fill="currentColor" fill-opacity=".07" stroke="currentColor" '
+        f'<path class="hull" d="M{joined(corners)}z" fill="currentColor" fill-opacity=".07" stroke="currentColor" '
         'stroke-opacity=".35" stroke-linejoin="round"/>'
     )
 
@@ -102,12 +102,12 @@ def _hull(corners: np.ndarray) -> str:
 def _origin(sketch: Sketch, window: Window) -> str:
     x, y = window.places(np.zeros(2)).tolist()
     inside = sketch.equal_scales and min(x, y) >= 0 and bool((window.size >= (x, y)).all())
-    plus = f"M{_number(x - 4)} {_number(y)}h8m-4 -4v8"
+    plus = f"M{tenths(x - 4)} {tenths(y)}h8m-4 -4v8"
     return f'<path class="origin" d="{plus}" stroke="currentColor" stroke-opacity=".5"/>' if inside else ""
 
 
 def _lines(path: np.ndarray, color: str) -> str:
-    ways = [_joined(path[:, token]) for token in range(path.shape[1]) if np.ptp(path[:, token], axis=0).max() >= 1]
+    ways = [joined(path[:, token]) for token in range(path.shape[1]) if np.ptp(path[:, token], axis=0).max() >= 1]
     if not ways:
         return ""
     return (
@@ -120,7 +120,7 @@ def _dots(places: np.ndarray, color: str, size: float, opacity: float) -> str:
     """A line without length that has round ends is a dot, in a third of the letters of a circle."""
     if not len(places):
         return ""
-    dots = "".join(f"M{_joined([place])}h0" for place in places)
+    dots = "".join(f"M{joined([place])}h0" for place in places)
     name = "starts" if opacity < 1 else "ends"
     return (
         f'<path class="{name}" d="{dots}" fill="none" stroke="{color}" stroke-width="{size}" stroke-linecap="round" '
@@ -131,34 +131,35 @@ def _dots(places: np.ndarray, color: str, size: float, opacity: float) -> str:
 def _stars(places: np.ndarray, color: str) -> str:
     if not len(places):
         return ""
-    stars = "".join(f"M{_joined([place])}{_STAR_AROUND}" for place in places)
+    stars = "".join(f"M{joined([place])}{_STAR_AROUND}" for place in places)
     return (
         f'<path class="leaders" d="{stars}" fill="{color}" stroke="currentColor" stroke-width=".6" '
         'stroke-linejoin="round"/>'
     )
 
 
-def _star_around() -> str:
+def star_around(radius: float) -> str:
     """A star in steps, for a pen that stands in its middle."""
     angles = [math.pi / 2 + math.pi * corner / 5 for corner in range(10)]
-    radii = [_STAR if corner % 2 == 0 else 0.45 * _STAR for corner in range(10)]
+    radii = [radius if corner % 2 == 0 else 0.45 * radius for corner in range(10)]
     corners = [(r * math.cos(a), -r * math.sin(a)) for r, a in zip(radii, angles, strict=True)]
     steps = [(x - u, y - v) for (u, v), (x, y) in zip([(0.0, 0.0), *corners[:-1]], corners, strict=True)]
-    first, *rest = (f"{_number(x)} {_number(y)}" for x, y in steps)
+    first, *rest = (f"{tenths(x)} {tenths(y)}" for x, y in steps)
     return f"m{first}l{' '.join(rest)}z"
 
 
-def _joined(places: Iterable[Sequence[float] | np.ndarray]) -> str:
-    return " ".join(f"{_number(float(x))} {_number(float(y))}" for x, y in places)
+def joined(places: Iterable[Sequence[float] | np.ndarray]) -> str:
+    """Places as a path has them, one after the other."""
+    return " ".join(f"{tenths(float(x))} {tenths(float(y))}" for x, y in places)
 
 
-def _number(value: float) -> str:
+def tenths(value: float) -> str:
     """A tenth of a pixel is fine enough.
 
-    >>> _number(12.34), _number(5.0), _number(-0.04)
+    >>> tenths(12.34), tenths(5.0), tenths(-0.04)
     ('12.3', '5', '0')
     """
     return f"{round(value, 1) + 0.0:.1f}".removesuffix(".0")
 
 
-_STAR_AROUND = _star_around()
+_STAR_AROUND = star_around(_STAR)

@@ -35,9 +35,10 @@ def test_words_end_where_the_run_ends(seed, layers):
     cloud, counts = tied(seed)
     model = word_model(cloud, layers=layers, alpha="1/2")
     read = model.read(said(counts)).encoded
-    found, says = model.weigh_words(read)
+    found, places = model.weigh_words(read)
     run = walk_cloud(cloud.astype(float), counts, model.dynamics, layers)
-    assert np.allclose(says, ends(run, layers) @ model.decoder.T, atol=1e-12)
+    assert np.allclose(places, ends(run, layers), atol=1e-12)
+    says = model.prepared.decoding.says(places)
     assert found.logits[0] == pytest.approx(model.bias + counts @ says / counts.sum(), abs=1e-12)
 
 
@@ -47,7 +48,8 @@ def test_where_words_end_adds_up_to_the_logits(layers):
     for changes in several:
         model = small_model(2, layers=layers, **changes)
         for text in random_texts(20):
-            found, says = model.weigh_words(model.read(text).encoded)
+            found, places = model.weigh_words(model.read(text).encoded)
+            says = model.prepared.decoding.says(places)
             shares = found.counts / max(found.counts.sum(), 1)
             assert found.logits[0] == pytest.approx(model.prepared.bias + shares @ says, abs=1e-12)
 

@@ -6,15 +6,17 @@ import typer
 
 from hardmax.cli.options import AsJson, check_target
 from hardmax.cli.output import is_terminal, narrate, print_json, print_text
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_text
+from hardmax.errors import InputError, need
+from hardmax.figures.palette import place_of_class
+from hardmax.foreign import harmless_line, harmless_text
 from hardmax.tokens.reading import decode, read_bytes, shown_name
 
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
 
 DEFAULT_MODEL = "imdb-2d"
-STYLES = {"": "", "for": "underline blue", "against": "reverse red", "left out": "dim"}
+# How words look on a terminal, by the place of their class in the cycle of colours of pages and figures.
+LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
 
 
 def explain_command(
@@ -22,7 +24,11 @@ def explain_command(
     file: Annotated[str | None, typer.Option("--file", "-f", help="Read the text from a file instead.")] = None,
     model: Annotated[str, typer.Option(help="The folder of a model, or the name of one that ships.")] = DEFAULT_MODEL,
     html: Annotated[
-        str | None, typer.Option(help="Write a page with the words that count marked to a .html file.")
+        str | None, typer.Option(help="Write a page with the words that count marked, and a picture, to a .html file.")
+    ] = None,
+    gif: Annotated[
+        str | None,
+        typer.Option(help="Write the words going through the layers to a .gif file (needs the extra figures)."),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -33,6 +39,9 @@ def explain_command(
     """
     if html is not None:
         check_target(html, "--html", (".html", ".htm"))
+    if gif is not None:
+        check_target(gif, "--gif", (".gif",))
+        need("`--gif`", "figures")
     content = _read_text(text, file)
 
     from hardmax.text.shipped import load  # only now, since it takes a while to come
@@ -41,6 +50,9 @@ def explain_command(
     if html is not None:
         explanation.save(html)
         narrate(f"wrote {html}")
+    if gif is not None:
+        explanation.animate(gif)
+        narrate(f"wrote {gif}")
     if as_json:
         print_json(explanation.to_dict())
     else:
@@ -65,12 +77,29 @@ def _show(explanation: "Explanation") -> None:
     from rich.text import Text
 
     from hardmax.text.explain.excerpt import pieces
+    from hardmax.text.explain.sentence import sentence
 
-    marked = Text()
+    marked, told = Text(), Text()
     for piece in pieces(explanation):
         text = harmless_text(piece.text)
-        style = STYLES[piece.side] + " bold" * piece.leads
-        marked.append(f"\n{text}\n" if piece.side == "left out" else text, style)
+        if piece.side == "left out":
+            marked.append(f"\n{text}\n", "dim")
+        elif piece.vote is None:
+            marked.append(text)
+        else:
+            marked.append(text, _look(piece.vote.side, explanation) + " bold underline" * piece.leads)
+    for bit in sentence(explanation):
+        told.append(
+            harmless_line(bit.text), "" if bit.side is None else f"{_look(bit.side, explanation)} bold underline"
+        )
     console = Console(highlight=False)
     console.print(marked, "\n")
+    if told:
+        console.print(told, "\n")
     console.print(Text(str(explanation)))
+
+
+def _look(side: int, explanation: "Explanation") -> str:
+    """The look of a class; the second of two is reversed, so that it is not told by colour alone."""
+    place = int(place_of_class(side, len(explanation.model.classes)))
+    return f"{LOOKS[place % len(LOOKS)]}{' reverse' * (place % 2)}"

@@ -1,5 +1,7 @@
 """The account of a text: what every word has to do with the outcome, and how the logit adds up."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -7,12 +9,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax.dynamics import Dynamics
+from hardmax.text.explain.margin import Margin, nearest_change
+from hardmax.text.model.analysis import Analysis
+from hardmax.text.model.contents import digest
 from hardmax.text.model.masses import walk_cloud
+from hardmax.text.model.model import Model
 from hardmax.wording import EXTRA, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.runs.trajectory import Trajectory
 
+_LAYERS_SHOWN = 8
 Label = str | int | float | bool
 
 
@@ -31,11 +38,8 @@ class Word:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as plain data."""
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _OF_ANY_WORD}
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in _NOT_ITS_OWN}
         return {"word": self.word, "spans": self.spans, "count": self.count} | own
-
-
-_OF_ANY_WORD = {each.name for each in fields(Word)}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,30 +57,111 @@ class Vote(Word):
 
     leader: str | None  # the word that it follows, itself if it leads; None if it is with several, or with nobody yet
     vote: float  # its share of the words times what the decoder says of where it ends
+    side: int = field(repr=False)  # the number of the class for which its leader speaks, or itself if it has none
+
+
+_NOT_ITS_OWN = {"side", *(each.name for each in fields(Word))}
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Account:
-    """All that is known of one text, as data; an `Explanation` also shows and saves itself."""
+    """All that is known of one text, as data; an `Explanation` also shows and saves itself.
+
+    Rows of arrays are the known words in the order in which they appear, and the extra token, if there is one, last.
+    """
 
     text: str
-    label: Label
-    probability: float
-    probabilities: dict[Label, float]
-    towards: Label
-    logit: float
-    bias: float
-    ledger: tuple[Share, ...]  # every known word, the largest contributions first
-    counting: tuple[Vote, ...]  # the words that count, the largest votes first
-    neutral: float  # the share of the words said that follow the neutral leader
-    rest: float  # what these add together, and the extra token
-    has_neutral: bool
-    points: np.ndarray  # the cloud, in the order in which words appear
-    voices: np.ndarray  # how much each of them counts
-    dynamics: Dynamics
-    layers: int | float
+    model: Model = field(repr=False)
+    found: Analysis  # of this text alone
+    places: Sequence[np.ndarray]  # where each word stands, as in `Word.places`
+    ends: np.ndarray  # (words, d) where each word is after the last layer, or for ever
+
+    # ---------------------------------------------------------------- the outcome
 
     @property
+    def label(self) -> Label:
+        """The most probable class."""
+        return self.model.classes[self._best]
+
+    @property
+    def probability(self) -> float:
+        """How probable it is."""
+        return float(self.found.probabilities[0, self._best])
+
+    @property
+    def probabilities(self) -> dict[Label, float]:
+        """How probable each class is."""
+        return dict(zip(self.model.classes, self.found.probabilities[0].tolist(), strict=True))
+
+    @property
+    def towards(self) -> Label:
+        """The class for which positive numbers speak: the second of two classes, else the label itself."""
+        return self.model.classes[1 if len(self.model.bias) == 1 else self._best]
+
+    @property
+    def logit(self) -> float:
+        """The score of that class."""
+        return float(self.found.logits[0, self._row])
+
+    @property
+    def bias(self) -> float:
+        """What a text without words has for a score."""
+        return float(self.model.prepared.bias[self._row])
+
+    # ---------------------------------------------------------------- the two ledgers
+
+    @cached_property
+    def ledger(self) -> tuple[Share, ...]:
+        """Every known word, the largest contributions first."""
+        contributions = self.found.masses * self.model.prepared.scores[self.found.ids, self._row]
+        rows = zip(
+            self.words,
+            self.places,
+            self.found.counts.tolist(),
+            self.found.masses.tolist(),
+            contributions.tolist(),
+            self.leads.tolist(),
+            strict=True,
+        )
+        shares = [
+            Share(word=word, places=places, count=count, mass=mass, contribution=part, leads=leads)
+            for word, places, count, mass, part, leads in rows
+        ]
+        return tuple(sorted(shares, key=lambda share: -abs(share.contribution)))
+
+    @cached_property
+    def counting(self) -> tuple[Vote, ...]:
+        """The words that count, the largest votes first."""
+        votes = [
+            Vote(
+                word=self.words[t],
+                places=self.places[t],
+                count=int(self.found.counts[t]),
+                leader=self.words[self.follows[t]] if self.follows[t] >= 0 else None,
+                vote=float(self.votes[t]),
+                side=int(self.sides[t]),
+            )
+            for t in np.flatnonzero(self.found.counting).tolist()
+        ]
+        return tuple(sorted(votes, key=lambda vote: -abs(vote.vote)))
+
+    @property
+    def neutral(self) -> float:
+        """The share of the words said that follow the neutral leader."""
+        words = self.found.ids < len(self.model.vocabulary)
+        return float(self.voices[words & ~self.found.counting].sum() / max(self.voices[words].sum(), 1))
+
+    @property
+    def rest(self) -> float:
+        """What these add together, and the extra token."""
+        return math.fsum(self.votes[~self.found.counting])
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether the model has a neutral leader."""
+        return self.model.has_neutral
+
+    @cached_property
     def leaders(self) -> tuple[Share, ...]:
         """The words that lead, those with the largest mass first; a neutral leader is no word, and is left out."""
         leading = [share for share in self.ledger if share.leads and not (self.has_neutral and share.word == EXTRA)]
@@ -85,12 +170,91 @@ class Account:
     @property
     def known(self) -> int:
         """How many distinct words of the text the model knows; 0: the answer says nothing about this text."""
-        return sum(share.word != EXTRA for share in self.ledger)
+        return int((self.found.ids < len(self.model.vocabulary)).sum())
+
+    # ---------------------------------------------------------------- the cloud
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """What the words are, in the order of all arrays."""
+        surfaces, tokens = self.model.vocabulary.surfaces, len(self.model.vocabulary)
+        return tuple(surfaces[token] if token < tokens else EXTRA for token in self.found.ids.tolist())
+
+    @cached_property
+    def points(self) -> np.ndarray:
+        """The cloud, (words, d)."""
+        return self.model.prepared.table[self.found.ids]
+
+    @cached_property
+    def voices(self) -> np.ndarray:
+        """How much each of the words counts."""
+        return self.model.prepared.voices(self.found.counts)
+
+    @cached_property
+    def votes(self) -> np.ndarray:
+        """What each of the words adds to the logit by ending where it ends."""
+        says = self.model.prepared.decoding.says(self.ends)[:, self._row]
+        return self.voices / max(self.voices.sum(), 1) * says
+
+    @property
+    def leads(self) -> np.ndarray:
+        """Which of the words lead."""
+        return self.found.leader_since >= 0
+
+    @property
+    def follows(self) -> np.ndarray:
+        """The place of the leader to whom alone each of the words attends at the last layer; -1: there is none such."""
+        return self.found.follows
+
+    @cached_property
+    def sides(self) -> np.ndarray:
+        """The number of the class for which the leader of each of the words speaks, or itself where it has none."""
+        leaders = np.where(self.follows >= 0, self.found.ids[self.follows], 0)
+        own = self.model.prepared.decoding.says(self.ends)
+        says = np.where(self.follows[:, None] >= 0, self.model.prepared.scores[leaders], own)
+        return (says[:, 0] >= 0).astype(np.int64) if says.shape[1] == 1 else says.argmax(axis=1)
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """The parameters of a layer."""
+        return self.model.dynamics
+
+    @property
+    def layers(self) -> int | float:
+        """How many layers there are."""
+        return self.model.layers
 
     @cached_property
     def trajectory(self) -> "Trajectory | None":
         """The run of the cloud through the layers; None if it is empty."""
         return walk_cloud(self.points, self.voices, self.dynamics, self.layers) if len(self.points) else None
+
+    @cached_property
+    def path(self) -> np.ndarray:
+        """Where every word is at every layer, (layers + 1, words, d), the extra token last, as in `words`.
+
+        Of infinitely many layers: those up to eight after the last that changes whom anybody attends to, and where
+        words end for ever.
+        """
+        run = self.trajectory
+        if run is None:
+            return np.empty((int(self.layers) + 1 if math.isfinite(self.layers) else 2, 0, self.model.dimension))
+        if math.isfinite(self.layers) or run.settled_at is None:
+            return np.stack([run.floats_at(layer) for layer in range(run.layers + 1)])
+        walked = [run.floats_at(layer) for layer in range(run.settled_at + _LAYERS_SHOWN + 1)]
+        return np.stack([*walked, run.float_ends()])
+
+    @cached_property
+    def margin(self) -> Margin | None:
+        """How far the nearest change of an attended set is: the smallest lead of all words and layers, as a share of
+        |A| R² (see `Margin`); None where nobody has a choice."""
+        return None if self.trajectory is None else nearest_change(self.trajectory, self.words, self.layers)
+
+    @property
+    def model_hash(self) -> str:
+        """Which model it was, as 64 hexadecimal digits: in its folder `sha256sum config.json model.safetensors
+        vocabulary.txt | sha256sum` prints the same."""
+        return digest(self.model)
 
     def to_dict(self) -> dict[str, Any]:
         """Label, probabilities, leaders and ledger as plain data, ready for JSON."""
@@ -111,3 +275,12 @@ class Account:
             "leaders": [share.to_dict() for share in self.leaders],
             "ledger": [share.to_dict() for share in self.ledger],
         }
+
+    @cached_property
+    def _best(self) -> int:
+        return int(self.found.probabilities[0].argmax())
+
+    @property
+    def _row(self) -> int:
+        """The row of the decoder that `logit` and the ledgers are about."""
+        return 0 if len(self.model.bias) == 1 else self._best

@@ -18,7 +18,7 @@ _NEAR_SPACE = 30  # characters in which to find a space, so that words are not c
 
 Side = Literal["", "for", "against", "left out"]
 Span = tuple[int, int]
-Mark = tuple[int, int, Side, bool]
+Mark = tuple[int, int, Side, bool, Vote]
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,16 @@ class Piece:
     text: str
     side: Side = ""
     leads: bool = False
+    vote: Vote | None = None  # of the word that counts
 
 
-def pieces(account: Account) -> list[Piece]:
-    """The text from its beginning to its end. Where words overlap, leaders come first, by mass, then larger votes."""
+def pieces(account: Account, most: int = WHOLE) -> list[Piece]:
+    """The text from its beginning to its end. Where words overlap, leaders come first, by mass, then larger votes.
+
+    Of a text of more than `most` characters, so many are there.
+    """
     text = account.text
-    windows = _windows(text, account.leaders)
+    windows = _windows(text, account.leaders, most)
     marks = _marks(account, windows)
     found, at = [], 0
     for first, last in windows:
@@ -43,16 +47,16 @@ def pieces(account: Account) -> list[Piece]:
     return [piece for piece in [*found, *_left_out(at, len(text))] if piece.text]
 
 
-def _windows(text: str, leaders: tuple[Share, ...]) -> list[Span]:
+def _windows(text: str, leaders: tuple[Share, ...], most: int) -> list[Span]:
     """What is shown, in order, without overlaps."""
-    if len(text) <= WHOLE:
+    if len(text) <= most:
         return [(0, len(text))]
     windows = [_window(text, 0)]
     for time in range(_TIMES):
         for leader in leaders:
             # The first word and the last of a phrase may be far apart.
             windows += [_window(text, place) for place in leader.places[time : time + 1].ravel().tolist()]
-    windows = windows[: WHOLE // (2 * AROUND)]
+    windows = windows[: most // (2 * AROUND)]
     merged: list[Span] = []
     for first, last in sorted(windows):
         if merged and first <= merged[-1][1]:
@@ -85,8 +89,8 @@ def _marks(account: Account, windows: list[Span]) -> list[Mark]:
         for start, end in _standing_in(windows, vote.places):
             if taken.find(1, start, end) < 0:
                 taken[start:end] = b"\1" * (end - start)
-                marks.append((start, end, side, vote.word in mass))
-    return sorted(marks)
+                marks.append((start, end, side, vote.word in mass, vote))
+    return sorted(marks, key=lambda mark: mark[:2])
 
 
 def _standing_in(windows: list[Span], places: np.ndarray) -> list[list[int]]:
@@ -101,10 +105,10 @@ def _standing_in(windows: list[Span], places: np.ndarray) -> list[list[int]]:
 def _inside(text: str, first: int, last: int, marks: list[Mark]) -> list[Piece]:
     """The pieces of one window; a mark that reaches beyond it is cut."""
     found, at = [], first
-    for start, end, side, leads in marks:
+    for start, end, side, leads, vote in marks:
         if start < last and first < end:
             start, end = max(start, first), min(end, last)
-            found += [Piece(text[at:start]), Piece(text[start:end], side, leads)]
+            found += [Piece(text[at:start]), Piece(text[start:end], side, leads, vote)]
             at = end
     return [*found, Piece(text[at:last])]
 

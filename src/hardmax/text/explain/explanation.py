@@ -1,20 +1,31 @@
 """An explanation: a few words that lead, and an account of the logit to which every word contributes its part."""
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardmax.checking import file_path
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_json
 from hardmax.text.explain.account import Account
-from hardmax.text.explain.showing import fragment, page, plain
+from hardmax.text.explain.page import fragment, page
+from hardmax.text.explain.picture import scene_of
+from hardmax.text.explain.showing import plain
 from hardmax.tokens.files import write_whole
+from hardmax.wording import chance
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from hardmax.figures.text_scene import TextScene
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Explanation(Account):
     """Why a model says what it says of a text, in two ledgers, which both add up: by leader, `bias` and the
     contributions of the `ledger` are the `logit`; by word, `bias`, the votes of those `counting` and the `rest` are.
+    What takes a run of the engines is worked out when asked for: `trajectory`, `path`, `margin`, `draw`, `animate`.
 
     `towards` is the class for which positive numbers speak: the second of two classes, else the label itself.
     """
@@ -32,6 +43,49 @@ class Explanation(Account):
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
         write_whole(path, content.encode())
+
+    def draw(self, ax: "Axes | None" = None) -> "Axes":
+        """Draw the words in the plane and how far they go, on the axes that are given, or on those of a new figure
+        (extra `figures`): the picture of the page, and the whole way through the layers.
+
+        The side of each class is tinted, the line between is where a text is undecided; leaders are stars, the mean is
+        a triangle, the words that say nothing are a haze. `hardmax.text.explain.picture` says how more than two
+        dimensions are laid into the plane.
+        """
+        from hardmax.figures.inputs import an_axes
+        from hardmax.figures.style import our_look
+        from hardmax.figures.text_plot import draw_text, text_axes
+
+        scene = self._scene()
+        ax = text_axes(scene, self._title()) if ax is None else an_axes(ax, "`ax`")
+        with our_look():
+            draw_text(scene, ax)
+        return ax
+
+    def animate(self, path: str | Path, *, fps: float = 2) -> None:
+        """Write the layers as a `.gif`, or an `.mp4` where ffmpeg is installed, whole or not at all.
+
+        Every frame is a layer, none is made up between two; of infinitely many, the last is where words end.
+        """
+        from hardmax.figures.inputs import a_speed
+        from hardmax.figures.text_plot import film_text
+
+        scene, speed = self._scene(), a_speed(fps, "`fps`")
+        last = len(scene.path) - 1
+        ends = "for ever" if math.isinf(self.layers) else f"layer {last} of {last}"
+
+        def title(layer: int) -> str:
+            return f"{self._title()}   {ends if layer == last else f'layer {layer}'}"
+
+        film_text(scene, file_path(path), title, fps=speed)
+
+    def _scene(self) -> "TextScene":
+        if not self.words:
+            raise InputError("There is nothing to draw: the model knows no word of this text.")
+        return scene_of(self, self.path)
+
+    def _title(self) -> str:
+        return f"{self.label} {chance(self.probability)}"
 
     def __str__(self) -> str:
         return plain(self)

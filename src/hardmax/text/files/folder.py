@@ -5,7 +5,6 @@ may be edited.
 """
 
 import hashlib
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -15,28 +14,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 from safetensors import SafetensorError
-from safetensors.numpy import load, save
+from safetensors.numpy import load
 
 from hardmax.checking import one_of
 from hardmax.errors import InputError
 from hardmax.text.files.card import write_card
 from hardmax.text.files.replacing import find_folder, replace_folder, tidy
+from hardmax.text.model.contents import DTYPES, FORMAT, VERSION, deciding_files, indented
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.files import write_whole
 from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
-from hardmax.wording import plain_depth
 
 Kind = TypeVar("Kind", bound=Model)
 
-FORMAT, VERSION = "hardmax text model", 1
 READ = ("config.json", "model.safetensors", "vocabulary.txt", "metrics.json")
 TRAINING = ("training.jsonl", "training.png")  # log and curve of the training that made the model
 OURS = (*READ, "README.md", "hashes.json", *TRAINING)
 _TRIES = 100
 _WISH = "expected a folder that `save` wrote"
-_DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
 
 
 def write_model(model: Model, folder: Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
@@ -110,29 +107,13 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
 
 
 def _contents(model: Model) -> dict[str, bytes]:
-    tensors = {name: getattr(model, name) for name in _DTYPES if getattr(model, name) is not None}
-    config = {
-        "format": FORMAT,
-        "version": VERSION,
-        "classes": list(model.classes),
-        "layers": plain_depth(model.layers),
-        "alpha": model.alpha,
-        "temperature": model.temperature,
-        "counts": "presence" if model.binary else "all",
-        "tokeniser": model.tokeniser.to_dict(),
-        "dimension": model.dimension,
-        "tokens": len(model.vocabulary),
-        "tensors": sorted(tensors),
-    }
     files = {
-        "config.json": _json(config),
-        "model.safetensors": save(tensors),
-        "vocabulary.txt": model.vocabulary.to_bytes(),
-        "metrics.json": _json(model.metrics),
+        **deciding_files(model),
+        "metrics.json": indented(model.metrics),
         "README.md": write_card(model).encode(),
     }
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    return files | {"hashes.json": _json(hashes)}
+    return files | {"hashes.json": indented(hashes)}
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> dict[str, Any]:
@@ -159,11 +140,11 @@ def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
         raise InputError("model.safetensors is cut off, or no safetensors file.") from None
-    if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(_DTYPES):
+    if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(DTYPES):
         raise InputError(f"model.safetensors holds {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
     for name, tensor in tensors.items():
-        if tensor.dtype != _DTYPES[name]:
-            raise InputError(f"`{name}` is {tensor.dtype}: expected {_DTYPES[name]}.")
+        if tensor.dtype != DTYPES[name]:
+            raise InputError(f"`{name}` is {tensor.dtype}: expected {DTYPES[name]}.")
     return tensors
 
 
@@ -172,13 +153,6 @@ def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, 
     if not isinstance(found, dict):
         raise InputError(f"`{folder / name}` is not a JSON object: {_WISH}.")
     return found
-
-
-def _json(value: Any) -> bytes:
-    try:
-        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
-    except (TypeError, ValueError) as error:
-        raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None
 
 
 def _check_target(target: Path, folder: Path) -> None:

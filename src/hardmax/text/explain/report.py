@@ -1,0 +1,71 @@
+"""Several texts explained on one page, with an index."""
+
+from collections import Counter
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from hardmax.checking import file_path, short
+from hardmax.errors import InputError
+from hardmax.foreign import harmless_html
+from hardmax.text.explain.account import Account
+from hardmax.text.explain.page import content, document, footer, opening, short_name
+from hardmax.tokens.files import write_whole
+from hardmax.wording import chance, counted
+
+_OPENING = 110  # characters of each text in the index
+
+
+def report(explanations: Iterable[Account], path: str | Path) -> None:
+    """Write explanations, one below the other, to a `.html` file, whole or not at all; an index stands before them.
+
+    >>> from hardmax import load, report
+    >>> model = load("imdb-2d")
+    >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
+    """
+    path = file_path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
+    told = _read(explanations)
+    body = f"<main>{_index(told)}{''.join(_article(n, each) for n, each in enumerate(told, 1))}</main>"
+    write_whole(path, document(f"{counted(len(told), 'text')} explained", body).encode())
+
+
+def _read(explanations: Any) -> list[Account]:
+    wish = "expected a list of explanations, as `model.explain(text)` gives them"
+    if isinstance(explanations, Account) or not isinstance(explanations, Iterable):
+        raise InputError(f"`explanations` is {short(explanations)}: {wish}.")
+    told = list(explanations)
+    if not told:
+        raise InputError(f"`explanations` is empty: {wish}.")
+    for each in told:
+        if not isinstance(each, Account):
+            raise InputError(f"`explanations` holds {short(each)}: {wish}.")
+    return told
+
+
+def _index(told: list[Account]) -> str:
+    rows = "".join(
+        f'<tr><th scope="row">{n}</th><td><bdi>{harmless_html(short_name(each.label))}</bdi></td>'
+        f"<td>{harmless_html(chance(each.probability))}</td>"
+        f'<td class="hardmax-opening" dir="auto"><a href="#text-{n}">'
+        f"{harmless_html(opening(each.text, _OPENING) or '(empty)')}</a></td></tr>"
+        for n, each in enumerate(told, 1)
+    )
+    labels = Counter(short_name(each.label) for each in told)
+    sums = ", ".join(f"{number:,} <bdi>{harmless_html(label)}</bdi>" for label, number in labels.most_common())
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("text", "label", "probability", "first words"))
+    return (
+        f'<nav class="hardmax" id="index" aria-label="Index"><h1 class="hardmax-verdict">'
+        f"<strong>{counted(len(told), 'text')}</strong> explained</h1>"
+        f'<p class="hardmax-told">{sums}.</p><table class="hardmax-index"><thead><tr>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></nav>"
+    )
+
+
+def _article(number: int, account: Account) -> str:
+    name, back = f"Text {number}", '<p class="hardmax-note"><a href="#index">To the index</a></p>'
+    return (
+        f'<article class="hardmax" id="text-{number}" aria-label="{name}"><p class="hardmax-note">{name}</p>'
+        f"{content(account, 'h2')}{footer(account)}{back}</article>"
+    )

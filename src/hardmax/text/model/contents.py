@@ -1,0 +1,57 @@
+"""What decides in a model, as the bytes of its files, and the digest that tells one model from another."""
+
+import hashlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from hardmax.errors import InputError
+from hardmax.text.model.model import Model
+from hardmax.wording import plain_depth
+
+FORMAT, VERSION = "hardmax text model", 1
+DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
+
+
+def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
+    """The settings, the weights and the vocabulary; what was measured, and the card, decide nothing.
+
+    `errors` says what becomes of letters that UTF-8 does not have, in the names of classes.
+    """
+    from safetensors.numpy import save  # not needed to explain a text
+
+    tensors = {name: getattr(model, name) for name in DTYPES if getattr(model, name) is not None}
+    config = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": list(model.classes),
+        "layers": plain_depth(model.layers),
+        "alpha": model.alpha,
+        "temperature": model.temperature,
+        "counts": "presence" if model.binary else "all",
+        "tokeniser": model.tokeniser.to_dict(),
+        "dimension": model.dimension,
+        "tokens": len(model.vocabulary),
+        "tensors": sorted(tensors),
+    }
+    return {
+        "config.json": indented(config, errors=errors),
+        "model.safetensors": save(tensors),
+        "vocabulary.txt": model.vocabulary.to_bytes(),
+    }
+
+
+@lru_cache(maxsize=4)
+def digest(model: Model) -> str:
+    """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
+    files = deciding_files(model, errors="surrogatepass")  # it cannot be saved, but it can be asked
+    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+    return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def indented(value: Any, *, errors: str = "strict") -> bytes:
+    """Plain data as the JSON of a file."""
+    try:
+        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(errors=errors)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None
