@@ -19,6 +19,7 @@ _HOMES = {
     "Cpu": "hardmax.engines.cpu.machine",
     "Dynamics": "hardmax.dynamics",
     "Every": "hardmax.runs.records",
+    "Explanation": "hardmax.text.explain.explanation",
     "FirstOf": "hardmax.runs.stops",
     "Gpu": "hardmax.engines.gpu.machine",
     "InputError": "hardmax.errors",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from hardmax.runs.stops import Stop as Stop
     from hardmax.runs.trajectories import Trajectories as Trajectories
     from hardmax.runs.trajectory import Trajectory as Trajectory
+    from hardmax.text.explain.explanation import Explanation as Explanation
     from hardmax.text.explain.report import report as report
     from hardmax.text.shipped import load as load
     from hardmax.text.text_model import TextModel as TextModel

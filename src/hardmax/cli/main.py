@@ -15,6 +15,7 @@ from typer.models import OptionInfo
 
 from hardmax import __version__
 from hardmax.cli.commands import (
+    card,
     clouds,
     demo,
     doctor,
@@ -54,6 +55,7 @@ app.command("score")(score.score_command)
 app.command("reproduce")(reproduce.reproduce_command)
 app.command("import")(importing.import_command)
 app.command("faithfulness")(faithfulness.faithfulness_command)
+app.command("card")(card.card_command)
 app.command("models")(models.models_command)
 app.command("clouds")(clouds.clouds_command)
 app.command("doctor")(doctor.doctor_command)

@@ -26,3 +26,15 @@ def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.nda
     if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):
         raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {short(labels)}.")
     return numbers
+
+
+def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
+    """The number of the class that a label names.
+
+    >>> number_of_class("good", ("bad", "good"), "`label`")
+    1
+    """
+    # What is no label may have a comparison of its own, which says neither yes nor no.
+    if not isinstance(label, str | int | float | np.generic) or label not in classes:
+        raise InputError(f"{name} must be one of {short(list(classes))}, not {short(label)}.")
+    return classes.index(label)

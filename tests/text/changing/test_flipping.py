@@ -85,9 +85,9 @@ def test_of_more_classes_one_can_be_asked_for():
     found = own.flip(text, to="down")
     assert found.after == "down"
     assert [change.word for change in found.changes] == ["great"]
-    with pytest.raises(InputError, match="`to` must be a class other than"):
+    with pytest.raises(InputError, match="which is the answer: expected another class"):
         own.flip(text, to=own.predict([text])[0])
-    with pytest.raises(InputError, match="`to` must be a class other than"):
+    with pytest.raises(InputError, match="`to` must be one of"):
         own.flip(text, to="sideways")
 
 

@@ -10,6 +10,7 @@ from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, fork, kill
 from text.small_models import small_model
 
 from hardmax.errors import InputError
+from hardmax.text.files import folder as folder_room
 from hardmax.text.files import replacing
 from hardmax.text.files.claims import Claim
 from hardmax.text.text_model import TextModel
@@ -145,3 +146,14 @@ def test_a_damaged_model_is_refused_however_often_it_is_read(place: Path):
     (place / "config.json").write_text("{}")
     with pytest.raises(InputError, match="its hash differs"):
         TextModel.load(place)
+
+
+def test_a_model_that_was_found_beside_its_place_is_read_when_it_is_put_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    place, beside = tmp_path / "model", tmp_path / ".model.0123abcd.new"
+    OLD.save(place)
+    found = [beside]  # as it was called a moment ago: the same folder, which has not changed since
+    monkeypatch.setattr(folder_room, "find_folder", lambda target: found.pop() if found else target)
+    monkeypatch.setattr(folder_room, "_identity", lambda path: (1, 2, 3))
+    assert same(TextModel.load(place), OLD)

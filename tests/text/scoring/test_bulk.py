@@ -429,6 +429,20 @@ def test_two_processes_do_not_write_one_file(reviews: Path, tmp_path: Path):
     assert score(reviews, tmp_path / "out.csv").rows == 50
 
 
+@pytest.mark.parametrize("name", ["mine.txt", "000000.part/", "notes.json", "input/"])
+def test_a_folder_with_files_of_others_is_not_touched(name: str, reviews: Path, tmp_path: Path):
+    mine = tmp_path / "out.csv.parts" / name
+    mine.parent.mkdir()
+    if name.endswith("/"):
+        mine.mkdir()
+    else:
+        mine.write_text("mine")
+    for force in (False, True):
+        with pytest.raises(InputError, match="is where parts are kept, but has"):
+            score(reviews, tmp_path / "out.csv", plan=bulk.Plan(force=force))
+    assert mine.is_dir() if name.endswith("/") else mine.read_text() == "mine"
+
+
 def test_an_input_that_changes_meanwhile_is_told(reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     before = bulk.encode
 

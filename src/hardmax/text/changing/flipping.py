@@ -17,6 +17,7 @@ from hardmax.checking import a_text, short, whole_number
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_line
 from hardmax.text.explain.account import Label
+from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.cutting import JOINT, Span
 from hardmax.wording import chance, counted
@@ -116,10 +117,9 @@ class _Asked:
         before = int(model.predict_proba([text])[0].argmax())
         goal = None
         if to is not None:
-            if to not in model.classes or model.classes.index(to) == before:
-                wish = f"a class other than {model.classes[before]!r}, of {', '.join(map(str, model.classes))}"
-                raise InputError(f"`to` must be {wish}, not {short(to)}.")
-            goal = model.classes.index(to)
+            goal = number_of_class(to, model.classes, "`to`")
+            if goal == before:
+                raise InputError(f"`to` is {short(to)}, which is the answer: expected another class.")
         places: dict[str, list[Span]] = {}
         for token in replace(model.tokeniser, longest_phrase=1).tokens(text):
             places.setdefault(token.surface, []).append((token.start, token.end))

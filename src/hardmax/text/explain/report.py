@@ -9,6 +9,7 @@ from hardmax.checking import file_path, short
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_html
 from hardmax.text.explain.account import Account
+from hardmax.text.explain.explanation import Explanation
 from hardmax.text.explain.page import content, document, footer, opening, short_name
 from hardmax.tokens.files import write_whole
 from hardmax.wording import chance, counted
@@ -16,7 +17,7 @@ from hardmax.wording import chance, counted
 _OPENING = 110  # characters of each text in the index
 
 
-def report(explanations: Iterable[Account], path: str | Path) -> None:
+def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     """Write explanations, one below the other, to a `.html` file, whole or not at all; an index stands before them.
 
     >>> from hardmax import load, report

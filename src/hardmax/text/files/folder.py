@@ -7,6 +7,7 @@ may be edited.
 import hashlib
 import os
 import shutil
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -67,15 +68,11 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
         try:
             return _read(folder if place == target else place, kind)
         except InputError:
-            # A model that is replaced while it is read is half the one and half the other.
-            if tries == _TRIES or _identity(find_folder(target)) == before:
+            # A model that is replaced while it is read is half the one and half the other; one that was found beside
+            # its place, and is put there meanwhile, is not found under its former name.
+            now = find_folder(target)
+            if tries == _TRIES or (now == place and _identity(now) == before):
                 raise
-
-
-def digest(model: Model) -> str:
-    """SHA-256 of all that decides what a model answers: the same for the same answers, whatever was measured."""
-    files = _contents(model)
-    return hashlib.sha256(b"".join(hashlib.sha256(files[name]).digest() for name in READ[:3])).hexdigest()
 
 
 def _identity(folder: Path) -> tuple[int, int, int] | None:
@@ -155,8 +152,16 @@ def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, 
     return found
 
 
+def _is_something_else(target: Path) -> bool:
+    """Whether something is there that is no folder; asked once, since a folder may come and go meanwhile."""
+    try:
+        return not stat.S_ISDIR(target.stat().st_mode)
+    except OSError:
+        return False
+
+
 def _check_target(target: Path, folder: Path) -> None:
-    if target.exists() and not target.is_dir():
+    if _is_something_else(target):
         raise InputError(f"`{folder}` is a file: expected the name of a folder.")
     if _holds_other_things(target):
         raise InputError(f"`{folder}` holds other things: expected a new or empty folder, or one with a model.")

@@ -7,6 +7,7 @@ import numpy as np
 
 from hardmax.checking import a_text, short, whole_number
 from hardmax.errors import InputError
+from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
 
@@ -44,11 +45,9 @@ def keywords(model: Model, label: Any, first: int = 20, *, fewest_texts: int = 1
 
     Words that fewer than `fewest_texts` training texts have are left out.
     """
-    if label not in model.classes:
-        raise InputError(f"`label` must be one of {short(list(model.classes))}, not {short(label)}.")
+    number = number_of_class(label, model.classes, "`label`")
     first = whole_number(first, "`first`", at_least=1)
     fewest_texts = whole_number(fewest_texts, "`fewest_texts`", at_least=0)
-    number = model.classes.index(label)
     known = model.vocabulary
     says = model.prepared.scores[: len(known)]
     mine = (says[:, 0] if number else -says[:, 0]) if says.shape[1] == 1 else says[:, number] - says.mean(axis=1)

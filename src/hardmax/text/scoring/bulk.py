@@ -12,7 +12,7 @@ from typing import Any
 
 from hardmax.errors import InputError
 from hardmax.text.data.corpora import BadRow
-from hardmax.text.files.folder import digest
+from hardmax.text.model.contents import digest
 from hardmax.text.model.model import Model
 from hardmax.text.scoring.ahead import ahead, behind
 from hardmax.text.scoring.answers import Answerer

@@ -6,6 +6,7 @@ part is whole. `job.json` says what is being scored, by which model, and how: on
 
 import json
 import os
+import re
 import secrets
 import shutil
 from collections.abc import Callable
@@ -20,6 +21,9 @@ from hardmax.tokens.files import sync_folder, write_whole
 from hardmax.tokens.reading import reason
 
 _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
+# Files of this folder, and drafts of them that a kill left behind.
+_NAMES = rf"(?:{re.escape(_JOB)}|{_SPOOL}|{_DRAFT}|[0-9]{{6,}}\.(?:part|json))"
+_OURS = re.compile(rf"{_NAMES}|\.{_NAMES}\.[0-9a-f]{{8}}\.part")
 _KEPT = "The parts that are done are kept: the same command goes on from there"
 
 
@@ -33,8 +37,9 @@ class PartsFolder:
 
     @staticmethod
     def beside(target: Path) -> "PartsFolder":
-        """The folder for the parts of that file, made if it is not there."""
+        """The folder for the parts of that file, made if it is not there; one with other people's files is refused."""
         folder = target.with_name(f"{target.name}.parts")
+        _refuse_strangers(folder)
         _remove_left_over(target)
         try:
             folder.mkdir(exist_ok=True)
@@ -125,6 +130,15 @@ class PartsFolder:
 
     def _unwritten(self, error: OSError) -> InputError:
         return InputError(f"`{self.target}` cannot be written: {reason(error)}. {_KEPT}.")
+
+
+def _refuse_strangers(folder: Path) -> None:
+    """What is in the folder is replaced and removed: nothing may be there that is not ours."""
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for path in folder.iterdir():
+            if not _OURS.fullmatch(path.name) or not path.is_file() or path.is_symlink():
+                there = f"`{folder}` is where parts are kept, but has {path.name!r:.60} in it"
+                raise InputError(f"{there}: move it, or name another file.")
 
 
 def _remove_left_over(target: Path) -> None:
