@@ -20,8 +20,11 @@ from hardmax.wording import counted, depth
 
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
 _LOOK = """
-.hardmax-keys{display:grid;grid-template-columns:repeat(auto-fill,minmax(15em,1fr));gap:1.2em 2em;align-items:start}
+.hardmax-keys{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(24em,100%),1fr));gap:1.2em 2em;
+align-items:start}
+.hardmax .hardmax-plain thead th:not(:first-child){text-align:end}
 .hardmax .hardmax-plain tbody tr:last-child>*{position:static;box-shadow:none;font-weight:400}
+.hardmax .hardmax-plain td{text-align:end;white-space:nowrap;overflow-wrap:normal}
 .hardmax h2{margin:1.8em 0 .4em}
 """
 
@@ -50,7 +53,7 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
 def _facts(model: TextModel) -> str:
     names = ", ".join(short_name(name) for name in model.classes[:_CLASSES])
     more = f" and {len(model.classes) - _CLASSES:,} more" if len(model.classes) > _CLASSES else ""
-    neutral = ", one of them neutral" if model.has_neutral else ""
+    neutral = ", one of them neutral," if model.has_neutral else ""
     return (
         f"It tells {names}{more} apart by {counted(len(model.vocabulary), 'word and phrase')} in "
         f"{counted(model.dimension, 'dimension')}, which gather round leaders{neutral} through {depth(model.layers)} "
@@ -71,7 +74,8 @@ def _keys(model: TextModel) -> list[str]:
 
 
 def _measures(found: Evaluation) -> list[str]:
-    return [_table(("", ""), [(key, value) for key, value in found.metrics.items() if isinstance(value, int | float)])]
+    numbers = [(key, value) for key, value in found.metrics.items() if isinstance(value, int | float)]
+    return [_table(("", ""), [(key.replace("_", " "), value) for key, value in numbers])]
 
 
 def _leaders(found: Evaluation) -> list[str]:
@@ -96,14 +100,15 @@ def _errors(model: TextModel, texts: Sequence[str], found: Evaluation) -> list[s
     wrong = np.flatnonzero(told != found.truth)
     if not len(wrong):
         return ["<p>It made none.</p>"]
-    worst = wrong[np.argsort(-found.probabilities[wrong, told[wrong]], kind="stable")][:_ERRORS].tolist()
+    order = np.argsort(-found.probabilities[wrong, told[wrong]], kind="stable")
+    worst: list[int] = wrong[order][:_ERRORS].tolist()
     articles = [
         f'<article aria-label="{_text(opening(texts[row]))}"><p class="hardmax-note">text {row + 1}, in truth '
         f"<bdi>{_text(short_name(model.classes[found.truth[row]]))}</bdi></p>"
         f"{content(explain(model, texts[row]), 'h3')}</article>"
         for row in worst
     ]
-    return [f"<p>{counted(len(wrong), 'error')} in all; the {counted(len(worst), 'text')} below.</p>", *articles]
+    return [f"<p>{counted(len(wrong), 'error')} in all, {len(worst)} of them below.</p>", *articles]
 
 
 def _section(title: str, parts: Sequence[str]) -> Iterator[str]:
