@@ -15,9 +15,9 @@ import numpy as np
 from harness import CIRCUMSTANCES, add_rows, circumstances
 from imdb import read
 
-from hardmax.text.faithfulness.units import Units
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.units import Units
 
 COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
 COLUMNS += ("shown_smallest", "median_seconds", "mean_seconds", "short_texts", "short_texts_as_by_brute_force")

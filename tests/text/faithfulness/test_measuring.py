@@ -10,7 +10,7 @@ from hardmax.errors import InputError
 from hardmax.text.faithfulness.attributions import by_chance, by_leaving_out, by_votes
 from hardmax.text.faithfulness.measures import Bounds, agreement, find_bounds, measure
 from hardmax.text.faithfulness.measuring import CHANCE, LEFT_OUT, OURS, measure_faithfulness
-from hardmax.text.faithfulness.units import Units
+from hardmax.text.tokens.units import Units
 
 TEXT = "A great film, a fine plot. Dull? Not great."
 

@@ -72,18 +72,7 @@ def faithfulness_command(
     """
     asked = [name for name in peers.split(",") if name]
     names = {} if rename is None else read_names(rename)
-    unknown = [name for name in asked if name not in PEERS]
-    if unknown:
-        raise InputError(f"`--peers` has {unknown[0]!r:.40}: expected some of {', '.join(PEERS)}.")
-    if ("tfidf" in asked) != (train is not None):
-        raise InputError("`--train` names the texts from which the peer tfidf learns: give both, or neither.")
-    if sample < 1:
-        raise InputError(f"`--sample` must be a whole number from 1 up, not {sample}.")
-    if attributions is not None and not Path(attributions).is_file():
-        raise InputError(f"`--attributions` {attributions!r:.60} is no file.")
-    for name, module in (("lime", "lime"), ("shap", "shap"), ("tfidf", "sklearn")):
-        if name in asked:
-            need(f"`--peers {name}`", "faithfulness", module)
+    check_asked(asked, train, attributions, sample)
     check_corpus(file)
     if train is not None:
         check_corpus(train)
@@ -106,6 +95,22 @@ def faithfulness_command(
         print_json(found.to_dict())
     else:
         show(found)
+
+
+def check_asked(asked: list[str], train: str | None, attributions: str | None, sample: int) -> None:
+    """Refuses before the work what could not be done."""
+    unknown = [name for name in asked if name not in PEERS]
+    if unknown:
+        raise InputError(f"`--peers` has {unknown[0]!r:.40}: expected some of {', '.join(PEERS)}.")
+    if ("tfidf" in asked) != (train is not None):
+        raise InputError("`--train` names the texts from which the peer tfidf learns: give both, or neither.")
+    if sample < 1:
+        raise InputError(f"`--sample` must be a whole number from 1 up, not {sample}.")
+    if attributions is not None and not Path(attributions).is_file():
+        raise InputError(f"`--attributions` {attributions!r:.60} is no file.")
+    for name, module in (("lime", "lime"), ("shap", "shap"), ("tfidf", "sklearn")):
+        if name in asked:
+            need(f"`--peers {name}`", "faithfulness", module)
 
 
 def make_peers(asked: list[str], learned: "Corpus | None", names: dict[str, str]) -> "dict[str, Attribution]":

@@ -43,11 +43,7 @@ def reproduce_command(
         raise InputError(f"`--seed` must be a whole number from 0 up, not {seed}.")
     if data is not None:
         check_data(data)
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise InputError(f"`--output` {str(output)!r} cannot be made a folder: {why}.") from None
+    make_folder(output)
 
     from hardmax.paper.piece import Setting
     from hardmax.paper.report import NAME, write_report
@@ -76,6 +72,15 @@ def reproduce_command(
         return
     rows = [[one.piece.name, one.piece.title, f"{one.seconds:.1f}", ", ".join(one.pictures)] for one in made]
     print_table(["piece", "what", "seconds", "pictures"], rows, right=["seconds"])
+
+
+def make_folder(output: Path) -> None:
+    """Makes the folder, if it is not there."""
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise InputError(f"`--output` {str(output)!r} cannot be made a folder: {why}.") from None
 
 
 def check_data(folder: Path) -> None:

@@ -6,7 +6,7 @@ smaller sets of words, as long as there are not too many.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations, islice, product
 from math import comb
 from typing import Any
@@ -20,6 +20,7 @@ from hardmax.text.explain.account import Label
 from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.cutting import JOINT, Span
+from hardmax.text.tokens.units import Units
 from hardmax.wording import chance, counted
 
 TRIES = 20_000
@@ -120,12 +121,10 @@ class _Asked:
             goal = number_of_class(to, model.classes, "`to`")
             if goal == before:
                 raise InputError(f"`to` is {short(to)}, which is the answer: expected another class.")
-        places: dict[str, list[Span]] = {}
-        for token in replace(model.tokeniser, longest_phrase=1).tokens(text):
-            places.setdefault(token.surface, []).append((token.start, token.end))
-        others = (None,) if instead is None else instead
+        units, others = Units.of(text, model.tokeniser), (None,) if instead is None else instead
         words = [
-            [Change(word, tuple(spans), other) for other in others if other != word] for word, spans in places.items()
+            [Change(word, spans, other) for other in others if other != word]
+            for word, spans in zip(units.words, units.places, strict=True)
         ]
         return cls(model, text, before, goal, [options for options in words if options])
 

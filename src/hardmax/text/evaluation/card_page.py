@@ -55,10 +55,10 @@ def _facts(model: TextModel) -> str:
     more = f" and {len(model.classes) - _CLASSES:,} more" if len(model.classes) > _CLASSES else ""
     neutral = ", one of them neutral," if model.has_neutral else ""
     return (
-        f"It tells {names}{more} apart by {counted(len(model.vocabulary), 'word and phrase')} in "
+        f"It tells {names}{more} apart by its {len(model.vocabulary):,} words and phrases in "
         f"{counted(model.dimension, 'dimension')}, which gather round leaders{neutral} through {depth(model.layers)} "
         f"with alpha {model.alpha}."
-    ).replace("word and phrases", "words and phrases")
+    )
 
 
 def _keys(model: TextModel) -> list[str]:

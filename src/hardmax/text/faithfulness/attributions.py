@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hardmax.text.faithfulness.units import Units
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.units import Units
 
 Attribution = Callable[[TextModel, Units], np.ndarray]
 """A score for each distinct word: the larger, the more it speaks for the predicted class."""

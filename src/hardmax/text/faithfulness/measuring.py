@@ -13,10 +13,10 @@ from hardmax.errors import InputError
 from hardmax.text.data.spans import read_spans
 from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure
-from hardmax.text.faithfulness.units import Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span
 from hardmax.text.tokens.texts import read_texts
+from hardmax.text.tokens.units import Units
 
 OURS, LEFT_OUT, CHANCE = "votes of the words that count", "leave one out", "chance"
 LIMITS = (

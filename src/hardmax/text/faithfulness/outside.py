@@ -9,9 +9,9 @@ import numpy as np
 from hardmax.checking import file_path, short
 from hardmax.errors import InputError
 from hardmax.text.faithfulness.attributions import Attribution
-from hardmax.text.faithfulness.units import Units
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.characters import fold
+from hardmax.text.tokens.units import Units
 
 _WISH = 'a line such as {"row": 0, "scores": {"awful": -1.5}}, rows from 0 up'
 
