@@ -8,6 +8,7 @@ import pytest
 
 import hardmax as hm
 from hardmax.errors import InputError
+from hardmax.text.changing import flipping
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import cut, merged
 from hardmax.text.tokens.vocabulary import Vocabulary
@@ -102,9 +103,20 @@ def test_where_nothing_helps_it_is_said(text: str):
 
 
 def test_too_many_to_try_is_told():
-    found = model().flip("great fine plot film awful dull great fine", tries=2)
+    text = "great fine plot film"
+    few, enough = model().flip(text, tries=3), model().flip(text)
+    assert len(few.changes) == len(enough.changes) > 1
+    assert (few.smallest, enough.smallest) == (False, True)
+    assert "not all that are smaller were tried" in str(few)
+
+
+def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
+    own, text = model(), "great fine plot film, not great"
+    monkeypatch.setattr(flipping, "_MOST_CHARACTERS", 1)
+    found = own.flip(text, tries=1)
     assert found.found
-    assert found.smallest == (len(found.changes) == 1)
+    assert own.predict([found.text])[0] == found.after != found.before
+    assert len(found.changes) == len(own.flip(text).changes)  # what is not needed is left in
 
 
 def test_it_is_plain_data():

@@ -1,8 +1,8 @@
 """The fewest words of a text without which, or with others in place of which, a model says something else.
 
 A word is taken out wherever it stands in the text. Whatever is told was found by asking the model about the changed
-text: first by taking the word that helps most, again and again, and leaving out what was not needed; then by trying all
-smaller sets of words, as long as there are not too many.
+text: first by taking the word that helps most, again and again (of a very long text many at once), and leaving out what
+was not needed; then by trying all smaller sets of words, as long as there are not too many.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,6 +25,7 @@ from hardmax.wording import chance, counted
 
 TRIES = 20_000
 _AT_ONCE = 2048  # texts that are asked about together
+_MOST_CHARACTERS = 100_000_000  # of the texts that are asked about while words are added one by one
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,7 @@ def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: A
     """
     text, tries = a_text(text, "`text`"), whole_number(tries, "`tries`", at_least=1)
     asked = _Asked.of(model, text, None if instead is None else _read_words(instead), to)
-    found = asked.greedily()
+    found = asked.greedily(tries)
     most = len(asked.words) if found is None else len(found) - 1
     smaller = asked.all_up_to(most, tries)
     best = smaller.found if smaller.found is not None else found
@@ -128,20 +129,35 @@ class _Asked:
         ]
         return cls(model, text, before, goal, [options for options in words if options])
 
-    def greedily(self) -> tuple[Change, ...] | None:
-        """A set that changes the answer, made by adding what helps most, and leaving out what is not needed."""
+    def greedily(self, tries: int) -> tuple[Change, ...] | None:
+        """A set that changes the answer, made by adding what helps most, and leaving out what is not needed; of a text
+        with very many words, by adding many at once."""
         taken: list[Change] = []
         left = list(self.words)
+        most = min(tries, _MOST_CHARACTERS // max(len(self.text), 1))
         while left:
             options = [change for options in left for change in options]
-            sets = [(*taken, change) for change in options]
-            towards = self._towards(sets)
+            towards = self._towards([(*taken, change) for change in options])
             best = int(towards.argmax())
+            if towards[best] > 0:
+                return self._needed([*taken, options[best]])
+            if self.count + len(options) > most:
+                helps = towards > self._towards([tuple(taken)])[0]
+                return self._at_once(taken, [options[n] for n in np.argsort(-towards, kind="stable") if helps[n]])
             taken.append(options[best])
             left = [each for each in left if each[0].word != options[best].word]
-            if towards[best] > 0:
-                return self._needed(taken)
         return None
+
+    def _at_once(self, taken: list[Change], ranked: list[Change]) -> tuple[Change, ...] | None:
+        """As many of the changes that help, in this order and one for each word, as are enough, found by halving."""
+        more = list({change.word: change for change in reversed(ranked)}.values())[::-1]
+        few, enough = 0, len(more)
+        if self._towards([(*taken, *more)])[0] <= 0:
+            return None
+        while few + 1 < enough:
+            half = (few + enough) // 2
+            few, enough = (few, half) if self._towards([(*taken, *more[:half])])[0] > 0 else (half, enough)
+        return self._needed([*taken, *more[:enough]])
 
     def all_up_to(self, most: int, tries: int) -> _Smaller:
         """All sets of 1, 2, … words, up to `most`, as long as all of a size can be tried."""
