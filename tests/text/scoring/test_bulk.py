@@ -11,7 +11,7 @@ from text.scoring.tables import FORMS, read_table, texts, write_table
 from text.small_models import small_model
 
 from hardmax.errors import InputError
-from hardmax.text.scoring import bulk, writing
+from hardmax.text.scoring import bulk, joining
 from hardmax.text.scoring.bulk import Account, Plan, score_file
 from hardmax.text.scoring.scored import Asked
 from hardmax.text.text_model import TextModel
@@ -174,15 +174,25 @@ def test_an_interrupted_job_goes_on_to_the_same_bytes(
     assert not (tmp_path / "out.parquet.parts").exists()
 
 
+@pytest.mark.parametrize("joined", [0, 3, 5])
 def test_an_interruption_while_parts_are_joined_costs_the_joining_alone(
-    reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    joined: int, reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     score(reviews, tmp_path / "whole.csv")
+    left = iter(range(joined))
+
+    def killed(*given: Any) -> None:
+        if next(left, None) is None:
+            raise Killed
+        append(*given)
+
+    append = joining._append_bytes
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "_join_bytes", lambda *_: (_ for _ in ()).throw(Killed))
+        patch.setattr(joining, "_append_bytes", killed)
         with pytest.raises(Killed):
             score(reviews, tmp_path / "out.csv")
-    assert score(reviews, tmp_path / "out.csv").kept == 50
+    assert not (tmp_path / "out.csv.parts" / "joined").exists()
+    assert score(reviews, tmp_path / "out.csv").kept == min(9 * (joined + 1), 50)
     assert (tmp_path / "out.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 
@@ -224,10 +234,10 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, monkeypatch:
         with pytest.raises(InputError, match=r"no space left on device\. The parts that are done are kept"):
             score(reviews, tmp_path / "out.csv")
     with monkeypatch.context() as patch:
-        patch.setattr(writing, "_join_bytes", full)
+        patch.setattr(joining, "_append_bytes", full)
         with pytest.raises(InputError, match=r"`.*out.csv` cannot be written: no space left .* goes on from there"):
             score(reviews, tmp_path / "out.csv")
-    assert score(reviews, tmp_path / "out.csv").kept == 50
+    assert score(reviews, tmp_path / "out.csv").kept == 9  # the part that was to be joined
 
 
 # ---------------------------------------------------------------- bad rows

@@ -18,11 +18,12 @@ from hardmax.text.scoring.ahead import ahead, behind
 from hardmax.text.scoring.answers import Answerer
 from hardmax.text.scoring.arrow import pa
 from hardmax.text.scoring.forms import Form, asked_form
+from hardmax.text.scoring.joining import joining
 from hardmax.text.scoring.parts_folder import PartsFolder
 from hardmax.text.scoring.rows import Part, cut
 from hardmax.text.scoring.scored import Asked, ScoredPart, Scorer, Useless, our_names
 from hardmax.text.scoring.source import Source, open_source
-from hardmax.text.scoring.writing import encode, join
+from hardmax.text.scoring.writing import encode
 
 VERSION = 1
 # A part has so many rows, or the fewer that make so many bytes. Who changes these changes the bytes of Parquet files.
@@ -94,9 +95,9 @@ def score_file(
         names = our_names(found.schema.names, asked.prefix)
         scorer = Scorer(Answerer.of(model), found.schema, found.text, names, asked, plan.batch_size)
         _agree(folder, _job(model, found, asked, form, plan), plan.force)
-        account = _score(found, scorer, folder, form, plan, progress)
-        _check_whole(found, account)
-        folder.finish(account.parts, lambda paths, out: join(paths, scorer.out_schema(), form, out))
+        with folder.joined(partial(joining, scorer.out_schema(), form)) as append:
+            account = _score(found, scorer, folder, append, form, plan, progress)
+            _check_whole(found, account)
     except Useless:
         folder.remove()
         raise
@@ -106,7 +107,13 @@ def score_file(
 
 
 def _score(
-    source: Source, scorer: Scorer, folder: PartsFolder, form: Form, plan: Plan, progress: Progress | None
+    source: Source,
+    scorer: Scorer,
+    folder: PartsFolder,
+    append: Callable[[int], None],
+    form: Form,
+    plan: Plan,
+    progress: Progress | None,
 ) -> Account:
     account = Account(source.text, scorer.names, lost=list(source.lost), others=source.others)
     start = (0, 0)
@@ -116,12 +123,13 @@ def _score(
     account.kept = account.rows
     before = 0
     parts = ahead(cut(source.rows(start), plan.part_rows, plan.part_bytes))
-    with closing(parts), behind() as keep:
+    with closing(parts), behind() as later:
+        later(_join_kept, append, account.parts)
         for part in parts:
             scored = scorer.score(part, progress and partial(_report, progress, account, before, part, source.size))
             before = part.position
             told = _told(scored) | {"end": part.end}
-            keep(_keep, folder, account.parts, scored, list(scorer.names.values()), form, told)
+            later(_keep, folder, account.parts, scored, list(scorer.names.values()), form, told, append)
             account.add(told)
     return account
 
@@ -132,10 +140,22 @@ def _report(progress: Progress, account: Account, before: int, part: Part, size:
     progress(done, size, account.rows - account.kept + rows)
 
 
+def _join_kept(append: Callable[[int], None], parts: int) -> None:
+    for number in range(parts):
+        append(number)
+
+
 def _keep(
-    folder: PartsFolder, number: int, scored: ScoredPart, ours: list[str], form: Form, told: dict[str, Any]
+    folder: PartsFolder,
+    number: int,
+    scored: ScoredPart,
+    ours: list[str],
+    form: Form,
+    told: dict[str, Any],
+    append: Callable[[int], None],
 ) -> None:
     folder.add(number, encode(scored.table, scored.lines, ours, form), told)
+    append(number)
 
 
 def _told(scored: ScoredPart) -> dict[str, Any]:

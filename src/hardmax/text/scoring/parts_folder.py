@@ -9,8 +9,8 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -24,6 +24,7 @@ _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
 # Files of this folder, and drafts of them that a kill left behind.
 _NAMES = rf"(?:{re.escape(_JOB)}|{_SPOOL}|{_DRAFT}|[0-9]{{6,}}\.(?:part|json))"
 _OURS = re.compile(rf"{_NAMES}|\.{_NAMES}\.[0-9a-f]{{8}}\.part")
+Joining = Callable[[IO[bytes]], AbstractContextManager[Callable[[Path], None]]]
 _KEPT = "The parts that are done are kept: the same command goes on from there"
 
 
@@ -89,21 +90,33 @@ class PartsFolder:
         self._write(first, data)
         self._write(second, json.dumps(account | {"bytes": len(data)}).encode())
 
-    def finish(self, parts: int, join: Callable[[list[Path], IO[bytes]], None]) -> None:
-        """Join the parts into the file, and remove them."""
+    @contextmanager
+    def joined(self, joining: Joining) -> Iterator[Callable[[int], None]]:
+        """A function that joins the part of that number to those before it.
+
+        When the block ends well, the file is in its place and the parts are removed; else they are kept.
+        """
         draft = self.folder / _DRAFT
-        try:
-            with draft.open("wb") as stream:
-                join([self._paths(number)[0] for number in range(parts)], stream)
+        with ExitStack() as stack:
+            stack.callback(draft.unlink, missing_ok=True)
+            with self._told():
+                stream = stack.enter_context(draft.open("wb"))
+                parts = ExitStack()
+                append = parts.enter_context(joining(stream))
+            stack.push(lambda *_: _close_quietly(parts))
+
+            def append_part(number: int) -> None:
+                with self._told():
+                    append(self._paths(number)[0])
+
+            yield append_part
+            with self._told():
+                parts.close()
                 stream.flush()
                 os.fsync(stream.fileno())
-            if self.target.exists():
-                shutil.copymode(self.target, draft)
-            draft.replace(self.target)
-        except OSError as error:
-            with suppress(OSError):
-                draft.unlink()
-            raise self._unwritten(error) from None
+                if self.target.exists():
+                    shutil.copymode(self.target, draft)
+                draft.replace(self.target)
         sync_folder(self.target.parent)
         self.remove()
 
@@ -128,8 +141,18 @@ class PartsFolder:
         except InputError as error:
             raise InputError(f"{str(error).rstrip('.')}. {_KEPT}.") from None
 
-    def _unwritten(self, error: OSError) -> InputError:
-        return InputError(f"`{self.target}` cannot be written: {reason(error)}. {_KEPT}.")
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise InputError(f"`{self.target}` cannot be written: {reason(error)}. {_KEPT}.") from None
+
+
+def _close_quietly(parts: ExitStack) -> None:
+    """What was joined so far goes anyway: that its end cannot be written is no news."""
+    with suppress(OSError):
+        parts.close()
 
 
 def _refuse_strangers(folder: Path) -> None:

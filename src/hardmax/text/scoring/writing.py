@@ -1,27 +1,21 @@
-"""Scored parts as bytes, and parts joined into one file: the same bytes for the same rows, whoever made them when.
+"""Scored parts as the bytes in which they are kept: the same for the same rows, whoever made them when.
 
-Parts of a Parquet file are kept as Arrow streams, and each becomes a row group. Parts of CSV and JSON lines are put one
-after the other; packed by gzip, each is a member of its own, without a time. Of zstd many programs read the first frame
-only, so that parts are packed when they are joined.
+Parts of a Parquet file are kept as Arrow streams; those of CSV and JSON lines as they will be written. Packed by gzip,
+each is a member of its own, without a time. `joining` says what becomes of them.
 """
 
 import base64
 import gzip
 import io
 import json
-import os
-import shutil
-from collections.abc import Iterable
 from datetime import date, datetime, time
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from hardmax.text.scoring.arrow import Array, Schema, Table, arrow_csv, ipc, is_text, one_array, pa, parquet, pc
+from hardmax.text.scoring.arrow import Array, Schema, Table, arrow_csv, ipc, is_text, one_array, pa, pc
 from hardmax.text.scoring.forms import Form
 
-_BLOCK = 1 << 20
 _GZIP_LEVEL = 6
 
 
@@ -30,31 +24,11 @@ def encode(table: Table, lines: list[str] | None, ours: list[str], form: Form) -
     if form.kind == "parquet":
         return _arrow_bytes(table)
     data = _csv_bytes(table, form) if form.kind == "csv" else _json_bytes(table, lines, ours)
+    return _packed(data, form)
+
+
+def _packed(data: bytes, form: Form) -> bytes:
     return gzip.compress(data, _GZIP_LEVEL, mtime=0) if form.packing == "gzip" else data
-
-
-def join(parts: Iterable[Path], schema: Schema, form: Form, out: IO[bytes]) -> None:
-    """Write the parts one after the other."""
-    if form.kind == "parquet":
-        _join_parquet(parts, schema, out)
-        return
-    head = _header(schema, form)
-    if form.packing == "gzip" and head:
-        head = gzip.compress(head, _GZIP_LEVEL, mtime=0)
-    if form.packing == "zstd":
-        # It closes what it writes to, and `out` is still to be put on the disk.
-        other = os.fdopen(os.dup(out.fileno()), "wb")
-        with pa.CompressedOutputStream(pa.PythonFile(other, mode="w"), "zstd") as packed:
-            _join_bytes(head, parts, packed)
-    else:
-        _join_bytes(head, parts, out)
-
-
-def _join_bytes(head: bytes, parts: Iterable[Path], out: Any) -> None:
-    out.write(head)
-    for path in parts:
-        with path.open("rb") as stream:
-            shutil.copyfileobj(stream, out, _BLOCK)
 
 
 # ---------------------------------------------------------------- Parquet
@@ -67,23 +41,15 @@ def _arrow_bytes(table: Table) -> bytes:
     return sink.getvalue().to_pybytes()
 
 
-def _join_parquet(parts: Iterable[Path], schema: Schema, out: IO[bytes]) -> None:
-    with parquet.ParquetWriter(out, schema, compression="zstd", compression_level=1) as writer:
-        for path in parts:
-            with ipc.open_file(str(path)) as reader:
-                table = reader.read_all()
-            if len(table):
-                writer.write_table(table.combine_chunks(), row_group_size=len(table))
-
-
 # ---------------------------------------------------------------- CSV
 
 
-def _header(schema: Schema, form: Form) -> bytes:
+def header(schema: Schema, form: Form) -> bytes:
+    """What stands before the first part."""
     if form.kind != "csv":
         return b""
     empty = pa.schema([(name, pa.string()) for name in schema.names]).empty_table()
-    return _written_csv(empty, form, header=True)
+    return _packed(_written_csv(empty, form, header=True), form)
 
 
 def _csv_bytes(table: Table, form: Form) -> bytes:

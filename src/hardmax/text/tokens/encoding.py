@@ -68,7 +68,8 @@ def blocks(texts: TextBytes) -> Iterator[TextBytes]:
 def encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra: int = -1) -> Encoded:
     """`encode` for texts that are read in one go; the token `extra` is added to each, once, if it is not -1."""
     lengths = np.diff(texts.offsets)
-    bases = np.concatenate([[0], np.cumsum(np.minimum(lengths * tokeniser.longest_phrase, lexicon.tokens))])
+    at_a_place = tokeniser.longest_phrase if tokeniser.overlapping else 1
+    bases = np.concatenate([[0], np.cumsum(np.minimum(lengths * at_a_place, lexicon.tokens))])
     ids, counts = np.empty(bases[-1], dtype=np.int32), np.empty(bases[-1], dtype=np.int32)
     found = np.empty(len(texts), dtype=np.int64)
     encode_texts(

@@ -116,11 +116,17 @@ def number_phrases(stream, ends, prefixes):
 
 
 @njit(inline="always")
+def mix_pair(key):
+    """A hash of a pair."""
+    mixed = np.uint64(key) * _MIX
+    return mixed ^ mixed >> np.uint64(32)
+
+
+@njit(inline="always")
 def pair_slot(key, table, keys):
     """The slot in which the number of a pair stands, or the free slot where it belongs."""
     mask = np.uint64(len(table) - 1)
-    mixed = np.uint64(key) * _MIX
-    slot = (mixed ^ mixed >> np.uint64(32)) & mask
+    slot = mix_pair(key) & mask
     while table[slot] >= 0 and keys[table[slot]] != key:
         slot = (slot + np.uint64(1)) & mask
     return slot

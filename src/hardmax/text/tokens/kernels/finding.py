@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax.compiling import njit
-from hardmax.text.tokens.kernels.counting import pair_slot
+from hardmax.text.tokens.kernels.counting import mix_pair
 
 
 class Phrases(NamedTuple):
@@ -44,48 +44,47 @@ def room_to_stand(longest, longest_phrase):
     return Standing(np.empty(room, np.int32), np.empty(room, np.int32), np.empty(room, np.int32))
 
 
-@njit(inline="always")
-def _extend_phrases(active, node, phrases):
-    """One word further: `active[k]` becomes the node of the phrase of k + 1 words that ends at this word, or -1."""
-    table, keys = phrases.slots, phrases.keys
-    words = len(phrases.token_of_node) - len(keys)
-    for k in range(len(active) - 1, 0, -1):
-        extended = -1
-        if node >= 0 and active[k - 1] >= 0:
-            slot = pair_slot(np.int64(active[k - 1]) << 32 | node, table, keys)
-            extended = table[slot] + words if table[slot] >= 0 else -1
-        active[k] = extended
-    active[0] = node
-
-
 @njit
 def find_tokens(pieces, count, numbers, phrases, cutting, standing):
     """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; give back
     how many."""
     letters, cuts, _ = pieces
     tokens, firsts, lasts = standing
+    table, keys, token_of_node, _ = phrases
     longest = cutting.longest_phrase
+    words, mask = len(token_of_node) - len(keys), np.uint64(len(table) - 1)
+    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]` is its first piece.
     active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
     found, end = 0, 0
     for piece in range(count):
         start, end, node = end, cuts[piece], numbers[piece]
         is_mark = end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F)
         if (is_mark or start == end) and not cutting.across_sentences:
-            active[:] = -1
+            for k in range(longest):
+                active[k] = -1
         if start == end:
             continue
         if is_mark:
-            token = phrases.token_of_node[node] if cutting.marks and node >= 0 else -1
+            token = token_of_node[node] if cutting.marks and node >= 0 else -1
             if token >= 0:
                 tokens[found], firsts[found], lasts[found] = token, piece + 1, piece
                 found += 1
             continue
-        _extend_phrases(active, node, phrases)
         for k in range(longest - 1, 0, -1):
-            begins[k] = begins[k - 1]
-        begins[0] = piece
+            extended = -1
+            if node >= 0 and active[k - 1] >= 0:
+                # What `pair_slot` does, written out: to hand arrays over takes longer.
+                key = np.int64(active[k - 1]) << 32 | node
+                slot = mix_pair(key) & mask
+                phrase = table[slot]
+                while phrase >= 0 and keys[phrase] != key:
+                    slot = (slot + np.uint64(1)) & mask
+                    phrase = table[slot]
+                extended = phrase + words if phrase >= 0 else -1
+            active[k], begins[k] = extended, begins[k - 1]
+        active[0], begins[0] = node, piece
         for k in range(longest):
-            token = phrases.token_of_node[active[k]] if active[k] >= 0 else -1
+            token = token_of_node[active[k]] if active[k] >= 0 else -1
             if token >= 0:
                 tokens[found], firsts[found], lasts[found] = token, begins[k], piece
                 found += 1

@@ -29,9 +29,10 @@ class Characters(NamedTuple):
 
 
 class Pieces(NamedTuple):
-    """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded, and `keys[p]` is a hash of it.
+    """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
-    A piece without letters is the end of a sentence, and so is a piece that is a mark.
+    `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a hash of them, at
+    least HASHED. A piece without letters is the end of a sentence, and so is a piece that is a mark.
     """
 
     letters: np.ndarray  # uint32
@@ -41,6 +42,16 @@ class Pieces(NamedTuple):
 
 _BROKEN = np.int64(0xFFFD)
 _START, _PRIME = np.uint64(1469598103934665603), np.uint64(1099511628211)
+_BYTE, _NONE, _ASCII, _LETTERS = np.uint64(8), np.uint64(0), np.uint64(0x80), 8
+HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
+
+
+@njit(inline="always")
+def _key(packed, union, hashed, letters):
+    """The key of a piece of so many letters, from its last eight, from the bits that any of them has, and its hash."""
+    if letters <= _LETTERS and union < _ASCII:
+        return packed
+    return hashed ^ hashed >> np.uint64(29) | HASHED
 
 
 @njit
@@ -143,7 +154,8 @@ def find_pieces(data, at, end, characters, found, begins=None):
     """
     classes, lowered = characters
     letters, ends, keys = found
-    pieces, length, start, key, tie = 0, 0, 0, _START, LETTER
+    pieces, length, start, tie = 0, 0, 0, LETTER
+    packed, union, hashed = _NONE, _NONE, _START
     while at < end:
         code, size = np.int64(data[at]), 1
         kind = np.int64(classes[code])
@@ -153,8 +165,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
         if kind > LETTER or tie > LETTER:
             joins = length > start and _joins(tie, kind)
             if length > start and not joins:
-                ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
-                pieces, start, key = pieces + 1, length, _START
+                ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+                pieces, start = pieces + 1, length
+                packed, union, hashed = _NONE, _NONE, _START
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         at += size
         if kind == LETTER:
@@ -163,11 +176,13 @@ def find_pieces(data, at, end, characters, found, begins=None):
                 begins[pieces] = at - size
             letters[length] = code
             length += 1
-            key = (key ^ np.uint64(code)) * _PRIME
+            packed, union = packed << _BYTE | np.uint64(code), union | np.uint64(code)
+            hashed = (hashed ^ np.uint64(code)) * _PRIME
             continue
         if length > start:
-            ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
-            pieces, start, key = pieces + 1, length, _START
+            ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+            pieces, start = pieces + 1, length
+            packed, union, hashed = _NONE, _NONE, _START
         if kind == TAG_START:
             after = _after_tag(data, at - 1, end)
             kind = SENTENCE_END if after >= at else SEPARATOR
@@ -179,11 +194,12 @@ def find_pieces(data, at, end, characters, found, begins=None):
             code = 0x20 | code & 0x1F
             letters[length] = code
             length += 1
-            key = (key ^ np.uint64(code)) * _PRIME
+            packed = np.uint64(code)
         if kind in (MARK, SENTENCE_END):
-            ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
-            pieces, start, key = pieces + 1, length, _START
+            ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+            pieces, start = pieces + 1, length
+            packed, union, hashed = _NONE, _NONE, _START
     if length > start:
-        ends[pieces], keys[pieces] = length, key ^ key >> np.uint64(29)
+        ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
         pieces += 1
     return pieces
