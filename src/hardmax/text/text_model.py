@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hardmax.checking import a_text, file_path, truth_value
 from hardmax.errors import need
-from hardmax.figures.cards import model_card
 from hardmax.text.model.model import Model
 from hardmax.wording import counted, depth
 
@@ -139,6 +138,8 @@ class TextModel(Model):
         )
 
     def _repr_html_(self) -> str:
+        from hardmax.figures.cards import model_card
+
         return model_card(self)
 
 
