@@ -29,6 +29,8 @@ REFUSED = [
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
     ("explain", "text", "--html", "page.png"),
+    ("flip", "-f", "nowhere.txt"),
+    ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
     ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
     ("import", "nowhere.pth", "-o", "model"),

@@ -31,6 +31,7 @@ COMMANDS = {
     "limit": "limit",
     "verify": "verify",
     "explain": "explain",
+    "flip": "flip",
     "train": "train",
     "evaluate": "evaluate",
     "score": "score",
