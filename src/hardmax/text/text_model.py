@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hardmax.text.changing.comparing import Comparison
     from hardmax.text.changing.flipping import Flip
     from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.knowing.statistics import LeaderStatistics
     from hardmax.text.knowing.words import Keyword, Neighbour
 
 
@@ -72,6 +73,13 @@ class TextModel(Model):
         from hardmax.text.knowing.words import neighbours
 
         return neighbours(self, word, first)
+
+    def leader_statistics(self, texts: Any) -> "LeaderStatistics":
+        """How many leaders texts have, their share of the words, and which words lead how often; see
+        `LeaderStatistics`, which draws itself."""
+        from hardmax.text.knowing.statistics import leader_statistics
+
+        return leader_statistics(self, texts)
 
     def score_table(
         self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null", prefix: str = ""
