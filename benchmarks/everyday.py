@@ -1,9 +1,10 @@
 """What people meet every day: small clouds, tables of whole numbers, near-equal tokens, a command that starts.
 
-Run: python benchmarks/everyday.py
+Run: python benchmarks/everyday.py [starting | small_clouds | tables_of_people …]
 """
 
 import os
+import resource
 import shutil
 import statistics
 import subprocess
@@ -18,6 +19,8 @@ import hardmax as hm
 from hardmax.engines import Cpu
 
 HALF = hm.Dynamics("1/2")
+NUMPY, SKLEARN = "python with numpy", "python with scikit-learn"
+BAG_OF_WORDS = ("sklearn.feature_extraction.text", "sklearn.linear_model")
 PACKAGE = Path(hm.__file__).parent
 TEXT = "A great film, the best of the year, and not bad at all. The script is a mess, though!"
 
@@ -66,36 +69,47 @@ def tables_of_people():
 
 
 def starting():
-    """Processor time of a command: in a package that was never used, and later; beside Python with numpy."""
+    """Processor time of a first answer: in a package that was never used, and later; beside Python with numpy, and with
+    what a bag of words in scikit-learn has to import before it can answer."""
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder, "site", "hardmax")
         shutil.copytree(PACKAGE, copied, ignore=shutil.ignore_patterns("__pycache__"))
         environment = os.environ | {"PYTHONPATH": str(copied.parent), "NUMBA_CACHE_DIR": str(Path(folder, "compiled"))}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):
+            environment.pop(name, None)
         cloud = Path(folder, "cloud.csv")
         np.savetxt(cloud, np.random.default_rng(0).standard_normal((50, 2)), delimiter=",")
         run = "from hardmax.cli.main import run; run()"
-        arguments = {"explain": ["explain", TEXT], "limit": ["limit", str(cloud), "--alpha", "1/2"]}
-        numpy = statistics.median(_processor_seconds(["-c", "import numpy"], environment) for _ in range(5))
-        for name, given in arguments.items():
-            command = ["-c", run, *given]
+        commands = {
+            "hardmax explain": ["-c", run, "explain", TEXT],
+            "hardmax limit": ["-c", run, "limit", str(cloud), "--alpha", "1/2"],
+            "load and predict": ["-c", f"import hardmax as hm; print(hm.load('imdb-2d').predict([{TEXT!r}]))"],
+        }
+        first = {}
+        for name, command in commands.items():
             for found in copied.rglob("__pycache__"):
                 shutil.rmtree(found)
-            first = _processor_seconds(command, environment)
-            later = statistics.median(_processor_seconds(command, environment) for _ in range(5))
-            for when, seconds in (("first after installation", first), ("later", later)):
-                work = f"hardmax {name}, {when}: processor time"
-                timing = Timing(work, "hardmax", seconds, "python with numpy", seconds / numpy)
-                show(timing)
-                yield timing
+            first[name] = _processor_seconds(command, environment)
+        commands |= {NUMPY: ["-c", "import numpy"], SKLEARN: ["-c", f"import {', '.join(BAG_OF_WORDS)}"]}
+        rounds = [{name: _processor_seconds(each, environment) for name, each in commands.items()} for _ in range(8)]
+        later = {name: statistics.median(each[name] for each in rounds[1:]) for name in commands}
+        for name in first:
+            for when, seconds in (("first after installation", first[name]), ("later", later[name])):
+                for peer in (NUMPY, SKLEARN):
+                    work = f"{name}, {when}: processor time"
+                    timing = Timing(work, "hardmax", seconds, peer, seconds / later[peer])
+                    show(timing)
+                    yield timing
 
 
 def _processor_seconds(arguments: list[str], environment: dict[str, str]) -> float:
-    before = os.times()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, *arguments], env=environment, stdout=subprocess.DEVNULL, check=True)
-    after = os.times()
-    return after.children_user + after.children_system - before.children_user - before.children_system
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":
-    record("everyday", [*starting(), *small_clouds(), *tables_of_people()])
+    parts = {part.__name__: part for part in (starting, small_clouds, tables_of_people)}
+    for asked in sys.argv[1:] or parts:
+        record("everyday", list(parts[asked]()))

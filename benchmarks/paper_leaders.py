@@ -26,7 +26,7 @@ from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan
 from hardmax.paper.mode.split import split_rows
 from hardmax.paper.results import histogram, reviews, table1
-from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
+from hardmax.paper.results.counting import count_first_indices
 from hardmax.paper.results.leading import leading_words
 from hardmax.paper.results.texts import REVIEWS
 from hardmax.paper.reviews.encoding import encode
@@ -34,6 +34,7 @@ from hardmax.paper.reviews.lemmas import find_lemmas, read_lemmas
 from hardmax.paper.reviews.preparing import Kept, PaperReviews, words_of
 from hardmax.paper.reviews.stored import read_reviews
 from hardmax.text.data.corpora import Corpus, read_corpus
+from hardmax.text.knowing.counting import Counted, count_leaders
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.shipped import load
 from hardmax.tokens.files import write_whole

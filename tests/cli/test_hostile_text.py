@@ -178,6 +178,14 @@ def test_a_text_and_its_label_are_printed_harmlessly(hardmax: Command, here: Pat
     assert outcome.out.startswith("good\\n\\x1b]0;owned\\x07")
 
 
+def test_a_flip_is_printed_harmlessly(hardmax: Command, here: Path):
+    outcome = hardmax("flip", f"superb {EVIL}", "--model", "model", "--replace", f"awful{EVIL}")
+    is_harmless(outcome)
+    words = ("flip", f"superb {EVIL} superb", "--replace", "awful", "--model", "model")
+    screen = on_a_terminal_here(*words, columns=200)
+    assert harmful(screen) == []
+
+
 def test_a_terminal_shows_what_came_and_obeys_nothing(here: Path):
     screen = on_a_terminal_here("explain", f"superb {EVIL} awful", "--model", "model", columns=200)
     assert harmful(screen) == []

@@ -1,11 +1,22 @@
-"""What is wrong at the door is said at once: before scipy, numba, torch or matplotlib are imported."""
+"""What is wrong at the door is said at once, and a text is answered soon: before scipy, numba, torch or matplotlib are
+imported."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+from hardmax.cli import commands
+from hardmax.cli.main import COMMANDS, app_for
 
 HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
+# What one text in a terminal has no use for, either; of our own rooms, those of runs, pages and pictures.
+IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.runs", "hardmax.limits", "hardmax.geometry")
+IDLE = (*IDLE, "hardmax.figures.svg", "hardmax.text.explain.page", "hardmax.text.explain.picture", "hardmax.train")
+IDLE = (*IDLE, "hardmax.cli.commands.train")
 HALF = ("--alpha", "1/2")
 REFUSED = [
     ("simulate", "nowhere.csv", *HALF, "--layers", "3"),
@@ -18,6 +29,8 @@ REFUSED = [
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
     ("explain", "text", "--html", "page.png"),
+    ("flip", "-f", "nowhere.txt"),
+    ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
     ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
     ("import", "nowhere.pth", "-o", "model"),
@@ -56,3 +69,32 @@ def test_what_is_wrong_at_the_door_is_said_before_anything_heavy_is_imported(tmp
     ended = subprocess.run(line, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert json.loads(ended.stdout) == [[list(arguments), 2, []] for arguments in REFUSED]
     assert ended.stderr.count("error: ") == ended.stderr.count("\n") == len(REFUSED)
+
+
+def test_every_command_is_named_and_only_that_which_is_asked_for_is_imported():
+    modules = {module.name for module in iter_modules(commands.__path__)}
+    assert set(COMMANDS.values()) == modules
+    assert [command.name for command in app_for(["explain", "train"]).registered_commands] == ["explain"]
+    for arguments in ([], ["--help"], ["expalin"]):
+        assert [command.name for command in app_for(arguments).registered_commands] == list(COMMANDS)
+
+
+ANSWERS = {
+    "explain": "import sys; sys.argv[1:] = ['explain', TEXT]; from hardmax.cli.main import run; run()",
+    "explain --json": "import sys; sys.argv[1:] = ['explain', TEXT, '--json']; from hardmax.cli.main import run; run()",
+    "predict": "import sys, hardmax; print(hardmax.load('imdb-2d').predict([TEXT]))",
+}
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_one_text_is_answered_before_anything_heavy_is_imported(answer: str):
+    program = f"""
+TEXT = "An awful script, but the cast is great."
+try:
+    {ANSWERS[answer]}
+finally:
+    print([name for name in {IDLE} if name in sys.modules], file=sys.stderr)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "[]\n")
+    assert ended.stdout

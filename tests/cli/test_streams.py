@@ -22,6 +22,7 @@ COMMANDS = {
     "simulate": ("simulate", "points.csv", "--alpha", "1/2", "--layers", "3"),
     "limit": ("limit", "points.csv", "--alpha", "1/2"),
     "explain": ("explain", TEXT, "--model", "model"),
+    "flip": ("flip", TEXT, "--model", "model"),
     "verify": ("verify", "proof.json"),
     "evaluate": ("evaluate", "model", "texts.csv"),
     "clouds": ("clouds", "square"),

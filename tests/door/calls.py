@@ -16,8 +16,8 @@ from hardmax.engines.judging.judges import TieSlack
 from hardmax.geometry import affine, cells, extreme, halfspaces, hulls, projection
 from hardmax.geometry.polytope import Polytope
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
-from hardmax.text.evaluation.leading import frequent_leaders
 from hardmax.text.evaluation.standing import measure_inside, measure_standing, share_inside
+from hardmax.text.knowing.leading import frequent_leaders
 from hardmax.text.text_model import TextModel
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -174,6 +174,7 @@ def text_calls() -> Iterator[Call]:
     yield _call("TextModel.flip", model.flip, text="a great film", instead=["awful"], to=None, tries=9)
     yield _call("TextModel.edit", model.edit, changes={"great": "forbid"})
     yield _call("TextModel.compare", model.compare, other=model, texts=["a great film"])
+    yield _call("TextModel.leader_statistics", model.leader_statistics, texts=texts)
     yield _call("TextModel.keywords", model.keywords, label=model.classes[0], first=3, fewest_texts=1)
     yield _call("TextModel.neighbours", model.neighbours, word="great", first=3)
     table = pa.table({"text": texts})
@@ -287,6 +288,8 @@ def figure_calls() -> Iterator[Call]:
     yield _call("training_curve_figure", curve.training_curve_figure, reports=reports)
     yield _call("draw_embedding", embedding.draw_embedding, model=model, leaders=leaders, ax=axes())
     yield _call("embedding_figure", embedding.embedding_figure, model=model, leaders=leaders)
+    statistics = model.leader_statistics(["great film", "awful plot"])
+    yield _call("LeaderStatistics.draw", statistics.draw, ax=axes(), first=3)
     yield _call("arithmetics_figure", many.arithmetics_figure, runs={"A": run}, watched=[0], goals=[[1.0, 1.0]])
     yield _call("draw_run", many.draw_run, run=run, ax=axes(), watched=[0], goals=[[1.0, 1.0]])
     yield _call("draw_tokens", plane.draw_tokens, tokens=place, ax=axes(), leaders=[0], color="red")

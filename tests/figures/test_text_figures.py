@@ -18,9 +18,9 @@ from hardmax.figures.palette import AGAINST, FOR, look_of_class
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
 from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
-from hardmax.text.evaluation.leading import Leader, frequent_leaders
 from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
 from hardmax.text.explain.page import STYLE
+from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.log import Epoch

@@ -12,6 +12,7 @@ import hardmax
 from hardmax.errors import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.building import build_vocabulary
+from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.threads import limited_to
@@ -190,3 +191,14 @@ def test_a_model_shows_itself_in_a_notebook():
     best = model.vocabulary.surfaces[int((model.embeddings @ model.decoder[0]).argmax())]
     assert best in shown
     assert len(hardmax.load("imdb-16d")._repr_html_()) < 60_000
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_of_no_texts_there_is_nothing_to_weigh(classes):
+    model = small_model(classes=classes)
+    nothing = encode([], model.vocabulary, model.tokeniser)
+    found, (again, ends) = model.weigh(nothing), model.weigh_words(nothing)
+    for each in (found, again, model.analyse([])):
+        assert len(each) == 0
+        assert each.probabilities.shape == (0, classes)
+    assert ends.shape == (0, model.dimension)

@@ -3,10 +3,12 @@
 0: done. 1: failed on our side, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
 """
 
+import importlib
 import inspect
 import os
 import sys
 import traceback
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -14,23 +16,6 @@ import typer
 from typer.models import OptionInfo
 
 from hardmax import __version__
-from hardmax.cli.commands import (
-    card,
-    clouds,
-    demo,
-    doctor,
-    evaluate,
-    explain,
-    faithfulness,
-    importing,
-    limit,
-    models,
-    reproduce,
-    score,
-    simulate,
-    train,
-    verify,
-)
 from hardmax.cli.output import narrate, narrate_lines
 from hardmax.cli.streams import give_up_output, is_of_a_stream
 from hardmax.cli.words import in_words_of_the_command
@@ -39,27 +24,26 @@ from hardmax.tokens.reading import reason
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-app = typer.Typer(
-    name="hardmax",
-    rich_markup_mode=None,  # drawing boxes around the help takes longer than all the rest
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-app.command("simulate")(simulate.simulate_command)
-app.command("limit")(limit.limit_command)
-app.command("verify")(verify.verify_command)
-app.command("explain")(explain.explain_command)
-app.command("train")(train.train_command)
-app.command("evaluate")(evaluate.evaluate_command)
-app.command("score")(score.score_command)
-app.command("reproduce")(reproduce.reproduce_command)
-app.command("import")(importing.import_command)
-app.command("faithfulness")(faithfulness.faithfulness_command)
-app.command("card")(card.card_command)
-app.command("models")(models.models_command)
-app.command("clouds")(clouds.clouds_command)
-app.command("doctor")(doctor.doctor_command)
-app.command("demo")(demo.demo_command)
+# By the modules of `hardmax.cli.commands` that have them. What is asked for is imported, and the others only to be
+# listed: together they take longer than a command may.
+COMMANDS = {
+    "simulate": "simulate",
+    "limit": "limit",
+    "verify": "verify",
+    "explain": "explain",
+    "flip": "flip",
+    "train": "train",
+    "evaluate": "evaluate",
+    "score": "score",
+    "reproduce": "reproduce",
+    "import": "importing",
+    "faithfulness": "faithfulness",
+    "card": "card",
+    "models": "models",
+    "clouds": "clouds",
+    "doctor": "doctor",
+    "demo": "demo",
+}
 
 
 def _print_version(wanted: bool) -> None:
@@ -68,7 +52,6 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(invoke_without_command=True)
 def start(
     context: typer.Context,
     version: Annotated[
@@ -81,13 +64,29 @@ def start(
         typer.echo(context.get_help())
 
 
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The program, with the command that these arguments name, or with all if they name none."""
+    app = typer.Typer(
+        name="hardmax",
+        rich_markup_mode=None,  # drawing boxes around the help takes longer than all the rest
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(start)
+    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"hardmax.cli.commands.{COMMANDS[name]}")
+        app.command(name)(getattr(module, f"{name}_command"))
+    return app
+
+
 def run() -> NoReturn:
     """Runs the command line that started the program, and leaves with its exit code."""
+    app = app_for(sys.argv[1:])
     try:
         code = app(prog_name="hardmax", standalone_mode=False)
         sys.stdout.flush()
     except InputError as error:
-        code = _say(in_words_of_the_command(error, _option_names()), BAD_INPUT)
+        code = _say(in_words_of_the_command(error, _option_names(app)), BAD_INPUT)
     except MissingExtra as error:
         code = _say(str(error), FAILED)
     except MemoryError as error:
@@ -102,8 +101,8 @@ def run() -> NoReturn:
     sys.exit(code)
 
 
-def _option_names() -> set[str]:
-    """The names of all options of all commands, as Python has them."""
+def _option_names(app: typer.Typer) -> set[str]:
+    """The names of all options, as Python has them."""
     taken = (inspect.signature(one.callback).parameters for one in app.registered_commands if one.callback)
     return {name for parameters in taken for name, one in parameters.items() if _is_option(one.annotation)}
 

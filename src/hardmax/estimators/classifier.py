@@ -14,7 +14,7 @@ from hardmax.errors import InputError
 from hardmax.estimators.labels import plain_names, read_targets
 from hardmax.estimators.recipes import recipe_of
 from hardmax.estimators.weights import read_weights
-from hardmax.text.evaluation.leading import frequent_leaders
+from hardmax.text.knowing.leading import frequent_leaders
 from hardmax.text.tokens.texts import read_texts
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
     ----------
     classes_ : the labels in order, of the dtype in which they came.
     model_ : the `hardmax.text.text_model.TextModel`, with `save`.
-    leaders_ : a `Leader` (`hardmax.text.evaluation.leading`) for each word that leads in a training text, in order.
+    leaders_ : a `Leader` (`hardmax.text.knowing.leading`) for each word that leads in a training text, in order.
 
     A text of weight 0 is as if it were not there, and equal weights are as none, both to the bit. A weight of 2 is
     not the same as giving the text twice: it doubles the loss, but the words of the text are counted once.

@@ -6,13 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from hardmax.figures.mpl import Figure
+from hardmax.paper.telling import Progress, say_nothing
 
 Numbers = dict[str, Any]
 """Plain data, as JSON holds it: lists, numbers, strings, None."""
-
-
-def say_nothing(line: str) -> None:
-    """Progress that nobody asked for."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +19,7 @@ class Setting:
     full: bool = False  # hours, if that is what it takes, instead of a minute
     data: Path | None = None  # a folder with train.parquet and test.parquet of IMDb; None: what ships with the package
     seed: int = 0
-    progress: Callable[[str], None] = say_nothing
+    progress: Progress = say_nothing
 
 
 @dataclass(frozen=True, kw_only=True)

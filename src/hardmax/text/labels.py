@@ -36,5 +36,5 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        raise InputError(f"{name} must be one of {short(list(classes))}, not {short(label)}.")
+        raise InputError(f"{name} must be one of {short(list(classes))}, not {short(label)}.", argument=name)
     return classes.index(label)

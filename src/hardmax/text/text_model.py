@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from hardmax.checking import a_text, file_path, truth_value
 from hardmax.errors import need
-from hardmax.figures.cards import model_card
 from hardmax.text.model.model import Model
 from hardmax.wording import counted, depth
 
@@ -15,6 +14,7 @@ if TYPE_CHECKING:
     from hardmax.text.changing.comparing import Comparison
     from hardmax.text.changing.flipping import Flip
     from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.knowing.statistics import LeaderStatistics
     from hardmax.text.knowing.words import Keyword, Neighbour
 
 
@@ -73,6 +73,13 @@ class TextModel(Model):
         from hardmax.text.knowing.words import neighbours
 
         return neighbours(self, word, first)
+
+    def leader_statistics(self, texts: Any) -> "LeaderStatistics":
+        """How many leaders texts have, their share of the words, and which words lead how often; see
+        `LeaderStatistics`, which draws itself."""
+        from hardmax.text.knowing.statistics import leader_statistics
+
+        return leader_statistics(self, texts)
 
     def score_table(
         self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null", prefix: str = ""
@@ -139,6 +146,8 @@ class TextModel(Model):
         )
 
     def _repr_html_(self) -> str:
+        from hardmax.figures.cards import model_card
+
         return model_card(self)
 
 

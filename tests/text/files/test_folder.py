@@ -12,6 +12,7 @@ from text.small_models import random_texts, small_model
 import hardmax as hm
 from hardmax.errors import InputError, MissingExtra
 from hardmax.text.files import finding
+from hardmax.text.files.folder import write_model
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.tokeniser import Tokeniser
 
@@ -93,6 +94,20 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path):
     with pytest.raises(InputError, match="is a file"):
         small_model().save(tmp_path / "letters" / "dear.txt")
     assert (tmp_path / "letters" / "dear.txt").read_text() == "dear"
+
+
+def test_what_is_written_beside_a_model_is_not_replaced_by_what_lay_there_before(tmp_path):
+    folder = tmp_path / "model"
+    write_model(small_model(), folder, {"notes.txt": b"old", "log": b"old"})
+    (folder / "log").unlink()
+    (folder / "log").mkdir()
+    (folder / "mine.txt").write_text("mine")
+    write_model(small_model(), folder, {"notes.txt": b"new", "log": b"new"})
+    assert {name: (folder / name).read_bytes() for name in ("notes.txt", "log", "mine.txt")} == {
+        "notes.txt": b"new",
+        "log": b"new",
+        "mine.txt": b"mine",
+    }
 
 
 def test_a_model_that_cannot_be_written_leaves_the_former_one(tmp_path, monkeypatch):

@@ -12,6 +12,7 @@ from text.reviews import reviews
 from text.spelling import kernel_words, reference_words
 
 from hardmax.errors import InputError
+from hardmax.text.tokens.characters import are_folded, fold
 from hardmax.text.tokens.tokeniser import Token, Tokeniser
 
 
@@ -107,6 +108,23 @@ def test_every_token_stands_where_it_says(text, tokeniser):
         assert tokeniser.alphabet.cut(surface) == words
         if len(words) == 1:
             assert single.tokens(text[start:end]) == [Token(surface, 0, end - start)]
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)), st.booleans())
+@example("<b>Don't!</b> 1+1=2? '' a'b", True)
+def test_a_text_in_ascii_has_the_pieces_that_it_has_among_other_characters(text, split_scripts):
+    alphabet = Tokeniser(split_scripts=split_scripts).alphabet
+    alone, before = alphabet.pieces(text), alphabet.pieces(f"{text}.\u2014")  # ends in an end, and no word
+    found = [(piece.span(), piece.lastgroup) for piece in alone]
+    assert [*found, ((len(text), len(text) + 1), "end")] == [(piece.span(), piece.lastgroup) for piece in before]
+
+
+@given(st.text())
+@example("\ud800 straße 不好 😀")
+@example("É")
+@example("’")
+def test_folding_what_is_folded_changes_nothing(text):
+    assert are_folded(text) == (fold(text) == text)
 
 
 @given(st.lists(texts, max_size=5), tokenisers)

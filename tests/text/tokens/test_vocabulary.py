@@ -1,16 +1,18 @@
+import re
 from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from text.drawing import tokenisers
 from text.reviews import read_split
 
 from hardmax.errors import InputError
 from hardmax.text.tokens.building import build_vocabulary
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokens.characters import fold
+from hardmax.text.tokens.tokeniser import SURFACE, Tokeniser
+from hardmax.text.tokens.vocabulary import Vocabulary, _are_tokens, _read_rows
 
 words = st.sampled_from(["good", "bad", "not", "É", "don't", ".", "!", "？", "<br>", "不", "好", "😀", "👩\u200d"])
 said = st.lists(st.tuples(words, st.sampled_from([" ", " ", ""])).map("".join), max_size=12).map("".join)
@@ -92,6 +94,42 @@ def test_a_file_gives_back_what_was_written(corpus):
     again = Vocabulary.from_bytes(known.to_bytes())
     assert again.surfaces == known.surfaces
     assert np.array_equal(again.counts, known.counts)
+
+
+@given(st.text("a1\t\n", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode()))
+@example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
+@example(b"a\t1\n3\t1\t2\n")
+@example(b"a\t1\t1\n2\t3\t1\t2\n4\t5\n")
+@example(b"a\t" + b"1" * 18 + b"\n")
+@example(b"a\t" + b"1" * 19 + b"\n")
+def test_rows_are_read_as_the_expression_for_one_says(data):
+    lines = data.decode().split("\n")[:-1]
+    classes = lines[0].count("\t")
+    right = all(re.fullmatch(rf"[^\t]*(?:\t[0-9]{{1,18}}){{{classes}}}", line) for line in lines)
+    rows = _read_rows(data, classes)
+    assert (rows is not None) == right
+    if rows is not None:
+        surfaces, counts = rows
+        cells = [line.split("\t") for line in lines]
+        assert surfaces == [row[0] for row in cells]
+        assert counts.tolist() == [[int(cell) for cell in row[1:]] for row in cells]
+
+
+@given(st.lists(st.text("aé'! \n不\U0001f600\u2019.A\uffff", max_size=12), max_size=3))
+@example(["a b c d e", "a b c d e f"])
+@example(["a b c d e", "b c d e f"])
+@example(["!", "?", "a"])
+@example(["a", "!", "a!"])
+@example(["a\nb"])
+@example(["", "a"])
+@example(["don't", "'t"])
+def test_surfaces_are_taken_together_for_what_they_are_one_by_one(surfaces):
+    assert _are_tokens(surfaces) == all(re.fullmatch(SURFACE, each) and fold(each) == each for each in surfaces)
+
+
+def test_a_line_break_is_in_no_token():
+    with pytest.raises(InputError, match="never yields"):
+        Vocabulary(["a\nb"], [[1, 1]])
 
 
 @pytest.mark.parametrize(

@@ -4,25 +4,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax.cli.one_text import DEFAULT_MODEL, TextFile, TheModel, TheText, read_text
 from hardmax.cli.options import AsJson, check_target
 from hardmax.cli.output import is_terminal, narrate, print_json, print_text
-from hardmax.errors import InputError, need
+from hardmax.errors import need
 from hardmax.figures.palette import place_of_class
 from hardmax.foreign import harmless_line, harmless_text
-from hardmax.tokens.reading import decode, read_bytes, shown_name
 
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
 
-DEFAULT_MODEL = "imdb-2d"
 # How words look on a terminal, by the place of their class in the cycle of colours of pages and figures.
 LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
 
 
 def explain_command(
-    text: Annotated[str | None, typer.Argument(help="The text, or - for standard input.")] = None,
-    file: Annotated[str | None, typer.Option("--file", "-f", help="Read the text from a file instead.")] = None,
-    model: Annotated[str, typer.Option(help="The folder of a model, or the name of one that ships.")] = DEFAULT_MODEL,
+    text: TheText = None,
+    file: TextFile = None,
+    model: TheModel = DEFAULT_MODEL,
     html: Annotated[
         str | None, typer.Option(help="Write a page with the words that count marked, and a picture, to a .html file.")
     ] = None,
@@ -42,7 +41,7 @@ def explain_command(
     if gif is not None:
         check_target(gif, "--gif", (".gif",))
         need("`--gif`", "figures")
-    content = _read_text(text, file)
+    content = read_text(text, file)
 
     from hardmax.text.shipped import load  # only now, since it takes a while to come
 
@@ -57,16 +56,6 @@ def explain_command(
         print_json(explanation.to_dict())
     else:
         _show(explanation)
-
-
-def _read_text(text: str | None, file: str | None) -> str:
-    if (text is None) == (file is None):
-        came = "both came" if text is not None else "neither came"
-        raise InputError(f"give either a text (or - for standard input) or `--file`: {came}.")
-    if file is None and text != "-":
-        return text or ""
-    source = "-" if file is None else file
-    return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
 def _show(explanation: "Explanation") -> None:

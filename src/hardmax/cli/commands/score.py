@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 
+from hardmax.cli.one_text import DEFAULT_MODEL, TheModel
 from hardmax.cli.options import AsJson, grouped
 from hardmax.cli.output import progress_bar
 from hardmax.cli.reports import score as score_report
 from hardmax.errors import need
-
-DEFAULT_MODEL = "imdb-2d"
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def score_command(
         str, typer.Option("--out", "-o", help="The file to write: .parquet, .csv, .tsv or .jsonl (also .gz, .zst).")
     ],
     *,
-    model: Annotated[str, typer.Option(help="The folder of a model, or the name of one that ships.")] = DEFAULT_MODEL,
+    model: TheModel = DEFAULT_MODEL,
     asked: RowOptions,
     work: WorkOptions,
     as_json: AsJson = False,

@@ -7,9 +7,9 @@ from hardmax.errors import InputError
 from hardmax.wording import counted, depth, plain_depth
 
 if TYPE_CHECKING:
-    from hardmax.text.evaluation.leading import Leader
     from hardmax.text.evaluation.measuring import Evaluation
     from hardmax.text.evaluation.standing import Inside, Standing
+    from hardmax.text.knowing.leading import Leader
     from hardmax.text.text_model import TextModel
 
 SHOWN_LEADERS, DRAWN_LEADERS = 30, 300

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,7 @@ from hardmax.paper.mode.plan import KINDS, Plan, plan_of
 from hardmax.paper.mode.results import DOCUMENT, result_of, write_result
 from hardmax.paper.mode.reviews_on_device import DeviceReviews, put_on_device
 from hardmax.paper.mode.training import Training
-
-Progress = Callable[[str], None]
-
-
-def say_nothing(line: str) -> None:
-    """Progress that nobody asked for."""
+from hardmax.paper.telling import Progress, say_nothing
 
 
 def train_paper(

@@ -1,48 +1,15 @@
-"""How many leaders reviews have, counted two ways.
+"""How many leaders reviews have, counted as the authors do; `hardmax.text.knowing.counting` counts as we do.
 
 A leader attends to itself alone; a word that is said twice is one point. The authors count a position whose attended
 set begins with itself, where ties are equalities of floats: so a position that ties with another point counts, too.
 """
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from hardmax.paper.authors.weights import Weights
-from hardmax.text.model.analysis import Analysis
-
-
-class Counted(NamedTuple):
-    """For each review how many lead at a layer, and how many of these led at layer 0."""
-
-    leaders: np.ndarray
-    from_start: np.ndarray
-
-    @property
-    def share_from_start(self) -> float:
-        """The mean over reviews of the share of the leaders that lead since layer 0; reviews without any have none."""
-        some = self.leaders > 0
-        return float((self.from_start[some] / self.leaders[some]).mean()) if some.any() else 0.0
-
-    def document(self, how: str, layer: int) -> dict[str, Any]:
-        """The same as plain data: how many reviews have `fewest` leaders, how many one more, and so on."""
-        fewest = int(self.leaders.min())
-        return {
-            "how": how,
-            "layer": layer,
-            "fewest": fewest,
-            "reviews": np.bincount(self.leaders - fewest).tolist(),
-            "share_from_start": round(self.share_from_start, 6),
-        }
-
-
-def count_leaders(found: Analysis, without: int | None = None) -> Counted:
-    """Those who attend to themselves alone after the last layer; the word of the number `without` is not counted."""
-    counts = found.leader_since >= 0
-    if without is not None:
-        counts &= found.ids != without
-    return Counted(_sums(counts, found.offsets), _sums(counts & (found.leader_since == 0), found.offsets))
+from hardmax.text.knowing.counting import Counted
 
 
 def count_first_indices(weights: Weights, reviews: np.ndarray, layers: Sequence[int]) -> list[Counted]:
@@ -80,8 +47,3 @@ def _attended(z: np.ndarray) -> np.ndarray:
     for column in np.ascontiguousarray(z.T):
         scores += column[:, np.newaxis] * column
     return scores == scores.max(axis=1, keepdims=True)
-
-
-def _sums(which: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-    total = np.concatenate([[0], np.cumsum(which)])
-    return total[offsets[1:]] - total[offsets[:-1]]

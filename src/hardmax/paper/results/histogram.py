@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hardmax.figures.leading_words import LeadingWord, draw_leading_words, key_of_classes
 from hardmax.figures.mpl import Axes, Figure, Patch
-from hardmax.figures.palette import INK, look_of_class
 from hardmax.figures.style import our_look
-from hardmax.foreign import harmless_label
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed
 from hardmax.paper.results.documents import kept_document
@@ -19,7 +18,6 @@ CLASSES = ("negative", "positive")
 PUBLISHED = ["great", "worst", "waste", "love", "awful", "money", "year", "amazing"]
 PUBLISHED += ["boring", "perfect", "left", "enjoyed", "people", "found", "poor"]
 _IN_LIST, _UNSURE = "•", "?"
-_HATCHES = ("////", "")
 
 
 def compute(setting: Setting) -> Numbers:
@@ -46,36 +44,24 @@ def draw(numbers: Numbers) -> Mapping[str, Figure]:
 
 
 def _draw_bars(ax: Axes, model: Mapping[str, Any], most: int) -> None:
-    words = model["words"][:most]
-    for place, word in enumerate(words):
-        second = int(word["logit"] > 0)
-        share = 100 * word["reviews"] / model["correct"]
-        look: dict[str, Any] = {"color": look_of_class(second, len(CLASSES))[0], "hatch": _HATCHES[second]}
-        ax.barh(place, share, ec="white", height=0.8, **look)
-        ax.text(share, place, f" {word['logit']:+.0f}", va="center", fontsize=7, color=INK)
-    ax.set_yticks(range(len(words)), [_name(word) for word in words])
-    ax.invert_yaxis()
-    ax.set_xlim(0, 1.15 * ax.get_xlim()[1])
+    words = [
+        LeadingWord(_name(word), 100 * word["reviews"] / model["correct"], word["logit"], int(word["logit"] > 0))
+        for word in model["words"][:most]
+    ]
+    draw_leading_words(words, len(CLASSES), ax)
     ax.set_title(model["source"])
     ax.set_xlabel("% of the reviews read correctly")
-    for side in ("top", "right"):
-        ax.spines[side].set_visible(False)
 
 
 def _name(word: Mapping[str, Any]) -> str:
     signs = (_IN_LIST if word["published"] else "") + ("" if word["sure"] else _UNSURE)
-    return harmless_label(f"{word['word']} {signs}".strip())
+    return f"{word['word']} {signs}".strip()
 
 
 def _key() -> list[Patch]:
-    bars = [
-        Patch(fc=look_of_class(c, len(CLASSES))[0], hatch=_HATCHES[c], ec="white", label=f"speaks for {name}")
-        for c, name in enumerate(CLASSES)
-    ]
     return [
-        *bars,
+        *key_of_classes(CLASSES, range(len(CLASSES))),
         Patch(fc="none", ec="none", label=f"{_IN_LIST} in the authors' list of 15"),
-        Patch(fc="none", ec="none", label="+9: what the decoder says of the word itself, its logit"),
     ]
 
 

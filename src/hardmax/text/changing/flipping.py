@@ -48,6 +48,7 @@ class Flip:
     before: Label
     after: Label
     probability: float  # of `after`, for the changed text
+    probability_before: float  # of `before`, for the text as it was
     changes: tuple[Change, ...]
     smallest: bool  # every set of fewer words was tried; of nothing found: every set there is
     tried: int  # texts that the model was asked about
@@ -89,6 +90,7 @@ def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: A
         before=model.classes[asked.before],
         after=model.classes[int(chances.argmax())],
         probability=float(chances.max()),
+        probability_before=asked.probability,
         changes=changes,
         smallest=smaller.complete or smaller.found is not None,
         tried=asked.count,
@@ -110,24 +112,26 @@ class _Asked:
     model: Model
     text: str
     before: int
+    probability: float
     goal: int | None  # the class that is wanted; None: any other
     words: list[list[Change]]  # for each word what can be done with it
     count: int = 0
 
     @classmethod
     def of(cls, model: Model, text: str, instead: tuple[str, ...] | None, to: Any) -> "_Asked":
-        before = int(model.predict_proba([text])[0].argmax())
+        chances = model.predict_proba([text])[0]
+        before = int(chances.argmax())
         goal = None
         if to is not None:
             goal = number_of_class(to, model.classes, "`to`")
             if goal == before:
-                raise InputError(f"`to` is {short(to)}, which is the answer: expected another class.")
+                raise InputError(f"`to` is {short(to)}, which is the answer: expected another class.", argument="`to`")
         units, others = Units.of(text, model.tokeniser), (None,) if instead is None else instead
         words = [
             [Change(word, spans, other) for other in others if other != word]
             for word, spans in zip(units.words, units.places, strict=True)
         ]
-        return cls(model, text, before, goal, [options for options in words if options])
+        return cls(model, text, before, float(chances[before]), goal, [options for options in words if options])
 
     def greedily(self, tries: int) -> tuple[Change, ...] | None:
         """A set that changes the answer, made by adding what helps most, and leaving out what is not needed; of a text
@@ -216,5 +220,5 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
 
 def _read_words(instead: Any) -> tuple[str, ...]:
     if isinstance(instead, str) or not isinstance(instead, Sequence) or not instead:
-        raise InputError(f"`instead` must be a list of words, not {short(instead)}.")
+        raise InputError(f"`instead` must be a list of words, not {short(instead)}.", argument="`instead`")
     return tuple(dict.fromkeys(a_text(word, "`instead` (each)") for word in instead))

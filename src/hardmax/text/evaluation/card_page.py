@@ -13,6 +13,7 @@ from hardmax.text.evaluation.measuring import Evaluation
 from hardmax.text.evaluation.metrics import calibration_curve
 from hardmax.text.explain.explaining import explain
 from hardmax.text.explain.page import content, document, opening, short_name
+from hardmax.text.knowing.statistics import LeaderStatistics
 from hardmax.text.knowing.words import keywords
 from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
@@ -83,7 +84,17 @@ def _leaders(found: Evaluation) -> list[str]:
         (leader.word, f"{leader.texts:,}", f"{100 * leader.share:.1f} %", short_name(leader.lean))
         for leader in found.leaders[:_LEADERS]
     ]
-    return [_table(("word", "leads in texts", "of all", "speaks for"), rows)]
+    words = _table(("word", "leads in texts", "of all", "speaks for"), rows)
+    return [f"<p>{_text(_spread(found.statistics))}</p>", words]
+
+
+def _spread(found: LeaderStatistics) -> str:
+    """How many words lead a text, in a sentence."""
+    return (
+        f"A text has {found.mean:.1f} ± {found.deviation:.1f} leaders, the neutral one not counted, "
+        f"from {found.fewest} to {found.most}: {100 * found.share_of_words:.1f} % of its distinct known words. "
+        f"Of these {100 * found.share_from_start:.1f} % lead before the first layer."
+    )
 
 
 def _calibration(found: Evaluation) -> list[str]:

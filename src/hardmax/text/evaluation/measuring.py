@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from hardmax.errors import InputError
-from hardmax.text.evaluation.leading import Leader, frequent_leaders
 from hardmax.text.evaluation.metrics import evaluate
+from hardmax.text.knowing.leading import Leader
+from hardmax.text.knowing.statistics import LeaderStatistics, statistics_of
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.texts import TextBytes
 
@@ -20,7 +21,12 @@ class Evaluation:
     truth: np.ndarray
     probabilities: np.ndarray
     metrics: dict[str, Any]
-    leaders: tuple[Leader, ...]
+    statistics: LeaderStatistics
+
+    @property
+    def leaders(self) -> tuple[Leader, ...]:
+        """The words that lead, the most frequent first."""
+        return self.statistics.leaders
 
 
 def evaluate_model(model: TextModel, texts: Sequence[str] | TextBytes, labels: Sequence[Any]) -> Evaluation:
@@ -33,7 +39,7 @@ def evaluate_model(model: TextModel, texts: Sequence[str] | TextBytes, labels: S
         "mass_on_leaders": float(found.mass_on_leaders.mean()),
         "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
     }
-    return Evaluation(truth, found.probabilities, metrics, frequent_leaders(model, found))
+    return Evaluation(truth, found.probabilities, metrics, statistics_of(model, found))
 
 
 def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:

@@ -4,7 +4,9 @@ Of a long text only the opening and the neighbourhood of leaders are there, with
 nobody has to scroll through a book.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Literal
 
 import numpy as np
@@ -37,7 +39,7 @@ def pieces(account: Account, most: int = WHOLE) -> list[Piece]:
     Of a text of more than `most` characters, so many are there.
     """
     text = account.text
-    windows = _windows(text, account.leaders, most)
+    windows = windows_around(text, _places(account.leaders), most)
     marks = _marks(account, windows)
     found, at = [], 0
     for first, last in windows:
@@ -47,16 +49,18 @@ def pieces(account: Account, most: int = WHOLE) -> list[Piece]:
     return [piece for piece in [*found, *_left_out(at, len(text))] if piece.text]
 
 
-def _windows(text: str, leaders: tuple[Share, ...], most: int) -> list[Span]:
-    """What is shown, in order, without overlaps."""
-    if len(text) <= most:
-        return [(0, len(text))]
-    windows = [_window(text, 0)]
+def _places(leaders: tuple[Share, ...]) -> Iterator[int]:
     for time in range(_TIMES):
         for leader in leaders:
-            # The first word and the last of a phrase may be far apart.
-            windows += [_window(text, place) for place in leader.places[time : time + 1].ravel().tolist()]
-    windows = windows[: most // (2 * AROUND)]
+            yield from leader.places[time : time + 1].ravel().tolist()  # the two ends of a phrase may be far apart
+
+
+def windows_around(text: str, places: Iterable[int], most: int = WHOLE) -> list[Span]:
+    """What is shown, in order, without overlaps: a text of up to `most` characters as a whole, of a longer one the
+    opening and what is around the places, the first ones first."""
+    if len(text) <= most:
+        return [(0, len(text))]
+    windows = [_window(text, place) for place in islice(chain([0], places), most // (2 * AROUND))]
     merged: list[Span] = []
     for first, last in sorted(windows):
         if merged and first <= merged[-1][1]:

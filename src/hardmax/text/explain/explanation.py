@@ -1,4 +1,7 @@
-"""An explanation: a few words that lead, and an account of the logit to which every word contributes its part."""
+"""An explanation: a few words that lead, and an account of the logit to which every word contributes its part.
+
+Pages and pictures are imported when they are asked for: most explanations are read in a terminal.
+"""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +12,6 @@ from hardmax.checking import file_path
 from hardmax.errors import InputError
 from hardmax.foreign import harmless_json
 from hardmax.text.explain.account import Account
-from hardmax.text.explain.page import fragment, page
-from hardmax.text.explain.picture import scene_of
 from hardmax.text.explain.showing import plain
 from hardmax.tokens.files import write_whole
 from hardmax.wording import chance
@@ -39,6 +40,8 @@ class Explanation(Account):
         elif suffix == ".txt":
             content = f"{self}\n"
         elif suffix in (".html", ".htm"):
+            from hardmax.text.explain.page import page
+
             content = page(self)
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
@@ -82,6 +85,8 @@ class Explanation(Account):
     def _scene(self) -> "TextScene":
         if not self.words:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
+        from hardmax.text.explain.picture import scene_of
+
         return scene_of(self, self.path)
 
     def _title(self) -> str:
@@ -93,4 +98,6 @@ class Explanation(Account):
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
+        from hardmax.text.explain.page import fragment
+
         return fragment(self)

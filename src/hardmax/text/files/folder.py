@@ -49,7 +49,7 @@ def write_model(model: Model, folder: Path, beside: Mapping[str, bytes] = Mappin
     def fill(draft: Path) -> None:
         for name, data in files.items():
             write_whole(draft / name, data)
-        _copy_others(target, draft)
+        _copy_others(target, draft, {*OURS, *files})
 
     try:
         tidy(target)
@@ -185,9 +185,9 @@ def _names(folder: Path) -> set[str]:
         return set()
 
 
-def _copy_others(former: Path, draft: Path) -> None:
-    """What somebody put beside a model stays there; what was written with it goes with it."""
-    for name in sorted(_names(former).difference(OURS)):
+def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
+    """What somebody put beside a model stays there; what was written with it goes with it, or was written anew."""
+    for name in sorted(_names(former) - ours):
         path = former / name
         if path.is_dir() and not path.is_symlink():
             shutil.copytree(path, draft / name, symlinks=True)

@@ -77,7 +77,7 @@ def weigh(
     places = np.empty((0, d)) if places is None else places
     weights = Weights(np.zeros(words), np.full(words, -1), np.full(words, -1), places)
     voices = prepared.voices(found.counts)
-    said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max()))
+    said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max(initial=0)))
     walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
     left = np.flatnonzero(weights.since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:

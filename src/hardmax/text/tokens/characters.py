@@ -6,8 +6,6 @@ without spaces and emoji are words of their own (`hardmax.text.tokens.scripts`).
 character, for the Latin, Greek, Cyrillic and Armenian letters; it never changes how many characters a text has.
 """
 
-import re
-
 import numpy as np
 
 from hardmax.text.tokens.kernels.kinds import APOSTROPHE, LETTER, MARK, SENTENCE_END, SEPARATOR, TAG_START
@@ -99,7 +97,7 @@ CLASSES = _make_classes()  # of every character below 0x10000; all beyond are le
 LOWERED = _make_lowered()  # of every character below 0x2000; all beyond stay as they are
 
 _PLAINER = {ord(mark): plain for mark, plain in OTHER_MARKS.items()} | {0x2019: "'"}
-_TRANSLATION = {code: int(low) for code, low in enumerate(LOWERED) if code != low} | _PLAINER
+_TRANSLATION = {code: low for code, low in enumerate(LOWERED.tolist()) if code != low} | _PLAINER
 
 
 def fold(text: str) -> str:
@@ -111,15 +109,15 @@ def fold(text: str) -> str:
     return text.translate(_TRANSLATION)
 
 
+def codes_of(text: str) -> np.ndarray:
+    """The number of each character."""
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+
+
 def are_folded(text: str) -> bool:
     """Whether `fold` would change nothing: sooner found out than done."""
-    return _UNFOLDED.search(text) is None
+    return not _UNFOLDED[np.minimum(codes_of(text), len(_UNFOLDED) - 1)].any()
 
 
-def ranges(codes: np.ndarray) -> str:
-    """Increasing codes of characters as ranges in a regular expression's brackets."""
-    runs = np.split(codes, np.flatnonzero(np.diff(codes) > 1) + 1)
-    return "".join(f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
-
-
-_UNFOLDED = re.compile(f"[{ranges(np.array(sorted(_TRANSLATION)))}]")
+_UNFOLDED = np.zeros(0x10000, dtype=bool)  # the last of these is no character, and stands for all beyond
+_UNFOLDED[list(_TRANSLATION)] = True

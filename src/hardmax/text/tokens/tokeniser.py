@@ -3,7 +3,6 @@
 The byte kernel in `hardmax.text.tokens.kernels.scanning` says the same of many texts at once.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
@@ -24,9 +23,9 @@ class Token(NamedTuple):
     end: int
 
 
-# What a token can look like, folded. Solos are runs of letters to those who do not split scripts.
+# The expression for what a token can look like, folded. Solos are runs of letters to those who do not split scripts.
 _WORD = run_of_letters(CLASSES)
-SURFACE = re.compile(rf"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}|[{MARKS}]")
+SURFACE = rf"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}|[{MARKS}]"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +88,7 @@ class Tokeniser:
 
     def _tokens(self, text: str) -> Iterator[Token]:
         sentence: list[Token] = []
-        for piece in self.alphabet.pieces.finditer(text):
+        for piece in self.alphabet.pieces(text):
             if piece.lastgroup in ("word", "solo"):
                 sentence.append(Token(fold(piece.group()), piece.start(), piece.end()))
                 for length in range(1, min(self.longest_phrase, len(sentence)) + 1):

@@ -10,12 +10,11 @@ import numpy as np
 
 from hardmax.checking import a_text, instance, short
 from hardmax.errors import InputError
-from hardmax.text.tokens.characters import are_folded, fold
-from hardmax.text.tokens.tokeniser import SURFACE
+from hardmax.text.tokens.characters import CLASSES, MARKS, are_folded, codes_of, fold
+from hardmax.text.tokens.kernels.kinds import LETTER
+from hardmax.text.tokens.tokeniser import LONGEST_PHRASE, SURFACE
 from hardmax.tokens.tables import float_array
 from hardmax.wording import counted
-
-_SURFACES = re.compile(rf"(?>(?:{SURFACE.pattern})\n)*")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,17 +78,37 @@ class Vocabulary:
         if text and not text.endswith("\n"):
             raise InputError(f"{name} ends in the middle of a line: it is cut off. Save the model again.")
         width = text.split("\n", 1)[0].count("\t") + 1 if text else 2
-        row = rf"[^\t\n]*(?:\t[0-9]{{1,18}}){{{width - 1}}}\n"
-        if width < 2 or not re.fullmatch(f"(?>{row})*", text):
-            _refuse_line(text, row if width > 1 else "(?!)", name)
-        cells = text.replace("\n", "\t").split("\t")[:-1]
-        columns = [np.fromstring("\t".join(cells[column::width]), np.int64, sep="\t") for column in range(1, width)]
-        return cls(cells[::width], np.stack(columns, axis=1))
+        rows = _read_rows(data, width - 1)
+        return cls(*rows) if rows is not None else _refuse_line(text, width - 1, name)
 
 
-def _refuse_line(text: str, row: str, name: str) -> NoReturn:
+def _read_rows(data: bytes, classes: int) -> tuple[list[str], np.ndarray] | None:
+    """Surfaces and counts; None if a row is not a surface and as many counts of 1 to 18 digits as there are classes.
+
+    Found in the bytes, all at once: a string for each count would take longer than all the rest.
+    """
+    characters = np.frombuffer(data, np.uint8)
+    tabs, ends = (np.flatnonzero(characters == ord(character)) for character in "\t\n")
+    if classes < 1 or len(tabs) != len(ends) * classes:
+        return None
+    tabs = tabs.reshape(-1, classes)
+    digits = np.diff(tabs, axis=1, append=ends[:, None]) - 1
+    if (tabs[1:, 0] < ends[:-1]).any() or ((digits < 1) | (digits > 18)).any():
+        return None
+    steps = np.zeros(len(characters), dtype=np.int8)
+    steps[tabs[:, 0]], steps[ends] = 1, -1
+    counted = np.cumsum(steps, dtype=np.int8).astype(bool)  # from the first tab of a row up to its end
+    counts = characters[counted]
+    if not ((counts == ord("\t")) | ((counts >= ord("0")) & (counts <= ord("9")))).all():
+        return None
+    surfaces = characters[~counted].tobytes().decode().split("\n")[:-1]
+    return surfaces, np.fromstring(counts.tobytes(), np.int64, sep="\t").reshape(-1, classes)
+
+
+def _refuse_line(text: str, classes: int, name: str) -> NoReturn:
+    row = re.compile(rf"[^\t\n]*(?:\t[0-9]{{1,18}}){{{classes}}}" if classes else "(?!)")
     lines = text.split("\n")
-    number = next(number for number, line in enumerate(lines) if not re.fullmatch(row, line + "\n"))
+    number = next(number for number, line in enumerate(lines) if not row.fullmatch(line))
     wish = "a token and its counts by class, separated by tabs"
     raise InputError(f"{name} line {number + 1} is {lines[number][:60]!r}: expected {wish}.")
 
@@ -99,7 +118,7 @@ def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     if not isinstance(surfaces, Sequence | np.ndarray) or isinstance(surfaces, str | bytes | bytearray):
         raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
     listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
-    if not (isinstance(listed, Sequence) and all(isinstance(surface, str) for surface in listed)):
+    if not (isinstance(listed, Sequence) and all(issubclass(kind, str) for kind in set(map(type, listed)))):
         raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
     return tuple(listed)
 
@@ -113,9 +132,30 @@ def _read_counts(counts: Any) -> np.ndarray:
 
 def _check_surfaces(surfaces: Sequence[str]) -> None:
     # All at once, which is how it nearly always is; if not, one by one, to say which.
-    if are_folded(together := "\n".join([*surfaces, ""])) and _SURFACES.fullmatch(together):
+    if _are_tokens(surfaces):
         return
     for surface in surfaces:
-        if not SURFACE.fullmatch(surface) or fold(surface) != surface:
+        if not re.fullmatch(SURFACE, surface) or fold(surface) != surface:
             wish = "words in lower case, joined by single spaces"
             raise InputError(f"`surfaces` has {short(surface)}, which the tokeniser never yields: expected {wish}.")
+
+
+def _are_tokens(surfaces: Sequence[str]) -> bool:
+    """Whether all are folded and what `SURFACE` says, which takes far longer to be compiled and asked: a mark, or at
+    most so many words with a space between; in a word there are letters, and single apostrophes between them."""
+    text = "\n".join([*surfaces, ""])
+    if not are_folded(text):
+        return False
+    codes = codes_of(text)
+    is_letter = CLASSES[np.minimum(codes, len(CLASSES) - 1)] == LETTER
+    ends, spaces = (codes == ord(character) for character in "\n ")
+    alone = np.append(True, ends[:-1]) & np.append(ends[1:], False)
+    is_letter |= alone & np.isin(codes, [ord(mark) for mark in MARKS])
+    is_joint = ends | spaces | (codes == ord("'"))
+    places = np.flatnonzero(ends)
+    return bool(
+        len(places) == len(surfaces)
+        and (is_letter | is_joint).all()
+        and not (is_joint & np.append(True, is_joint[:-1])).any()
+        and (np.diff(np.searchsorted(np.flatnonzero(spaces), places), prepend=0) < LONGEST_PHRASE).all()
+    )

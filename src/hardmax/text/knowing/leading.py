@@ -8,7 +8,7 @@ import numpy as np
 from hardmax.checking import instance, whole_number
 from hardmax.text.explain.account import Label
 from hardmax.text.model.analysis import Analysis
-from hardmax.text.text_model import TextModel
+from hardmax.text.model.model import Model
 from hardmax.wording import EXTRA
 
 
@@ -28,18 +28,18 @@ class Leader:
         return asdict(self)
 
 
-def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
+def frequent_leaders(model: Model, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
     """The words that lead in most of the analysed texts, the most frequent first; among equals, by the alphabet.
 
     >>> from hardmax.text.tokens.vocabulary import Vocabulary
     >>> known = Vocabulary(["great", "awful", "film"], [[0, 9], [9, 0], [9, 9]])
-    >>> model = TextModel(vocabulary=known, embeddings=[[2, 0], [-2, 0.5], [0.1, 0.1]], decoder=[[1, 0]], bias=[0.0],
-    ...                   classes=["negative", "positive"], layers=8)
+    >>> model = Model(vocabulary=known, embeddings=[[2, 0], [-2, 0.5], [0.1, 0.1]], decoder=[[1, 0]], bias=[0.0],
+    ...               classes=["negative", "positive"], layers=8)
     >>> found = model.analyse(["A great film.", "Great!", "Awful."])
     >>> [(leader.word, leader.texts, leader.lean) for leader in frequent_leaders(model, found)]
     [('great', 2, 'positive'), ('awful', 1, 'negative')]
     """
-    instance(model, TextModel, "`model`", "a TextModel")
+    instance(model, Model, "`model`", "a TextModel")
     instance(found, Analysis, "`found`", "what `model.analyse` gives")
     most = None if most is None else whole_number(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
@@ -61,7 +61,7 @@ def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None)
     )
 
 
-def _direction(model: TextModel, token: int) -> dict[str, Any]:
+def _direction(model: Model, token: int) -> dict[str, Any]:
     scores = model.prepared.scores[token]
     best = int(scores[0] > 0) if len(scores) == 1 else int(scores.argmax())
     return {"lean": model.classes[best], "pull": float(scores[0] if len(scores) == 1 else scores[best])}

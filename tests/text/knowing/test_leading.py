@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from text.evaluation.test_standing import BAD, GOOD, MODEL
 
-from hardmax.text.evaluation.leading import frequent_leaders
+from hardmax.text.knowing.leading import frequent_leaders
 from hardmax.wording import EXTRA
 
 

@@ -1,0 +1,82 @@
+"""What `hardmax flip` prints: the answers before and after, and the text with what goes and what comes."""
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from hardmax.cli.output import is_terminal, print_text
+from hardmax.foreign import harmless_line, harmless_text
+from hardmax.text.changing.flipping import Flip
+from hardmax.text.explain.excerpt import windows_around
+from hardmax.wording import chance, counted
+
+Kind = Literal["stays", "goes", "comes", "left out"]
+# On a terminal that knows neither, and on a pipe, what goes is [-so-], and what comes {+so+}.
+LOOKS = {"stays": "", "goes": "red strike", "comes": "green bold underline", "left out": "dim"}
+SIGNS = {"stays": "{}", "goes": "[-{}-]", "comes": "{{+{}+}}", "left out": "\n{}\n"}
+_TIMES = 5
+
+
+class Bit(NamedTuple):
+    """Some characters of the text, and what becomes of them."""
+
+    text: str
+    kind: Kind
+
+
+def show_flip(text: str, flip: Flip) -> None:
+    """Print what was found."""
+    if is_terminal() and flip.found:
+        from rich.console import Console
+        from rich.text import Text
+
+        console = Console(highlight=False)
+        if console.color_system is not None:
+            shown = Text()
+            for bit in bits_of(text, flip):
+                line_breaks = "\n" * (bit.kind == "left out")
+                shown.append(f"{line_breaks}{harmless_text(bit.text)}{line_breaks}", LOOKS[bit.kind])
+            console.print(shown, "\n")
+            print_text(told(flip))
+            return
+    print_text(told(flip))
+    if flip.found:
+        print_text("\n" + "".join(SIGNS[bit.kind].format(bit.text) for bit in bits_of(text, flip)))
+
+
+def told(flip: Flip) -> str:
+    """The answers, the words, and what was tried, a line each."""
+    before = f"{harmless_line(flip.before)}  {chance(flip.probability_before)}"
+    tried = f"{counted(flip.tried, 'changed text')} asked about"
+    if not flip.found:
+        whether = "no set of its words changes it" if flip.smallest else "nothing that was tried changes it"
+        return f"{before}\n{whether}; {tried}"
+    words = ", ".join(harmless_line(str(change)) for change in flip.changes)
+    replaced = flip.changes[0].instead is not None
+    what = f"{'replacing' if replaced else 'without'} {counted(len(flip.changes), 'word')}: {words}"
+    fewer = "no fewer words do it" if flip.smallest else "fewer may do it: not all smaller sets were tried"
+    after = f"{harmless_line(flip.after)}  {chance(flip.probability)}"
+    return f"{before}  →  {after}\n{what}\n{fewer}; {tried}"
+
+
+def bits_of(text: str, flip: Flip) -> Iterator[Bit]:
+    """The text from its beginning to its end, with the changes; of a very long one, the opening and what is around
+    them."""
+    edits = sorted((*span, change.instead) for change in flip.changes for span in change.spans)
+    # Of a word that stands in many places the first few are shown, after the first of every other.
+    places = (change.spans[time][0] for time in range(_TIMES) for change in flip.changes if time < len(change.spans))
+    at = 0
+    for first, last in windows_around(text, places):
+        if at < first:
+            yield Bit(f"… {first - at:,} characters left out …", "left out")
+        at = first
+        for start, end, instead in edits:
+            if first <= start < last:
+                yield Bit(text[at:start], "stays")
+                yield Bit(text[start:end], "goes")
+                if instead is not None:
+                    yield Bit(instead, "comes")
+                at = end
+        yield Bit(text[at:last], "stays")
+        at = max(at, last)
+    if at < len(text):
+        yield Bit(f"… {len(text) - at:,} characters left out …", "left out")
