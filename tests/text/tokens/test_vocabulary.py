@@ -123,6 +123,7 @@ def test_rows_are_read_as_the_expression_for_one_says(data):
 @example(["a\nb"])
 @example(["", "a"])
 @example(["don't", "'t"])
+@example(["😀", "so 😀"])
 def test_surfaces_are_taken_together_for_what_they_are_one_by_one(surfaces):
     assert _are_tokens(surfaces) == all(re.fullmatch(SURFACE, each) and fold(each) == each for each in surfaces)
 

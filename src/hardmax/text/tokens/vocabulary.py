@@ -147,7 +147,7 @@ def _are_tokens(surfaces: Sequence[str]) -> bool:
     if not are_folded(text):
         return False
     codes = codes_of(text)
-    is_letter = CLASSES[np.minimum(codes, len(CLASSES) - 1)] == LETTER
+    is_letter = (codes >= len(CLASSES)) | (CLASSES[np.minimum(codes, len(CLASSES) - 1)] == LETTER)
     ends, spaces = (codes == ord(character) for character in "\n ")
     alone = np.append(True, ends[:-1]) & np.append(ends[1:], False)
     is_letter |= alone & np.isin(codes, [ord(mark) for mark in MARKS])
