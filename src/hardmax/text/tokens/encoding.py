@@ -68,8 +68,10 @@ def blocks(texts: TextBytes) -> Iterator[TextBytes]:
 def encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra: int = -1) -> Encoded:
     """`encode` for texts that are read in one go; the token `extra` is added to each, once, if it is not -1."""
     lengths = np.diff(texts.offsets)
-    at_a_place = tokeniser.longest_phrase if tokeniser.overlapping else 1
-    bases = np.concatenate([[0], np.cumsum(np.minimum(lengths * at_a_place, lexicon.tokens))])
+    # A word takes two bytes, with what divides it from the next, and a mark takes one.
+    words = lengths if tokeniser.marks else (lengths + 1) // 2
+    most = words * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
+    bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.tokens))])
     ids, counts = np.empty(bases[-1], dtype=np.int32), np.empty(bases[-1], dtype=np.int32)
     found = np.empty(len(texts), dtype=np.int64)
     encode_texts(

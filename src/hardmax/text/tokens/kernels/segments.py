@@ -65,6 +65,12 @@ def keep_segments(standing, found, sorting):
         first, size = i + 1, last - i - 1
         if size > 1 and (size > _FEW or lasts[last - 1] - low >= _PIECES):
             _take_in_turn(standing, first, last, low, sorting)
+        elif size == 3 and lasts[last - 1] - low == 1:
+            # Two words and the phrase that they are: the most frequent group.
+            whole = tokens[first + 2] < min(tokens[first], tokens[first + 1])
+            tokens[first] = _GONE if whole else tokens[first]
+            tokens[first + 1] = _GONE if whole else tokens[first + 1]
+            tokens[first + 2] = tokens[first + 2] if whole else _GONE
         elif size > 1:
             for t in range(size):
                 keys[t] = np.int64(tokens[first + t]) << 32 | t
