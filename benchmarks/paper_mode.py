@@ -3,10 +3,12 @@
 python benchmarks/paper_mode.py prepare IMDB-FOLDER PREPARED.npz [--wordnet FOLDER]
 python benchmarks/paper_mode.py train PREPARED.npz RESULTS [--device cuda] [--runs d2-paper d2-validated d2-exact …]
 python benchmarks/paper_mode.py time PREPARED.npz TIMES.json [--device cuda] [--d 2 4]
+python benchmarks/paper_mode.py orders RESULTS ORDERS.json
 
 The first needs train.parquet and test.parquet, and WordNet for the lemmas. The second needs torch, numpy and
 safetensors alone; it writes a folder for each training to RESULTS, goes on where it was cut short, and leaves alone
-what is at its end. The third times epochs of softmax and of the exact hardmax, each alone on the device.
+what is at its end. The third times epochs of softmax and of the exact hardmax, each alone on the device. The fourth
+keeps of trainings with other `--shuffles` what `hardmax reproduce orders` draws.
 """
 
 # pyright: reportMissingImports=false
@@ -118,6 +120,23 @@ def measure(options: argparse.Namespace) -> None:
     write_whole(options.results, json.dumps(document, indent=1).encode("utf-8"))
 
 
+def orders(options: argparse.Namespace) -> None:
+    found = [json.loads(path.read_text("utf-8")) for path in options.results.glob("d*-paper*/result.json")]
+    found.sort(key=lambda document: (document["plan"]["dimension"], document["plan"]["shuffle"]))
+    kept = [
+        {
+            "dimension": document["plan"]["dimension"],
+            "order": document["plan"]["shuffle"],
+            "test": [round(value, 4) for value in document["history"]["judged_accuracy"]],
+            "loss": [round(value, 4) for value in document["history"]["train_loss"]],
+            "alpha": [round(value, 3) for value in document["history"]["alpha"]],
+        }
+        for document in found
+    ]
+    write_whole(options.orders, json.dumps({"runs": kept}).encode("utf-8"))
+    say(f"{len(kept)} orders kept")
+
+
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seed", type=int, default=0)
@@ -127,6 +146,10 @@ def parse() -> argparse.Namespace:
     prepares.add_argument("prepared", type=Path)
     prepares.add_argument("--wordnet", type=Path)
     prepares.set_defaults(run=prepare)
+    keeps = commands.add_parser("orders")
+    keeps.add_argument("results", type=Path)
+    keeps.add_argument("orders", type=Path)
+    keeps.set_defaults(run=orders)
     for name, run in (("train", train), ("time", measure)):
         command = commands.add_parser(name)
         command.add_argument("prepared", type=Path)

@@ -13,7 +13,7 @@ from hardmax.paper.piece import Numbers, Piece, Setting
 
 FIGURES = [f"figures.fig{number}" for number in range(1, 6)]
 BEYOND = [f"beyond.{name}" for name in ("basins", "faces", "floats", "leaders", "settling", "temperature")]
-RESULTS = [f"results.{name}" for name in ("histogram", "reviews", "table1")]
+RESULTS = [f"results.{name}" for name in ("histogram", "orders", "reviews", "table1")]
 LARGEST = 200_000
 NumbersOf = Callable[[str], Numbers]
 

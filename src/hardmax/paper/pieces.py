@@ -18,6 +18,7 @@ ROOMS = {
     "reviews": "results",
     "accuracy": "results",
     "losses": "results",
+    "orders": "results",
     "histogram": "results",
     "table1": "results",
     "leaders": "beyond",

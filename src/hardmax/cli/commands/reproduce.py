@@ -15,8 +15,8 @@ def reproduce_command(
     what: Annotated[
         str,
         typer.Argument(
-            help="fig1 to fig5, reviews, accuracy, losses, histogram, table1; or beyond the paper: leaders, settling, "
-            "faces, basins, temperature, floats; or all."
+            help="fig1 to fig5, reviews, accuracy, losses, orders, histogram, table1; or beyond the paper: leaders, "
+            "settling, faces, basins, temperature, floats; or all."
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder for all files.")] = Path("reproduced"),

@@ -124,7 +124,8 @@ def remark(numbers: Numbers) -> str:
     honest = "; ".join(f"d = {run['dimension']}: {run['validated']['test']:.2%}" for run in runs)
     return (
         f"Best test accuracy, ours and the authors': {bests}. They are at most {100 * gap:.1f} points apart; the "
-        "order of the reviews, and so which of them are tested, is not known of theirs. In both the best epoch is "
+        "order of the reviews, and so which of them are tested, is not known of theirs (the piece `orders` tells what "
+        "that alone changes). In both the best epoch is "
         "chosen on the test reviews themselves. Where a tenth of the training reviews chooses it, the test, "
         f"looked at once, gives {honest}. Our own models, on IMDb's own test part (25,000 reviews to learn, 25,000 to "
         f"test, looked at once): {_told_models(numbers)}."

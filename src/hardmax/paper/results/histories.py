@@ -8,6 +8,7 @@ import json
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,16 @@ def epoch_times() -> dict[str, Any]:
     return json.loads((files("hardmax.paper") / "kept" / "times.json").read_text("utf-8"))
 
 
+def kept_file(dimension: int, kind: str) -> Traversable:
+    """Where the training of a kind is, if it is kept."""
+    return files("hardmax.paper") / "kept" / f"d{dimension}-{kind}.json"
+
+
+def kept_training(dimension: int, kind: str) -> dict[str, Any]:
+    """The document of a training that is kept."""
+    return json.loads(kept_file(dimension, kind).read_text("utf-8"))
+
+
 def our_result(dimension: int, kind: str, setting: Setting) -> dict[str, Any]:
     """The document of a training of a kind ("paper", "validated" or "exact"), with where its reviews came from.
 
@@ -39,9 +50,8 @@ def our_result(dimension: int, kind: str, setting: Setting) -> dict[str, Any]:
     if setting.full and setting.data is not None:
         setting.progress(f"paper mode, d = {dimension}, {kind}: trains on IMDb")
         return _trained_on_imdb(dimension, kind, setting.data, setting.seed) | {"source": IMDB}
-    kept = files("hardmax.paper") / "kept" / f"d{dimension}-{kind}.json"
-    if kept.is_file():
-        return json.loads(kept.read_text("utf-8")) | {"source": KEPT}
+    if kept_file(dimension, kind).is_file():
+        return kept_training(dimension, kind) | {"source": KEPT}
     setting.progress(f"paper mode, d = {dimension}, {kind}: trains on planted words")
     return _trained_on_planted_words(dimension, kind, setting.seed) | {"source": PLANTED}
 
