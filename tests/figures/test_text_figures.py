@@ -217,3 +217,17 @@ def test_the_card_of_a_model_has_the_same_colours():
     )
     assert FOR in model._repr_html_()
     assert AGAINST not in model._repr_html_()
+
+
+def test_the_neutral_leader_is_a_star_with_its_name_inside_the_picture():
+    plain = MODELS["in the plane"]
+    # Far away, where no word is, and where the decoder says nothing.
+    model = replace(plain, decoder=[[1.0, 0.0]], extra=[0.0, 9.0])
+    ax = axes()
+    drawn = draw_embedding(model, leaders_of(model), ax)
+    assert np.asarray(drawn.neutral.get_offsets()).tolist() == [[0.0, 9.0]]
+    assert "neutral leader" in [label.get_text() for label in drawn.labels]
+    assert ax.get_ylim()[0] < 9 < ax.get_ylim()[1]
+    assert len(np.asarray(draw_embedding(plain, leaders_of(plain), axes()).neutral.get_offsets())) == 0
+    said = draw_embedding(MODELS["with an extra token"], leaders_of(MODELS["with an extra token"]), axes())
+    assert len(np.asarray(said.neutral.get_offsets())) == 0  # it speaks for a class

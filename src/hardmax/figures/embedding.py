@@ -12,13 +12,14 @@ from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
 from hardmax.figures.labels import place_labels
 from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection, QuadContourSet
-from hardmax.figures.palette import FAINT, INK, look_of_class
+from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import our_look, plain_axes
 from hardmax.foreign import harmless_label
 from hardmax.wording import EXTRA, counted
 
 MOST_LABELS = 30
+NEUTRAL = "neutral leader"
 _GRID = 240
 _SMALLEST, _LARGEST = 7.0, 150.0  # areas of marks
 FLATTEST = 0.55
@@ -44,6 +45,7 @@ class DrawnEmbedding:
 
     words: PathCollection
     leaders: list[PathCollection]  # one for each class that a leader speaks for
+    neutral: PathCollection  # the neutral leader, if there is one
     labels: list[Annotation]
     halves: list[QuadContourSet]  # the side of each class, where it has one
     borders: list[QuadContourSet]
@@ -59,15 +61,17 @@ def _leaders(value: Any, name: str) -> Sequence[LeaderLike]:
 
 @takes(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
 def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) -> DrawnEmbedding:
-    """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead.
+    """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead; the
+    neutral leader as a white star.
 
     The plane is tinted by the class that a text would get whose mean lies there; the line between is where it is
     undecided. Of more than two dimensions the two are shown in which the leaders are spread most.
     """
     plane = plane_of(model, leaders)
     places, everybody = plane.places(_vectors(model, leaders)), plane.places(model.prepared.table)
+    neutral = plane.places(_neutral(model))
     plain_axes(ax, frame=True)
-    ax.axis(_window(places))
+    ax.axis(_window(np.vstack([places, neutral])))
     halves, borders = _draw_sides(model, plane, ax)
     words = ax.scatter(*everybody.T, s=1.5, c=FAINT, linewidths=0, alpha=0.5, zorder=2, rasterized=True)
     draw_origin(ax)
@@ -79,17 +83,22 @@ def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) ->
         marks.append(
             ax.scatter(*places[these].T, s=sizes[these], c=color, marker=shape, edgecolors="white", lw=0.5, zorder=5)
         )
-    first = slice(MOST_LABELS)
+    star = ax.scatter(*neutral.T, s=_LARGEST, c="white", marker=LEADER, edgecolors=INK, lw=0.9, zorder=6)
+    named = leaders[:MOST_LABELS]
     labels = place_labels(
-        places[first], [leader.word for leader in leaders[first]], (np.sqrt(sizes[first]) / 2).tolist(), ax
+        np.vstack([neutral, places[: len(named)]]),
+        [*(NEUTRAL for _ in neutral), *(leader.word for leader in named)],
+        (np.sqrt([*(_LARGEST for _ in neutral), *sizes[: len(named)]]) / 2).tolist(),
+        ax,
     )
-    return DrawnEmbedding(words, marks, labels, halves, borders)
+    return DrawnEmbedding(words, marks, star, labels, halves, borders)
 
 
 @takes(model=_a_model, leaders=_leaders)
 def embedding_figure(model: ModelLike, leaders: Sequence[LeaderLike]) -> Figure:
     """`draw_embedding` as a figure of its own, with a key."""
-    left, right, bottom, top = _window(plane_of(model, leaders).places(_vectors(model, leaders)))
+    shown = np.vstack([_vectors(model, leaders), _neutral(model)])
+    left, right, bottom, top = _window(plane_of(model, leaders).places(shown))
     with our_look():
         figure = Figure(figsize=(8.0, 1.0 + 7.0 * (top - bottom) / (right - left)))
         ax = figure.add_axes((0.02, 0.04, 0.96, 0.84))
@@ -122,6 +131,11 @@ def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
     if not leaders and model.dimension > 2:
         raise InputError(f"`leaders` is empty: nothing says which plane of {model.dimension} dimensions to draw.")
     return model.prepared.table[[number[leader.word] for leader in leaders]]
+
+
+def _neutral(model: ModelLike) -> np.ndarray:
+    """Where the neutral leader is: a row, or none."""
+    return model.prepared.table[-1:] if model.prepared.has_neutral else model.prepared.table[:0]
 
 
 def _window(leaders: np.ndarray) -> tuple[float, float, float, float]:
@@ -175,11 +189,13 @@ def _key(model: ModelLike) -> list[Line2D]:
     ]
     return [
         *signs,
+        *([_sign("white", LEADER, f"{NEUTRAL}: says nothing", 9, INK)] if model.prepared.has_neutral else []),
         _sign(FAINT, ".", "other word", 4),
         Line2D([], [], color=INK, lw=0.8, label="undecided"),
         _sign(FAINT, "+", "zero", 5),
     ]
 
 
-def _sign(color: str, marker: str, text: str, size: float) -> Line2D:
-    return Line2D([], [], ls="none", marker=marker, color=color, markersize=size, markeredgecolor=color, label=text)
+def _sign(color: str, marker: str, text: str, size: float, edge: str | None = None) -> Line2D:
+    marks = {"marker": marker, "color": color, "markersize": size, "markeredgecolor": edge or color}
+    return Line2D([], [], ls="none", label=text, **marks)
