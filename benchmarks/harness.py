@@ -166,7 +166,7 @@ def circumstances() -> tuple[object, ...]:
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     versions = " ".join(f"{name}={there}" for name in VERSIONED if (there := _version(name)))
     python = f"python={platform.python_version()}"
-    return date.today().isoformat(), commit, platform.machine(), os.cpu_count(), f"{python} {versions}"
+    return date.today().isoformat(), commit, platform.machine(), len(os.sched_getaffinity(0)), f"{python} {versions}"
 
 
 def _version(name: str) -> str | None:
