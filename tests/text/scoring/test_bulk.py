@@ -186,9 +186,9 @@ def test_an_interruption_while_parts_are_joined_costs_the_joining_alone(
             raise Killed
         append(*given)
 
-    append = joining._append_bytes
+    append = joining._Bytes.add
     with monkeypatch.context() as patch:
-        patch.setattr(joining, "_append_bytes", killed)
+        patch.setattr(joining._Bytes, "add", killed)
         with pytest.raises(Killed):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv.parts" / "joined").exists()
@@ -234,7 +234,7 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, monkeypatch:
         with pytest.raises(InputError, match=r"no space left on device\. The parts that are done are kept"):
             score(reviews, tmp_path / "out.csv")
     with monkeypatch.context() as patch:
-        patch.setattr(joining, "_append_bytes", full)
+        patch.setattr(joining._Bytes, "add", full)
         with pytest.raises(InputError, match=r"`.*out.csv` cannot be written: no space left .* goes on from there"):
             score(reviews, tmp_path / "out.csv")
     assert score(reviews, tmp_path / "out.csv").kept == 9  # the part that was to be joined

@@ -48,32 +48,37 @@ class Answerer:
         leads = found.leader_since >= 0
         if self.model.has_neutral:
             leads &= found.ids < len(self.model.vocabulary)
-        row = np.zeros_like(texts) if len(self.model.bias) == 1 else best[texts]
-        adds = np.abs(found.masses * self.model.prepared.scores[found.ids, row])
-        leading = _ranked(np.flatnonzero(leads), texts, found.masses, adds)
-        votes = _votes(self.model, found, says[np.arange(len(says)), row], texts)
-        counting = _ranked(np.flatnonzero(found.counting), texts, np.abs(votes))
+        row = np.zeros_like(best) if len(self.model.bias) == 1 else best
+        leading, counting = np.flatnonzero(leads), np.flatnonzero(found.counting)
+        adds = self.model.prepared.scores[found.ids[leading], row[texts[leading]]]
+        leading, _ = _ranked(leading, texts, found.masses[leading], np.abs(found.masses[leading] * adds))
+        votes = _votes(self.model, found, says, texts, row, counting)
+        counting, order = _ranked(counting, texts, np.abs(votes))
         columns = (
             self.classes.take(pa.array(best)),
             pa.array(ranked[:, -1]),
             pa.array(ranked[:, -1] - ranked[:, -2]),
             _lists(self.surfaces.take(pa.array(found.ids[leading])), texts[leading], len(found)),
             _lists(self.surfaces.take(pa.array(found.ids[counting])), texts[counting], len(found)),
-            _lists(pa.array(votes[counting]), texts[counting], len(found)),
+            _lists(pa.array(votes[order]), texts[counting], len(found)),
         )
         return pa.record_batch(list(columns), schema=self.schema())
 
 
-def _votes(model: Model, found: Analysis, says: np.ndarray, texts: np.ndarray) -> np.ndarray:
-    """What every word adds to the logit of the second of two classes, or to that of the label."""
+def _votes(
+    model: Model, found: Analysis, says: np.ndarray, texts: np.ndarray, row: np.ndarray, words: np.ndarray
+) -> np.ndarray:
+    """What the words add to the logit of the second of two classes, or to that of the label."""
     voices = model.prepared.voices(found.counts)
     spoken = np.bincount(texts, voices, minlength=len(found))  # whole numbers: exact in floats
-    return voices / np.maximum(spoken, 1)[texts] * says
+    return voices[words] / np.maximum(spoken, 1)[texts[words]] * says[words, row[texts[words]]]
 
 
-def _ranked(words: np.ndarray, texts: np.ndarray, *sizes: np.ndarray) -> np.ndarray:
-    """The words text by text, in each the largest first; those of equal size by the next one, or as they appear."""
-    return words[np.lexsort((*(-size[words] for size in reversed(sizes)), texts[words]))]
+def _ranked(words: np.ndarray, texts: np.ndarray, *sizes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The words text by text, in each the largest first; those of equal size by the next one, or as they appear. Also
+    which they were among those given, as the sizes are."""
+    order = np.lexsort((*(-size for size in reversed(sizes)), texts[words]))
+    return words[order], order
 
 
 def _lists(values: Array, texts: np.ndarray, count: int) -> Array:

@@ -18,7 +18,7 @@ from hardmax.text.scoring.ahead import ahead, behind
 from hardmax.text.scoring.answers import Answerer
 from hardmax.text.scoring.arrow import pa
 from hardmax.text.scoring.forms import Form, asked_form
-from hardmax.text.scoring.joining import joining
+from hardmax.text.scoring.joining import Joiner, joining
 from hardmax.text.scoring.parts_folder import PartsFolder
 from hardmax.text.scoring.rows import Part, cut
 from hardmax.text.scoring.scored import Asked, ScoredPart, Scorer, Useless, our_names
@@ -95,8 +95,8 @@ def score_file(
         names = our_names(found.schema.names, asked.prefix)
         scorer = Scorer(Answerer.of(model), found.schema, found.text, names, asked, plan.batch_size)
         _agree(folder, _job(model, found, asked, form, plan), plan.force)
-        with folder.joined(partial(joining, scorer.out_schema(), form)) as append:
-            account = _score(found, scorer, folder, append, form, plan, progress)
+        with folder.joined(partial(joining, scorer.out_schema(), form)) as joiner:
+            account = _score(found, scorer, folder, joiner, form, plan, progress)
             _check_whole(found, account)
     except Useless:
         folder.remove()
@@ -110,7 +110,7 @@ def _score(
     source: Source,
     scorer: Scorer,
     folder: PartsFolder,
-    append: Callable[[int], None],
+    joiner: Joiner,
     form: Form,
     plan: Plan,
     progress: Progress | None,
@@ -124,12 +124,12 @@ def _score(
     before = 0
     parts = ahead(cut(source.rows(start), plan.part_rows, plan.part_bytes))
     with closing(parts), behind() as later:
-        later(_join_kept, append, account.parts)
+        later(_join_kept, folder, joiner, account.parts)
         for part in parts:
             scored = scorer.score(part, progress and partial(_report, progress, account, before, part, source.size))
             before = part.position
             told = _told(scored) | {"end": part.end}
-            later(_keep, folder, account.parts, scored, list(scorer.names.values()), form, told, append)
+            later(_keep, folder, account.parts, scored, list(scorer.names.values()), form, told, joiner)
             account.add(told)
     return account
 
@@ -140,9 +140,10 @@ def _report(progress: Progress, account: Account, before: int, part: Part, size:
     progress(done, size, account.rows - account.kept + rows)
 
 
-def _join_kept(append: Callable[[int], None], parts: int) -> None:
-    for number in range(parts):
-        append(number)
+def _join_kept(folder: PartsFolder, joiner: Joiner, parts: int) -> None:
+    with folder.told():
+        for number in range(parts):
+            joiner.add_kept(folder.kept(number))
 
 
 def _keep(
@@ -152,10 +153,12 @@ def _keep(
     ours: list[str],
     form: Form,
     told: dict[str, Any],
-    append: Callable[[int], None],
+    joiner: Joiner,
 ) -> None:
-    folder.add(number, encode(scored.table, scored.lines, ours, form), told)
-    append(number)
+    data = encode(scored.table, scored.lines, ours, form)
+    folder.add(number, data, told)
+    with folder.told():
+        joiner.add(scored.table, data)
 
 
 def _told(scored: ScoredPart) -> dict[str, Any]:

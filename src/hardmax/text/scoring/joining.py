@@ -6,43 +6,66 @@ programs read the first frame only, so that parts are packed here, into one.
 
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
-from hardmax.text.scoring.arrow import Schema, ipc, pa, parquet
+from hardmax.text.scoring.arrow import Schema, Table, ipc, pa, parquet
 from hardmax.text.scoring.forms import Form
 from hardmax.text.scoring.writing import header
 
 _BLOCK = 1 << 20
 
-Append = Callable[[Path], None]
-"""Writes a part after those before it."""
+
+class Joiner(Protocol):
+    """Writes parts one after the other."""
+
+    def add(self, table: Table, data: bytes) -> None:
+        """Write a part that was just made: its rows, and the bytes in which it is kept."""
+        ...
+
+    def add_kept(self, path: Path) -> None:
+        """Write a part that is kept in a file."""
+        ...
 
 
 @contextmanager
-def joining(schema: Schema, form: Form, out: IO[bytes]) -> Iterator[Append]:
+def joining(schema: Schema, form: Form, out: IO[bytes]) -> Iterator[Joiner]:
     """What writes the parts of a file to `out`; when the block is over, all of it is written."""
     if form.kind == "parquet":
         with parquet.ParquetWriter(out, schema, compression="zstd", compression_level=1) as writer:
-            yield lambda path: _append_rows(path, writer)
+            yield _RowGroups(writer)
         return
     with _packing(form, out) as stream:
         stream.write(header(schema, form))
-        yield lambda path: _append_bytes(path, stream)
+        yield _Bytes(stream)
 
 
-def _append_rows(path: Path, writer: Any) -> None:
-    with ipc.open_file(str(path)) as reader:
-        table = reader.read_all()
-    if len(table):
-        writer.write_table(table.combine_chunks(), row_group_size=len(table))
+@dataclass(frozen=True)
+class _RowGroups:
+    writer: Any
+
+    def add(self, table: Table, data: bytes) -> None:
+        if len(table):
+            self.writer.write_table(table.combine_chunks(), row_group_size=len(table))
+
+    def add_kept(self, path: Path) -> None:
+        with ipc.open_file(str(path)) as reader:
+            self.add(reader.read_all(), b"")
 
 
-def _append_bytes(path: Path, out: Any) -> None:
-    with path.open("rb") as stream:
-        shutil.copyfileobj(stream, out, _BLOCK)
+@dataclass(frozen=True)
+class _Bytes:
+    out: Any
+
+    def add(self, table: Table, data: bytes) -> None:
+        self.out.write(data)
+
+    def add_kept(self, path: Path) -> None:
+        with path.open("rb") as stream:
+            shutil.copyfileobj(stream, self.out, _BLOCK)
 
 
 @contextmanager

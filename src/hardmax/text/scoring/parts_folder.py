@@ -17,6 +17,7 @@ from typing import IO, Any
 
 from hardmax.errors import InputError
 from hardmax.text.files.claims import Claim
+from hardmax.text.scoring.joining import Joiner
 from hardmax.tokens.files import sync_folder, write_whole
 from hardmax.tokens.reading import reason
 
@@ -24,7 +25,6 @@ _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
 # Files of this folder, and drafts of them that a kill left behind.
 _NAMES = rf"(?:{re.escape(_JOB)}|{_SPOOL}|{_DRAFT}|[0-9]{{6,}}\.(?:part|json))"
 _OURS = re.compile(rf"{_NAMES}|\.{_NAMES}\.[0-9a-f]{{8}}\.part")
-Joining = Callable[[IO[bytes]], AbstractContextManager[Callable[[Path], None]]]
 _KEPT = "The parts that are done are kept: the same command goes on from there"
 
 
@@ -91,26 +91,21 @@ class PartsFolder:
         self._write(second, json.dumps(account | {"bytes": len(data)}).encode())
 
     @contextmanager
-    def joined(self, joining: Joining) -> Iterator[Callable[[int], None]]:
-        """A function that joins the part of that number to those before it.
+    def joined(self, joining: Callable[[IO[bytes]], AbstractContextManager[Joiner]]) -> Iterator[Joiner]:
+        """What the parts are joined by, one after the other; it is used within `told`.
 
         When the block ends well, the file is in its place and the parts are removed; else they are kept.
         """
         draft = self.folder / _DRAFT
         with ExitStack() as stack:
             stack.callback(draft.unlink, missing_ok=True)
-            with self._told():
+            with self.told():
                 stream = stack.enter_context(draft.open("wb"))
                 parts = ExitStack()
-                append = parts.enter_context(joining(stream))
+                joiner = parts.enter_context(joining(stream))
             stack.push(lambda *_: _close_quietly(parts))
-
-            def append_part(number: int) -> None:
-                with self._told():
-                    append(self._paths(number)[0])
-
-            yield append_part
-            with self._told():
+            yield joiner
+            with self.told():
                 parts.close()
                 stream.flush()
                 os.fsync(stream.fileno())
@@ -132,6 +127,10 @@ class PartsFolder:
             shutil.rmtree(self.folder, ignore_errors=True)
         self.claim.release()
 
+    def kept(self, number: int) -> Path:
+        """The file in which a part is kept."""
+        return self._paths(number)[0]
+
     def _paths(self, number: int) -> tuple[Path, Path]:
         return self.folder / f"{number:06}.part", self.folder / f"{number:06}.json"
 
@@ -142,7 +141,8 @@ class PartsFolder:
             raise InputError(f"{str(error).rstrip('.')}. {_KEPT}.") from None
 
     @contextmanager
-    def _told(self) -> Iterator[None]:
+    def told(self) -> Iterator[None]:
+        """In this block, what goes wrong with the file that is written is told with what is kept."""
         try:
             yield
         except OSError as error:

@@ -46,11 +46,12 @@ _BYTE, _NONE, _ASCII, _LETTERS = np.uint64(8), np.uint64(0), np.uint64(0x80), 8
 HASHED = np.uint64(1 << 63)  # no letter of ASCII has the first bit
 
 
-@njit(inline="always")
-def _key(packed, union, hashed, letters):
-    """The key of a piece of so many letters, from its last eight, from the bits that any of them has, and its hash."""
-    if letters <= _LETTERS and union < _ASCII:
-        return packed
+@njit
+def _hash(letters, start, end):
+    """The key of a piece that its letters are too many for, or too large."""
+    hashed = _START
+    for place in range(start, end):
+        hashed = (hashed ^ np.uint64(letters[place])) * _PRIME
     return hashed ^ hashed >> np.uint64(29) | HASHED
 
 
@@ -155,7 +156,7 @@ def find_pieces(data, at, end, characters, found, begins=None):
     classes, lowered = characters
     letters, ends, keys = found
     pieces, length, start, tie = 0, 0, 0, LETTER
-    packed, union, hashed = _NONE, _NONE, _START
+    packed, union = _NONE, _NONE
     while at < end:
         code, size = np.int64(data[at]), 1
         kind = np.int64(classes[code])
@@ -165,9 +166,10 @@ def find_pieces(data, at, end, characters, found, begins=None):
         if kind > LETTER or tie > LETTER:
             joins = length > start and _joins(tie, kind)
             if length > start and not joins:
-                ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+                is_short = length - start <= _LETTERS and union < _ASCII
+                ends[pieces], keys[pieces] = length, packed if is_short else _hash(letters, start, length)
                 pieces, start = pieces + 1, length
-                packed, union, hashed = _NONE, _NONE, _START
+                packed, union = _NONE, _NONE
             tie, kind = _tie_after(tie, kind, joins), min(kind, LETTER)
         at += size
         if kind == LETTER:
@@ -177,12 +179,12 @@ def find_pieces(data, at, end, characters, found, begins=None):
             letters[length] = code
             length += 1
             packed, union = packed << _BYTE | np.uint64(code), union | np.uint64(code)
-            hashed = (hashed ^ np.uint64(code)) * _PRIME
             continue
         if length > start:
-            ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+            is_short = length - start <= _LETTERS and union < _ASCII
+            ends[pieces], keys[pieces] = length, packed if is_short else _hash(letters, start, length)
             pieces, start = pieces + 1, length
-            packed, union, hashed = _NONE, _NONE, _START
+            packed, union = _NONE, _NONE
         if kind == TAG_START:
             after = _after_tag(data, at - 1, end)
             kind = SENTENCE_END if after >= at else SEPARATOR
@@ -196,10 +198,11 @@ def find_pieces(data, at, end, characters, found, begins=None):
             length += 1
             packed = np.uint64(code)
         if kind in (MARK, SENTENCE_END):
-            ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+            ends[pieces], keys[pieces] = length, packed
             pieces, start = pieces + 1, length
-            packed, union, hashed = _NONE, _NONE, _START
+            packed, union = _NONE, _NONE
     if length > start:
-        ends[pieces], keys[pieces] = length, _key(packed, union, hashed, length - start)
+        is_short = length - start <= _LETTERS and union < _ASCII
+        ends[pieces], keys[pieces] = length, packed if is_short else _hash(letters, start, length)
         pieces += 1
     return pieces
