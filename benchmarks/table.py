@@ -175,10 +175,31 @@ def sentences_line(row: dict[str, str]) -> str:
     return f"| {what} | **{float(row['accuracy']):.2%}** | {above} | {leading} |"
 
 
+def faithfulness_table() -> str:
+    """What each attribution is worth on the reviews of the newest run."""
+    rows: dict[str, dict[str, str]] = {}
+    for row in read_rows(RESULTS / "faithfulness.csv"):
+        rows.pop(row["attribution"], None)  # in the order of the newest run
+        rows[row["attribution"]] = row
+    head = "| words ranked by | comprehensiveness ↑ | sufficiency ↓ | at the words that count: ↑, ↓ | answers flipped |"
+    head += " an explanation |"
+    return "\n".join([head, "|---" * 6 + "|", *map(faithfulness_line, rows.values())])
+
+
+def faithfulness_line(row: dict[str, str]) -> str:
+    told = f"{float(row['comprehensiveness']):.3f} | {float(row['sufficiency']):.3f}"
+    at = f"{float(row['comprehensiveness_at']):.3f}, {float(row['sufficiency_at']):.3f}"
+    return f"| {row['attribution']} | {told} | {at} | {float(row['flips']):.0%} | {float(row['ms']):,.2f} ms |"
+
+
 TABLES = {
     ROOT / "README.md": {"table of models": model_table, "speed table": speed_table},
     ROOT / "docs" / "speed.md": {"table of aims": target_table, "table of the machine": machine_table},
-    ROOT / "docs" / "text.md": {"table of sentences": sentences_table, "table of corpora": corpora_table},
+    ROOT / "docs" / "text.md": {
+        "table of sentences": sentences_table,
+        "table of corpora": corpora_table,
+        "table of faithfulness": faithfulness_table,
+    },
 }
 
 

@@ -20,9 +20,10 @@ def reviews(tmp_path: Path) -> str:
 def test_a_table_and_a_document_with_the_same_numbers(hardmax: Command, reviews: str):
     told = hardmax("faithfulness", "imdb-2d", reviews)
     assert told.code == 0
-    head, ours, left_out, chance = told.out.splitlines()
+    head, ours, votes, left_out, chance = told.out.splitlines()
     assert head.startswith("attribution\tcomp\tsuff")
-    assert ours.startswith("votes of the words that count")
+    assert ours.startswith("words by what goes with them")
+    assert votes.startswith("votes of the words that count")
     assert left_out.startswith("leave one out")
     assert chance.startswith("chance")
     assert "not texts that anybody wrote" in told.err

@@ -7,9 +7,9 @@ import pytest
 from text.changing.test_flipping import model
 
 from hardmax.errors import InputError
-from hardmax.text.faithfulness.attributions import by_chance, by_leaving_out, by_votes
+from hardmax.text.faithfulness.attributions import by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, agreement, find_bounds, measure
-from hardmax.text.faithfulness.measuring import CHANCE, LEFT_OUT, OURS, measure_faithfulness
+from hardmax.text.faithfulness.measuring import CHANCE, LEFT_OUT, OURS, VOTES, measure_faithfulness
 from hardmax.text.tokens.units import Units
 
 TEXT = "A great film, a fine plot. Dull? Not great."
@@ -39,6 +39,18 @@ def test_our_votes_are_shared_by_the_words_of_phrases_and_add_up():
     own, why = model(), model().explain(TEXT)
     sign = 1 if why.label == why.towards else -1
     assert by_votes(own, units()).sum() == pytest.approx(sign * sum(vote.vote for vote in why.counting))
+
+
+def test_words_are_scored_in_the_order_of_removals_and_unknown_ones_lie_between():
+    text = f"{TEXT} Nobody knows."
+    own, why = units(text), model().explain(text)
+    scores = by_removals(model(), own)
+    ranked = [own.words[n] for n in np.argsort(-scores, kind="stable")]
+    told = [(removal.word, removal.worth > 0) for removal in why.removals]
+    unknown = [word for word in own.words if word not in dict(told)]
+    assert {"nobody", "knows"} <= set(unknown)
+    first, last = [word for word, speaks in told if speaks], [word for word, speaks in told if not speaks]
+    assert ranked == [*first, *unknown, *last]
 
 
 def test_leaving_out_is_the_loss_of_each_word():
@@ -89,7 +101,7 @@ def test_ours_are_better_than_chance_and_everything_is_told():
     assert found.texts == 3
     assert progress == [0, 1, 2, 3, 4]
     rows: dict[str, dict[str, Any]] = {row.attribution: row.measures for row in found.rows}
-    assert list(rows) == [OURS, "mine", LEFT_OUT, CHANCE]
+    assert list(rows) == [OURS, VOTES, "mine", LEFT_OUT, CHANCE]
     assert rows["mine"] == rows[CHANCE]
     assert rows[OURS]["comprehensiveness"] > rows[CHANCE]["comprehensiveness"]
     assert rows[OURS]["precision_at_1"] == 1.0

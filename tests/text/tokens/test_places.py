@@ -15,7 +15,7 @@ from hardmax.text.explain.excerpt import AROUND, WHOLE, pieces
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.one_text import read_one
-from hardmax.text.tokens.places import find_places, read_long
+from hardmax.text.tokens.places import read_long
 from hardmax.text.tokens.segments import keep_segments
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
@@ -61,7 +61,7 @@ def by_definition(text: str, tokeniser: Tokeniser) -> dict[int, list[list[int]]]
 @given(texts, tokenisers)
 def test_tokens_stand_where_the_definition_finds_them(text, tokeniser):
     found = encode([text], KNOWN, tokeniser)
-    places = find_places(text, lexicon_of(KNOWN, tokeniser), tokeniser, found.ids, found.counts)
+    places = read_long(text, lexicon_of(KNOWN, tokeniser), tokeniser, has_extra=False).places
     assert {token: rows.tolist() for token, rows in zip(found.ids.tolist(), places, strict=True)} == by_definition(
         text, tokeniser
     )

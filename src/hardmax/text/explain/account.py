@@ -1,19 +1,22 @@
 """The account of a text: what every word has to do with the outcome, and how the logit adds up."""
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax.compiling import letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.text.explain.margin import Margin, nearest_change
+from hardmax.text.explain.removals import Ranking, rank_words
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.contents import digest
 from hardmax.text.model.masses import walk_cloud
 from hardmax.text.model.model import Model
+from hardmax.text.tokens.characters import fold
+from hardmax.text.tokens.one_text import Read
 from hardmax.wording import EXTRA, plain_depth
 
 if TYPE_CHECKING:
@@ -60,6 +63,14 @@ class Vote(Word):
     side: int = field(repr=False)  # the number of the class for which its leader speaks, or itself if it has none
 
 
+@dataclass(frozen=True, kw_only=True)
+class Removal(Word):
+    """A single word, in the place where it is taken out: those before it in `removals` are gone then."""
+
+    worth: float  # a third of `loss`, two thirds of what it says on its own
+    loss: float  # the votes for the label that go with it, less those of the words and phrases that come instead
+
+
 _NOT_ITS_OWN = {"side", *(each.name for each in fields(Word))}
 
 
@@ -73,7 +84,7 @@ class Account:
     text: str
     model: Model = field(repr=False)
     found: Analysis  # of this text alone
-    places: Sequence[np.ndarray]  # where each word stands, as in `Word.places`
+    read: Read = field(repr=False)  # where words stand in it
     ends: np.ndarray  # (words, d) where each word is after the last layer, or for ever
 
     # ---------------------------------------------------------------- the outcome
@@ -145,6 +156,38 @@ class Account:
         ]
         return tuple(sorted(votes, key=lambda vote: -abs(vote.vote)))
 
+    @cached_property
+    def removals(self) -> tuple[Removal, ...]:
+        """The single words of the text, the one that matters most first: each time the word that is worth most of those
+        left, by the votes that the text loses without it, and by what it says on its own; those against the label come
+        last.
+
+        Votes are for the label, against the most probable of the others, as shares of this text and with its leaders.
+        A word is taken out wherever it stands; the phrases that it stands in go with it, and what is left of them
+        counts as the words and phrases that it is.
+        """
+        spots, ranking = self.read.spots, self.ranking
+        found = []
+        for place, (worth, loss) in enumerate(zip(ranking.worths.tolist(), ranking.losses.tolist(), strict=True)):
+            pieces = ranking.pieces(place)
+            places = np.stack([spots.begins[pieces], spots.ends[pieces]], axis=1)
+            word = fold(self.text[places[0, 0] : places[0, 1]])
+            found.append(Removal(word=word, count=len(pieces), places=places, worth=worth, loss=loss))
+        return tuple(found)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The same as arrays."""
+        decoder = self.model.decoder.astype(np.float64) / self.model.temperature
+        if len(decoder) == 1:
+            direction = decoder[0] if self._best else -decoder[0]
+        else:
+            second = int(np.argsort(self.found.probabilities[0], kind="stable")[-2:][0])
+            direction = decoder[self._best] - decoder[second]
+        overlapping = self.model.tokeniser.overlapping
+        with letting_numba_sleep():
+            return rank_words(self.read.spots, self.found, self.ends, self.model.prepared, direction, overlapping)
+
     @property
     def neutral(self) -> float:
         """The share of the words said that follow the neutral leader."""
@@ -171,6 +214,11 @@ class Account:
     def known(self) -> int:
         """How many distinct words of the text the model knows; 0: the answer says nothing about this text."""
         return int((self.found.ids < len(self.model.vocabulary)).sum())
+
+    @property
+    def places(self) -> list[np.ndarray]:
+        """Where each of the words stands, as in `Word.places`."""
+        return self.read.places
 
     # ---------------------------------------------------------------- the cloud
 

@@ -10,4 +10,4 @@ def explain(model: Model, text: str) -> Explanation:
     read = model.read(text)
     with letting_numba_sleep():
         found, ends = model.weigh_words(read.encoded)
-    return Explanation(text=text, model=model, found=found, places=read.places, ends=ends)
+    return Explanation(text=text, model=model, found=found, read=read, ends=ends)

@@ -22,6 +22,17 @@ def by_votes(model: TextModel, units: Units) -> np.ndarray:
     return scores
 
 
+def by_removals(model: TextModel, units: Units) -> np.ndarray:
+    """Ours: the words in the order of `Explanation.removals`; those that the model does not know stand where words are
+    that say nothing."""
+    why = model.explain(units.text)
+    ranking = why.ranking
+    own = np.searchsorted(units.firsts, why.read.spots.begins[ranking.heads])
+    scores, places = np.zeros(len(units)), np.arange(len(own))
+    scores[own] = np.where(ranking.worths > 0, len(own) - places, -1 - places)
+    return scores
+
+
 def by_leaving_out(model: TextModel, units: Units) -> np.ndarray:
     """How much less probable the answer is without the word: what measures are about, a word at a time."""
     if not len(units):

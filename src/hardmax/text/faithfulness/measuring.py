@@ -11,14 +11,15 @@ import numpy as np
 from hardmax.checking import instance
 from hardmax.errors import InputError
 from hardmax.text.data.spans import read_spans
-from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_votes
+from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.units import Units
 
-OURS, LEFT_OUT, CHANCE = "votes of the words that count", "leave one out", "chance"
+OURS, VOTES = "words by what goes with them", "votes of the words that count"
+LEFT_OUT, CHANCE = "leave one out", "chance"
 LIMITS = (
     "Texts with words cut out are not texts that anybody wrote: a model may answer them as it answers nothing else.",
     "Leaving one out and AOPC's bounds ask the model itself, as these measures do: they are what can be reached, "
@@ -60,7 +61,7 @@ def measure_faithfulness(
     spans: Sequence[Sequence[Span]] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Faithfulness:
-    """Our attribution, leaving one out, chance, and the `peers` by name, on the same texts and the same model.
+    """Our attributions, leaving one out, chance, and the `peers` by name, on the same texts and the same model.
 
     Texts without a word are left out. `spans` are what people marked in each text.
     """
@@ -70,7 +71,8 @@ def measure_faithfulness(
         raise InputError("`texts` must be at least one text, in UTF-8.")
     if spans is not None and len(spans) != len(given):
         raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {len(spans)}.")
-    methods: dict[str, Attribution] = {OURS: by_votes, **(peers or {}), LEFT_OUT: by_leaving_out, CHANCE: by_chance}
+    methods: dict[str, Attribution] = {OURS: by_removals, VOTES: by_votes, **(peers or {})}
+    methods |= {LEFT_OUT: by_leaving_out, CHANCE: by_chance}
     notes = {name: _Notes() for name in methods}
     counted = []
     for done, text in enumerate(given):

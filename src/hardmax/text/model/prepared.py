@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -76,7 +77,7 @@ class Prepared:
         """The vectors of words, (tokens, d) float64."""
         return self.vectors.table
 
-    @property
+    @cached_property
     def has_neutral(self) -> bool:
         """Whether the extra token says the same of every class, so that it makes no difference who follows it."""
         if self.extra < 0:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,6 +32,11 @@ class Units:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @cached_property
+    def firsts(self) -> np.ndarray:
+        """Where each word first stands, in ascending order."""
+        return np.array([spans[0][0] for spans in self.places], dtype=np.int64)
 
     def without(self, which: Iterable[int]) -> str:
         """The text without some of its words, wherever they stand."""

@@ -1,0 +1,59 @@
+"""Explanations one by one: how long one takes, and that both ledgers add up to the logit.
+
+python benchmarks/explain.py TEST.parquet [REVIEWS]
+
+Reviews (2,000) are spread evenly over the file; one thread; the row goes to results/explain.csv. A gap is what is
+between the logit and the sum of a ledger with the bias, as a share of the logit; the largest of all reviews is told.
+"""
+
+import math
+import sys
+import time
+
+import numpy as np
+from harness import CIRCUMSTANCES, add_rows, circumstances
+from imdb import read
+
+from hardmax.text.explain.explanation import Explanation
+from hardmax.text.shipped import load
+from hardmax.threads import limited_to
+
+COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "median_ms", "median_ms_with_both_ledgers", "median_ms_with_removals")
+COLUMNS += ("largest_gap_by_leader", "largest_gap_by_word", "smallest_logit")
+
+
+def gaps(why: Explanation) -> tuple[float, float]:
+    """How far both ledgers are from the logit, as shares of it."""
+    by_leader = math.fsum([why.bias, *(share.contribution for share in why.ledger)])
+    by_word = math.fsum([why.bias, *(vote.vote for vote in why.counting), why.rest])
+    return abs(by_leader - why.logit) / abs(why.logit), abs(by_word - why.logit) / abs(why.logit)
+
+
+def main(test: str, reviews: str = "2000") -> None:
+    texts, _ = read(test)
+    chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
+    with limited_to(1):
+        for name in ("imdb-2d", "imdb-16d"):
+            model = load(name)
+            model.predict_proba(chosen)  # kernels are compiled, and the dictionary is made
+            _ = model.explain(chosen[0]).ranking
+            seconds, found = [], []
+            for text in chosen:
+                began = time.perf_counter()
+                why = model.explain(text)
+                alone = time.perf_counter() - began
+                _ = why.ranking
+                ranked = time.perf_counter() - began
+                _ = why.ledger, why.counting
+                seconds.append((alone, alone + time.perf_counter() - began - ranked, ranked))
+                found.append((*gaps(why), abs(why.logit)))
+            medians = [f"{1e3 * median:.3f}" for median in np.median(seconds, axis=0)]
+            by_leader, by_word, _ = np.max(found, axis=0)
+            smallest = min(logit for _, _, logit in found)
+            row = [name, len(chosen), *medians, f"{by_leader:.1e}", f"{by_word:.1e}", f"{smallest:.1e}"]
+            print(dict(zip(COLUMNS[len(CIRCUMSTANCES) :], row, strict=True)), flush=True)
+            add_rows("explain", COLUMNS, [(*circumstances(), *row)])
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
