@@ -9,11 +9,13 @@ import numpy as np
 from hardmax.text.tokens.alphabets import Alphabet
 from hardmax.text.tokens.kernels.counting import fill_pairs
 from hardmax.text.tokens.kernels.dictionary import Words, fill_table
-from hardmax.text.tokens.kernels.finding import Phrases
+from hardmax.text.tokens.kernels.finding import Phrases, make_hints
 from hardmax.text.tokens.kernels.scanning import Characters, Pieces, find_pieces
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.tokens.kernels.merging import table_size
+
+_SLOTS_A_HINT = 16  # four bits a slot, so that at most one pair in eight is looked up for nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,9 @@ class Lexicon:
         fill_pairs(slots, keys, len(keys))
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
-        phrases = Phrases(slots, keys, tokens, len(vocabulary))
+        hints = np.empty(max(1, len(slots) // _SLOTS_A_HINT), dtype=np.uint64)
+        make_hints(keys, hints)
+        phrases = Phrases(slots, keys, tokens, len(vocabulary), hints)
         return cls(alphabet.characters, _dictionary(list(words), alphabet.characters), phrases)
 
 

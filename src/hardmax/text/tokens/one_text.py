@@ -67,10 +67,7 @@ def _spots(tokens: list[Token], known: list[Known], rows: list[int]) -> Spots:
     taken = {pieces[p].surface for first, last in zip(firsts, lasts, strict=True) for p in range(first, last + 1)}
     taken -= set(MARKS)
     numbers: dict[str, int] = {}
-    words = [
-        numbers.setdefault(token.surface, len(numbers)) if token.surface in taken else -1
-        for token in pieces
-    ]
+    words = [numbers.setdefault(token.surface, len(numbers)) if token.surface in taken else -1 for token in pieces]
     return Spots(
         np.array([number for number, _ in known], dtype=np.int32),
         np.array(firsts, dtype=np.int32),
