@@ -70,10 +70,12 @@ def _spots(tokens: list[Token], known: list[Known], rows: list[int]) -> Spots:
         numbers.setdefault(token.surface, len(numbers)) if token.surface in taken - set(MARKS) else -1
         for token in pieces
     ]
-    columns = ([number for number, _ in known], firsts, lasts, rows)
-    stands = ([token.start for token in pieces], [token.end for token in pieces])
     return Spots(
-        *(np.array(column, dtype=np.int32) for column in columns),
-        *(np.array(column, dtype=np.int64) for column in stands),
-        np.array(words, dtype=np.int32),
+        tokens=np.array([number for number, _ in known], dtype=np.int32),
+        firsts=np.array(firsts, dtype=np.int32),
+        lasts=np.array(lasts, dtype=np.int32),
+        rows=np.array(rows, dtype=np.int32),
+        begins=np.array([token.start for token in pieces], dtype=np.int64),
+        ends=np.array([token.end for token in pieces], dtype=np.int64),
+        words=np.array(words, dtype=np.int32),
     )
