@@ -47,7 +47,7 @@ def test_scores_made_elsewhere_come_from_a_file(hardmax: Command, reviews: str, 
     outside = tmp_path / "scores.jsonl"
     outside.write_text("".join(json.dumps({"row": row, "scores": {"The": 1}}) + "\n" for row in range(3)))
     told = hardmax("faithfulness", "imdb-2d", reviews, "--attributions", str(outside), "--json")
-    assert [row["attribution"] for row in json.loads(told.out)["rows"]][1] == "from the file"
+    assert [row["attribution"] for row in json.loads(told.out)["rows"]][2] == "from the file"
     for text, why in (
         ("{}\n", "line 1"),
         ('{"row": 9, "scores": {}}', "line 1"),

@@ -151,6 +151,9 @@ def test_what_is_lost_is_what_the_text_read_anew_says_less(name):
                 assert removal.worth >= max(worth.values()) - 1e-9
             elif place:
                 assert removal.worth <= why.removals[place - 1].worth
+            if worth and removal.worth <= 0:  # the others are told as they are then
+                told = {rest.word: rest.worth for rest in why.removals[place:]}
+                assert told == pytest.approx(worth, abs=1e-9)
             if removal.worth > 0:
                 left.remove(removal.word)
                 gone.append(removal.word)
@@ -197,6 +200,24 @@ def test_what_a_phrase_hid_comes_instead():
     first = own.explain("It is not good.").removals[0]
     assert first.word == "not"
     assert first.loss == pytest.approx(6.0)  # "not good" goes, "good" comes
+
+
+def test_what_says_a_thing_once_is_missed_elsewhere_when_it_goes():
+    says = {"film a": 5, "good film": 0, "not good": 1, "good": -2, "film": -4}
+    own = small_model(
+        vocabulary=Vocabulary(list(says), np.zeros((5, 2))),
+        embeddings=[[x, 0.1] for x in says.values()],
+        decoder=[[1, 0]],
+        bias=[0.0],
+        layers=0,
+        binary=True,
+        tokeniser=Tokeniser(overlapping=False),
+    )
+    why = own.explain("Good film a. It is not good.")
+    first, second = why.removals[:2]
+    assert (first.word, second.word) == ("a", "not")
+    assert first.loss == pytest.approx((5 - 2) / 3)  # "good" goes, where "good film" comes
+    assert second.loss == pytest.approx((1 + 2) / 3)  # and so "good" comes here, which had been said there
 
 
 @pytest.mark.parametrize("text", ["", "xyzzy", "!", "..."])
