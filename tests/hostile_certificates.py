@@ -7,6 +7,7 @@ with what it should be called: refused, undecided (the budget ends first), or no
 import hashlib
 import json
 from collections.abc import Callable, Iterable
+from functools import cache
 from itertools import chain
 from math import isqrt
 from typing import Any, NamedTuple
@@ -66,6 +67,12 @@ def line(numbers: Iterable[int | str], **changes: Any) -> bytes:
 def long_number(seed: int, digits: int = MOST) -> str:
     """Digits without a pattern; the last of them is 1 or 9, so that few such numbers have a factor in common."""
     return str(10 ** (digits - 1) + pow(3, 9 * digits + 2 * seed, 10 ** (digits - 1)))
+
+
+@cache
+def long_counts() -> list[int]:
+    """Made where a file asks for them: it takes a second."""
+    return [int(long_number(i)) for i in range(325)]
 
 
 def alike(seed: int) -> str:
@@ -166,7 +173,6 @@ def filled(unit: str) -> bytes:
 
 
 PRIMES = prime_numbers(13_225)
-LONG_COUNTS = [int(long_number(i)) for i in range(325)]
 SHAPES: dict[str, Hostile] = {
     "a float": Hostile("refused", lambda: small(alpha=0.5)),
     "a float for a layer": Hostile("refused", lambda: small(settled_at=0.0)),
@@ -221,7 +227,7 @@ FILLED: dict[str, Hostile] = {
 }
 COSTLY: dict[str, Hostile] = {
     "long points": Hostile("undecided", lambda: line(map(long_number, range(400)))),
-    "long points and their target": Hostile("undecided", lambda: line(sorted(LONG_COUNTS[:80]))),
+    "long points and their target": Hostile("undecided", lambda: line(sorted(long_counts()[:80]))),
     "a long denominator": Hostile("undecided", lambda: endless(denominator=long_number(1))),
     "a long step": Hostile("undecided", lambda: endless(alpha=f"1/{long_number(1)}")),
     "a long step and many points": Hostile("undecided", lambda: endless(700, alpha=f"1/{long_number(1)}")),
@@ -243,7 +249,7 @@ COSTLY: dict[str, Hostile] = {
         "undecided", lambda: chain_of_three(27_000, alpha=f"1/{long_number(1)}", settled_at=1)
     ),
     "many dimensions and a long multiplicity": Hostile(
-        "undecided", lambda: chain_of_three(40_000, multiplicities=[1, 1, LONG_COUNTS[0]], settled_at=1)
+        "undecided", lambda: chain_of_three(40_000, multiplicities=[1, 1, int(long_number(0))], settled_at=1)
     ),
     "many points": Hostile("undecided", lambda: line(range(1, 40_000))),
     "points of one hash": Hostile("undecided", lambda: line(map(alike, range(30_000)))),
@@ -260,8 +266,8 @@ COSTLY: dict[str, Hostile] = {
     "layers without end, of many points": Hostile("undecided", lambda: endless(150, alpha="1/1000000")),
     "more layers than can be counted": Hostile("undecided", lambda: endless(settled_at=10**4200)),
     "everybody tied": Hostile("refused", lambda: all_tied(500)),
-    "everybody tied, and many": Hostile("undecided", lambda: all_tied(300, multiplicities=LONG_COUNTS[:300])),
-    "sizes without a common factor": Hostile("undecided", lambda: around(multiplicities=LONG_COUNTS)),
+    "everybody tied, and many": Hostile("undecided", lambda: all_tied(300, multiplicities=long_counts()[:300])),
+    "sizes without a common factor": Hostile("undecided", lambda: around(multiplicities=long_counts())),
     "weights over all primes": Hostile("refused", lambda: weighted([f"1/{prime}" for prime in PRIMES[:324]])),
     "weights of long fractions": Hostile("undecided", lambda: weighted([f"1/{long_number(k)}" for k in range(324)])),
     "long limits": Hostile(

@@ -33,7 +33,7 @@ def is_corner(cloud, i) -> bool:
     return not others or any(oracle.dot(look, cloud[i]) > max(oracle.dot(look, z) for z in others) for look in looks)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(clouds(min_d=2, max_d=2, max_n=6))
 def test_fact_1_only_hull_vertices_win(cloud):
     for token, attended in zip(cloud, oracle.attended_sets(cloud), strict=True):
@@ -168,7 +168,8 @@ def test_a_cloud_that_settles_late_is_walked_to_where_it_settles():
 
 
 @pytest.mark.parametrize("walked", ["run", "limit"])
-def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked):
+def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked, monkeypatch):
+    monkeypatch.setattr(theorem, "PATIENCE", 60)
     cloud = hm.clouds.gaussian(8, 2, seed=8)
     result = hm.simulate(cloud, SLOW, layers=3) if walked == "run" else hm.limit(cloud, SLOW, at_most=20)
     report = hm.check_theorem(result)
@@ -177,7 +178,7 @@ def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked):
     assert {one.claim for one in report if one.verdict == UNDECIDED} == FOR_ALL_LAYERS
     assert {one.verdict for one in report} == {HOLDS, UNDECIDED}
     assert all(
-        one.margin is None and "not settled within 500 layers" in one.detail
+        one.margin is None and "not settled within 60 layers" in one.detail
         for one in report
         if one.verdict == UNDECIDED
     )

@@ -7,6 +7,7 @@ import pytest
 from hardmax.paper.piece import Setting
 from hardmax.paper.results import accuracy, histories, losses
 from hardmax.paper.results.histories import authors_history, our_result
+from hardmax.text.data.planted import plant
 
 EPOCHS = 21
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "paper" / "authors_histories.json"
@@ -85,6 +86,7 @@ def test_losses_stand_beside_the_authors(kept):
 def test_where_nothing_is_kept_planted_words_stand_in_and_this_is_said(monkeypatch, tmp_path):
     pytest.importorskip("torch")
     monkeypatch.setattr(histories, "files", lambda package: tmp_path)
+    monkeypatch.setattr(histories, "plant", lambda _, seed: plant(100, seed=seed))
     told = []
     found = our_result(2, "exact", Setting(progress=told.append))
     assert found["source"] == histories.PLANTED

@@ -23,6 +23,13 @@ def corpus(texts=150, classes=("negative", "positive"), seed=0, **kind):
     return read_texts(found.texts), numbers, found
 
 
+@pytest.fixture(scope="module")
+def suited():
+    """What suits the corpus, asked once: it takes seconds."""
+    texts, labels, _ = corpus()
+    return suit(texts, labels)
+
+
 def test_what_is_given_is_not_chosen():
     texts, labels, _ = corpus()
     given = {"longest_phrase": 1, "counting": 0.5, "seed": 3, "layers": 2}
@@ -31,21 +38,20 @@ def test_what_is_given_is_not_chosen():
     assert not {choice.name for choice in found.choices} & set(given)
 
 
-def test_every_choice_is_in_the_recipe_and_says_why():
-    texts, labels, _ = corpus()
-    found = suit(texts, labels)
-    assert [choice.name for choice in found.choices] == ["longest_phrase", "min_df", "bag_strength", "bias", "counting"]
-    for choice in found.choices:
-        assert getattr(found.recipe, choice.name) == choice.value
+def test_every_choice_is_in_the_recipe_and_says_why(suited):
+    asked = ["longest_phrase", "min_df", "bag_strength", "bias", "counting"]
+    assert [choice.name for choice in suited.choices] == asked
+    for choice in suited.choices:
+        assert getattr(suited.recipe, choice.name) == choice.value
         assert "150 texts held out" in choice.why
         assert f"{choice.value}: " in choice.why
-    assert json.loads(json.dumps(found.to_dict()))["counting"]["value"] == found.recipe.counting
+    assert json.loads(json.dumps(suited.to_dict()))["counting"]["value"] == suited.recipe.counting
 
 
-def test_the_same_texts_have_the_same_recipe_and_another_seed_other_texts_held_out():
+def test_the_same_texts_have_the_same_recipe_and_another_seed_other_texts_held_out(suited):
     texts, labels, _ = corpus()
-    assert suit(texts, labels) == suit(texts, labels)
-    assert suit(texts, labels, {"seed": 1}).choices != suit(texts, labels).choices
+    assert suit(texts, labels) == suited
+    assert suit(texts, labels, {"seed": 1}).choices != suited.choices
 
 
 def test_few_words_count_where_few_say_something():

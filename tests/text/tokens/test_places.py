@@ -1,6 +1,7 @@
 """Where words stand: the kernel against the definition, and what is shown of a text too long to read."""
 
 from collections import defaultdict
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
@@ -121,16 +122,18 @@ def test_a_phrase_that_reaches_across_a_desert_is_shown_at_both_ends():
     assert len(why._repr_html_()) < WHOLE
 
 
-LONG = {
-    "said a million times": "great film " * 900_000,
-    "all words": " ".join(random_texts(90_000)),
-    "one word": "a" * 10**7,
-    "marks": "!" * 10**7,
+LONG = {  # made when their test runs: every worker collects the tests
+    "said a million times": lambda: "great film " * 900_000,
+    "all words": lambda: " ".join(random_texts(900) * 100),
+    "one word": lambda: "a" * 10**7,
+    "marks": lambda: "!" * 10**7,
 }
 
 
-@pytest.mark.parametrize("text", LONG.values(), ids=LONG)
-def test_ten_megabytes_are_explained_without_going_through_them_in_python(text):
+@pytest.mark.parametrize("make", LONG.values(), ids=LONG)
+def test_ten_megabytes_are_explained_without_going_through_them_in_python(make: Callable[[], str]):
+    text = make()
+
     def explain() -> None:
         why = PLAIN.explain(text)
         assert len(why._repr_html_()) < 4 * WHOLE
