@@ -97,6 +97,22 @@ def test_the_descent_finds_the_minimum_that_scipy_finds(seed):
     np.testing.assert_allclose(descend(objective, np.zeros(6), 100), theirs, atol=1e-4)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_descent_ends_when_nothing_better_can_be_told(seed):
+    rng = np.random.default_rng(seed)
+    features, signs, asked = rng.normal(size=(80, 6)), rng.choice([-1.0, 1.0], 80), []
+
+    def objective(w):
+        asked.append(w)
+        margins = signs * (features @ w)
+        pull = -signs / (1 + np.exp(margins))
+        return float(np.logaddexp(0, -margins).sum() + (w**2).sum()), features.T @ pull + 2 * w
+
+    found = descend(objective, np.zeros(6), 1000)
+    assert len(asked) < 50
+    assert np.abs(objective(found)[1]).max() < 1e-5
+
+
 def test_the_descent_stays_where_it_is_at_a_minimum():
     start = np.array([1.0, 2.0])
     assert descend(lambda x: (float(((x - start) ** 2).sum()), 2 * (x - start)), start, 5).tolist() == start.tolist()

@@ -13,10 +13,12 @@ import numpy as np
 Objective: TypeAlias = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 _MEMORY, _HALVINGS, _ENOUGH = 10, 30, 1e-4
+_ROUNDING = 2.0**-52  # a step that promises less of the value cannot be told from rounding
 
 
 def descend(objective: Objective, start: np.ndarray, steps: int) -> np.ndarray:
-    """A point with a small value of a smooth convex function, after at most `steps` steps of L-BFGS.
+    """A point with a small value of a smooth convex function, after at most `steps` steps of L-BFGS, or as soon as floats
+    cannot tell a better one.
 
     >>> target = np.array([1.0, -2.0])
     >>> descend(lambda x: (((x - target) ** 2).sum(), 2 * (x - target)), np.zeros(2), steps=5).round(6).tolist()
@@ -28,7 +30,7 @@ def descend(objective: Objective, start: np.ndarray, steps: int) -> np.ndarray:
     for _ in range(steps):
         way = _newton_way(slope, pairs)
         fall = _dot(slope, way)
-        if not fall < 0:
+        if not fall < -_ROUNDING * abs(value):
             break
         size = 1.0 if pairs else 1.0 / max(1.0, float(np.sqrt(_dot(slope, slope))))
         for _ in range(_HALVINGS):

@@ -151,3 +151,26 @@ def test_missing_and_foreign_values_of_columns_are_refused_with_their_row():
     for column in (pandas.Series([1.0, 2.0]), pyarrow.array([1, 2])):
         with pytest.raises(InputError, match="expected"):
             read_texts(column)
+
+
+@pytest.mark.parametrize(
+    ("surface", "other"),
+    [
+        ("abcdefgh", "bcdefgh"),
+        ("xabcdefgh", "yabcdefgh"),  # the last eight letters are the same
+        ("abcdefgh", "xabcdefgh"),
+        ("abcdefgh", "abcdefghx"),
+        ("ba", "\u6261"),  # whose number is that of b and a, side by side
+        ("\u6261c", "bac"),
+        ("é", "\u00c3\u00a9"),
+        ("a", "aa"),
+        ("aaaaaaaa", "aaaaaaa"),
+    ],
+)
+@pytest.mark.parametrize("split_scripts", [True, False])
+def test_words_that_nearly_are_one_another_are_told_apart(surface: str, other: str, split_scripts: bool):
+    tokeniser = Tokeniser(split_scripts=split_scripts)
+    for known, text in ((surface, other), (other, surface)):
+        vocabulary = Vocabulary([tokeniser.tokens(known)[0].surface], np.zeros((1, 2)))
+        assert encode([f"{text}, {text}"], vocabulary, tokeniser).ids.tolist() == []
+        assert encode([f"{text} {known}"], vocabulary, tokeniser).counts.tolist() == [1]

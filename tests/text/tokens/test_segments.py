@@ -111,3 +111,17 @@ def test_a_model_reads_segments_alike_in_batches_and_alone():
     alone = [model.read(text).encoded for text in texts]
     assert [found.ids[a:b].tolist() for a, b in pairwise(found.offsets)] == [one.ids.tolist() for one in alone]
     assert found.counts.tolist() == [count for one in alone for count in one.counts.tolist()]
+
+
+@pytest.mark.parametrize("count", [*range(1, 34), 40, 62, 63, 64, 65, 66, 127, 128, 200])
+@pytest.mark.parametrize("longest", [2, 3, 5])
+def test_of_many_words_that_hang_together_those_are_taken_that_python_takes(count: int, longest: int):
+    rng = np.random.default_rng([count, longest])
+    several = {" ".join(rng.choice(["a", "b", "c"], size=rng.integers(1, longest + 1))) for _ in range(30)}
+    vocabulary = known(*rng.permutation(sorted(several)).tolist())
+    tokeniser = replace(SEGMENTS, longest_phrase=longest, marks=bool(count % 2), across_sentences=bool(count % 3))
+    text = " ".join(rng.choice(["a", "b", "c", "c!"], p=[0.32, 0.32, 0.32, 0.04], size=count))
+    one = read_one(text, vocabulary, tokeniser, has_extra=False)
+    other = read_long(text, lexicon_of(vocabulary, tokeniser), tokeniser, has_extra=False)
+    assert other.encoded.ids.tolist() == one.encoded.ids.tolist()
+    assert [rows.tolist() for rows in other.places] == [rows.tolist() for rows in one.places]
