@@ -17,8 +17,8 @@ _ROUNDING = 2.0**-52  # a step that promises less of the value cannot be told fr
 
 
 def descend(objective: Objective, start: np.ndarray, steps: int) -> np.ndarray:
-    """A point with a small value of a smooth convex function, after at most `steps` steps of L-BFGS, or as soon as floats
-    cannot tell a better one.
+    """A point with a small value of a smooth convex function, after at most `steps` steps of L-BFGS, or as soon as
+    floats cannot tell a better one.
 
     >>> target = np.array([1.0, -2.0])
     >>> descend(lambda x: (((x - target) ** 2).sum(), 2 * (x - target)), np.zeros(2), steps=5).round(6).tolist()
