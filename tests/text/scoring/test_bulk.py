@@ -1,5 +1,6 @@
 """Tables in files: every form, the same bytes for any batch, restarts without a row lost or repeated, bad rows told."""
 
+import os
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,20 @@ def test_parts_of_another_job_are_not_gone_on_with(reviews: Path, tmp_path: Path
     with pytest.raises(InputError, match=r"another job \(input changed\)"):
         score(reviews, tmp_path / "out.csv")
     assert score(reviews, tmp_path / "out.csv", replace(SMALL, force=True)).kept == 0
+
+
+def test_a_file_is_whole_on_the_disk_before_it_is_put_in_its_place(
+    reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    draft, seen = tmp_path / "out.parquet.parts" / "joined", []
+
+    def look(descriptor: int) -> None:
+        if draft.exists() and os.path.samestat(draft.stat(), os.fstat(descriptor)):
+            seen.append(len(parquet.read_table(draft)))
+
+    monkeypatch.setattr("hardmax.text.scoring.parts_folder.os.fsync", look)
+    score(reviews, tmp_path / "out.parquet")
+    assert seen == [50]
 
 
 def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -125,3 +125,14 @@ def test_of_many_words_that_hang_together_those_are_taken_that_python_takes(coun
     other = read_long(text, lexicon_of(vocabulary, tokeniser), tokeniser, has_extra=False)
     assert other.encoded.ids.tolist() == one.encoded.ids.tolist()
     assert [rows.tolist() for rows in other.places] == [rows.tolist() for rows in one.places]
+
+
+@pytest.mark.parametrize("phrases", [14, 15, 16, 17, 20, 31, 32, 33])
+def test_few_phrases_that_hang_together_over_many_words(phrases: int):
+    words = [f"w{number}" for number in range(4 * phrases + 1)]
+    chain = [" ".join(words[first : first + 5]) for first in range(0, 4 * phrases, 4)]
+    vocabulary = known(*np.random.default_rng(phrases).permutation(chain).tolist())
+    tokeniser = replace(SEGMENTS, longest_phrase=5)
+    one = read_one(" ".join(words), vocabulary, tokeniser, has_extra=False)
+    found = encode([" ".join(words)], vocabulary, tokeniser)
+    assert found.ids.tolist() == one.encoded.ids.tolist()
