@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 from hardmax.figures.mpl import Axes, Patch
 from hardmax.figures.palette import INK, look_of_class
+from hardmax.figures.style import our_look
 from hardmax.foreign import harmless_label
 
 DPI = 150
@@ -38,7 +39,10 @@ def bars_axes(words: int) -> Axes:
     """The axes of a new figure of pyplot, with room for so many bars."""
     from matplotlib import pyplot
 
-    return pyplot.figure(figsize=(5.6, 1.2 + 0.24 * words), dpi=DPI, layout="constrained").add_subplot()
+    # Not inside our look, as in `plotting`: pyplot's first figure sets what has to last.
+    figure = pyplot.figure(figsize=(5.6, 1.2 + 0.24 * words), dpi=DPI, layout="constrained")
+    with our_look():
+        return figure.add_subplot()
 
 
 def key_of_classes(names: Sequence[str], which: Collection[int]) -> list[Patch]:

@@ -81,3 +81,14 @@ def test_the_card_tells_how_many_words_lead_a_text():
     texts = [GOOD, BAD]
     page = card_page(MODEL, "model", texts, evaluate_model(MODEL, texts, [MODEL.classes[1], MODEL.classes[0]]))
     assert "A text has 1.0 ± 0.0 leaders, the neutral one not counted, from 1 to 1" in page
+
+
+def test_a_new_figure_is_made_as_pyplot_is_set_and_not_in_our_look(monkeypatch: pytest.MonkeyPatch):
+    matplotlib = pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
+    from matplotlib import pyplot
+
+    make, seen, before = pyplot.figure, [], dict(matplotlib.rcParams)
+    monkeypatch.setattr(pyplot, "figure", lambda *a, **k: (seen.append(dict(matplotlib.rcParams)), make(*a, **k))[1])
+    MODEL.leader_statistics(TEXTS).draw()
+    pyplot.close("all")
+    assert seen == [before]

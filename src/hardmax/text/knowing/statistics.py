@@ -55,8 +55,8 @@ class LeaderStatistics:
         shown = self.leaders[:first]
         side = {label: number for number, label in enumerate(self.classes)}
         words = [LeadingWord(each.word, 100 * each.share, each.pull, side[each.lean]) for each in shown]
+        place = bars_axes(len(words)) if ax is None else an_axes(ax, "`ax`")
         with our_look():
-            place = bars_axes(len(words)) if ax is None else an_axes(ax, "`ax`")
             draw_leading_words(words, len(self.classes), place)
             place.set_xlabel("% of the texts in which the word leads")
             place.set_title(f"{counted(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
