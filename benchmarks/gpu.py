@@ -55,11 +55,13 @@ def one_layer(n: int, d: int, rounds: int = 20) -> list[list]:
     attention = torch.nn.functional.scaled_dot_product_attention
     contestants = {
         "torch float32 in blocks": lambda: [(block @ single.T).max(dim=1) for block in single.split(4096)],
+        "torch float64 in blocks": lambda: [(block @ points.T).max(dim=1) for block in points.split(4096)],
         "SDPA bf16": lambda: attention(heads, heads, heads),
         "hardmax": lambda: hm.step(points, HALF),
     }
     work = f"one layer n {n} d {d}"
-    rows = compare(work, contestants, ["torch float32 in blocks", "SDPA bf16"], rounds, disagreements(points))
+    peers = ["torch float32 in blocks", "torch float64 in blocks", "SDPA bf16"]
+    rows = compare(work, contestants, peers, rounds, disagreements(points))
     return beside_the_machine(work, rows, n, d)
 
 
@@ -95,7 +97,7 @@ def engines(n: int, d: int, rounds: int = 3) -> list[list]:
 if __name__ == "__main__":
     torch.manual_seed(0)
     torch.backends.cuda.matmul.allow_tf32 = False
-    table = [line for d in (16, 64, 128) for line in one_layer(65_536, d)]
+    table = [line for d in (16, 64, 128) for line in one_layer(65_536, d)] + one_layer(16_384, 64) + one_layer(1024, 64)
     table += limit(65_536, 16) + limit(1_000_000, 64)
     table += reviews(65_536, 132, 2) + reviews(65_536, 132, 16) + reviews(16_384, 218, 2, repeating)
     table += engines(65_536, 16)

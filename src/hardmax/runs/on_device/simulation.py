@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from hardmax.dynamics import Dynamics
 from hardmax.engines.cpu.batch import Then
 from hardmax.engines.gpu.batch import suits, walk_batch_gpu
 from hardmax.engines.gpu.device import move_once
@@ -41,6 +42,21 @@ def simulate_there(
     if clouds.form.is_single:
         return Trajectory.of(runs[0])
     return Trajectories(OneByOne(runs, clouds.form, clouds.multiplicities))
+
+
+def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:
+    """A table of floats one layer later; None if it is none, or floats cannot prove a choice.
+
+    Nothing leaves the device before the choices are made: the search itself tells numbers that are not finite.
+    """
+    is_table = tokens.ndim == 2 and tokens.layout is torch.strided and tokens.numel()
+    if not is_table or not tokens.dtype.is_floating_point or tokens.requires_grad:
+        return None
+    dynamics.check_dimension(tokens.shape[1])
+    try:
+        return move_once(tokens.double(), dynamics).to(tokens.dtype)
+    except Undecided:
+        return None
 
 
 def step_there(clouds: DeviceClouds, plan: Plan) -> Any:

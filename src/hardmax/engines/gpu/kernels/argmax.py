@@ -1,7 +1,7 @@
-"""The contest on a GPU: one pass in fp16 on tensor cores names a few tiles of points; float64 decides among them.
+"""The search on a GPU: one pass in fp16 on tensor cores names a few tiles of points; float64 decides among them.
 
-A filter score is the dot product of a direction and a point as `gpu_rounding` rounded them, accumulated in fp32. How
-far it can be from the float64 score is derived in `hardmax.engines.gpu.filter`. Nothing of size n by n is stored: only
+A filter score is the dot product of a direction and a point as `rounding` rounded them, accumulated in fp32. How far it
+can be from the float64 score is derived in `hardmax.engines.gpu.argmax`. Nothing of size n by n is stored: only
 the largest filter score of each row in each tile of TILE points.
 """
 
@@ -9,6 +9,7 @@ the largest filter score of each row in each tile of TILE points.
 from __future__ import annotations
 
 from hardmax.engines.gpu.kernels.language import jit, tl
+from hardmax.engines.gpu.kernels.rounding import KEEP
 
 TILE = 128  # points whose scores are kept as one maximum
 ROWS = 128  # directions of a program of the filter; directions are padded to a multiple
@@ -58,11 +59,11 @@ def tile_maxima(
 
 
 @jit
-def pick_tiles(maxima, best, margins, picked, rows, tiles, block: tl.constexpr, step: tl.constexpr, most: tl.constexpr):
+def pick_tiles(maxima, best, picked, rows, tiles, block: tl.constexpr, step: tl.constexpr, most: tl.constexpr):
     """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and the first `most`."""
     row = tl.program_id(0) * block + tl.arange(0, block)
-    floor = tl.load(best + row) - tl.load(margins + row)
-    out = picked + row * (most + 1)
+    floor = tl.load(best + row) - tl.load(best + rows + row)
+    out = picked + row.to(tl.int64) * (most + 1)
     count = tl.zeros((block,), dtype=tl.int32)
     for first in range(0, tiles, step):
         t = first + tl.arange(0, step)
@@ -157,34 +158,50 @@ def rescore(
     rough_directions,
     rough_points,
     best,
-    margins,
     reaches,
     picked,
-    slack,
+    state,
+    constants,
     winners,
     gaps,
+    moved,
     count,
+    first,
+    room,
     d: tl.constexpr,
     width: tl.constexpr,
     depth: tl.constexpr,
     tile: tl.constexpr,
     most: tl.constexpr,
+    moves: tl.constexpr,
 ):
-    """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full."""
-    row = tl.program_id(0).to(tl.int64)
-    mine = picked + row * (most + 1)  # how many tiles can win, and their numbers
+    """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full.
+
+    The rows rounded are those from `first` on. With `moves` the point of the row moves one layer on.
+    """
+    place = tl.program_id(0).to(tl.int64)
+    row = first + place
+    mine = picked + place * (most + 1)  # how many tiles can win, and their numbers
     tiles, numbers = tl.load(mine), mine + 1
     tiles = tl.where(tiles <= most, tiles, 0)
-    floor = tl.load(best + row) - tl.load(margins + row)
-    direction, rough = directions + row * d, rough_directions + row * width
+    floor = tl.load(best + place) - tl.load(best + room + place)
+    direction, rough = directions + row * d, rough_directions + place * width
     winner, seen = _above(numbers, tiles, rough, rough_points, count, floor, width, tile, depth)
     # Everybody below the floor trails by the reach: a point that is alone above it has won.
-    gap = tl.where(seen > 0, tl.load(reaches + row), float("-inf"))
+    gap = tl.where(seen > 0, tl.load(reaches + place), float("-inf"))
     gap = tl.where(seen == count, float("inf"), gap)
     if seen > 1:
         winner, lead = _decide(
             numbers, tiles, direction, points, rough, rough_points, count, floor, d, width, tile, depth
         )
-        gap = tl.where(lead > tl.load(slack + row), tl.minimum(gap, lead), float("-inf"))
+        gap = tl.where(lead > tl.load(reaches + room + place), tl.minimum(gap, lead), float("-inf"))
     tl.store(winners + row, winner)
     tl.store(gaps + row, gap)
+    if gap == float("-inf"):
+        tl.atomic_add(state + 1, 1.0)
+    elif moves:
+        axis = tl.arange(0, width)
+        here = axis < d
+        target = tl.load(points + winner * d + axis, mask=here, other=0.0)
+        way = tl.load(points + row * d + axis, mask=here, other=0.0) - target
+        tl.store(moved + row * d + axis, target + tl.load(constants + KEEP) * way, mask=here)
