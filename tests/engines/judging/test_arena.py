@@ -72,3 +72,18 @@ def test_everybody_is_somewhere_whoever_has_left_the_arena():
     assert any(len(stretch.places.spectators) > 1 for stretch in few.stretches)
     for layer in range(few.settled_at + 3):
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-470])
+def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(size):
+    # Along the last axis the metric is negative: the token there goes to its opposite, and is 0 a layer later.
+    turns = 2 * np.pi * np.arange(20) / 20
+    leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
+    followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
+    cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
+    dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]), any_metric=True)
+    few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
+    assert len(few.stretches[1].places) < len(cloud) == len(few.attended(1)[19])
+    for layer in range(4):
+        assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
+        assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error

@@ -93,6 +93,8 @@ class Arena:
 
     def after_layers(self, choices: Choices, layers: int) -> "Arena":
         """The arena so many layers later, if choices last so long, without those who from now on can only watch."""
+        if not self._attends_within(choices):
+            return self.reopened().after_layers(choices, layers)
         left = self._without_watchers(choices)
         own = left._among_members(choices)
         means = mean_positions(left.places, own, left._of_members(self.multiplicities))
@@ -122,8 +124,9 @@ class Arena:
         return errors
 
     def suffices(self, directions: np.ndarray, slack: np.ndarray) -> bool:
-        """Whether all others trail by more than the slack."""
-        return self.members is None or bool((self.lead * norms_above(directions) > slack).all())
+        """Whether all others trail by more than the slack. Along a direction of length 0 nobody trails, so lengths are
+        not rounded up here."""
+        return self.members is None or bool((self.lead * np.linalg.norm(directions, axis=1) > slack).all())
 
     def hold(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> Contest:
         """The contest of all, held among the members; `gap` is then at most the smallest lead."""
@@ -148,8 +151,15 @@ class Arena:
     def _of_members(self, of_points: np.ndarray) -> np.ndarray:
         return of_points if self.members is None else of_points[self.members]
 
+    def _attends_within(self, choices: Choices) -> bool:
+        """Whether members attend to members alone. One whose direction is 0 attends to everybody."""
+        if self.members is None:
+            return True
+        attended = choices.of_rows(self.members).indices
+        return np.array_equal(self.members[self.rows_of(attended)], attended)
+
     def _among_members(self, choices: Choices) -> Choices:
-        """Whom each member attends to, as rows: whoever is attended to is a member."""
+        """Whom each member attends to, as rows."""
         if self.members is None:
             return choices
         own = choices.of_rows(self.members)
@@ -175,7 +185,8 @@ class Arena:
         ball = depth - shell.off - 4 * self.worst
         if ball < depth / 2:  # the hull is too flat
             return self
-        square = max(0.0, (shell.radius - depth) * _SAFETY) ** 2
+        # Squares of the smallest radii underflow: nobody is known to be inside by such a one.
+        square = ((shell.radius - depth) * _SAFETY) ** 2 if shell.radius > 2.0**-400 else -1.0
         keep_well_inside(self.places, shell.centre, square, shell.facets, depth, leaving)
         return self._without(leaving, choices, ball * _SAFETY) if self._is_worth_it(leaving, leaders) else self
 
