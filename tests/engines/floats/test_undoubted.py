@@ -65,6 +65,26 @@ def test_products_with_a_metric_are_given_only_where_nothing_is_rounded():
     assert exact_products(whole / 3, float_metric(hm.Dynamics(1))) is not None
 
 
+def assert_attended_as_defined(tokens, dynamics: hm.Dynamics) -> None:
+    wished = hm.attended(tokens, dynamics).tolist()
+    assert hm.simulate(tokens, dynamics, layers=0).attended(0).tolist() == wished
+    batch = hm.simulate([tokens, tokens], dynamics, layers=0)
+    assert [run.attended(0).tolist() for run in batch] == [wished, wished]
+
+
+@pytest.mark.parametrize("exponent", [-970, -980, -1040, -1074])
+def test_a_metric_that_makes_products_vanish_makes_no_ties(exponent):
+    u, tiny = 2.0**-52, 2.0**exponent
+    tokens = np.array([[1 + 2 * u, 1 + 4 * u, 0], [1 + 4 * u, 1 + 2 * u, 0]])
+    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[tiny, 0, 0], [0, tiny, 0], [0, 0, 1]]))
+
+
+def test_a_direction_that_is_rounded_to_2_53_makes_no_ties():
+    # The first token looks along -(2^53 + 1, 2^53), which floats round to -(2^53, 2^53).
+    tokens = np.array([[2.0**53, 1], [-5, -4], [-4, -5]])
+    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[-1, -1], [-1, 0]], any_metric=True))
+
+
 def test_numbers_whose_products_vanish_are_not_trusted():
     assert squares_fit(np.array([[1.0, 0.0], [2.0**-400, 1.0]]))
     assert not squares_fit(np.array([[1.0, 0.0], [2.0**-500, 1.0]]))

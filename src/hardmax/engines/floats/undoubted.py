@@ -18,18 +18,22 @@ def squares_fit(numbers: np.ndarray) -> bool:
 
 
 def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
-    """The metric times each row, if no product or sum in it is rounded; else None.
+    """The metric times each row, if no product or sum in it is rounded, nor products of it with the rows are; else None.
 
-    All are whole multiples of a quantum. If no sum of sizes exceeds 2^53 of them, nothing is rounded in any order.
+    All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is rounded in any order:
+    a sum that rounding would bring to 2^53 is not below it.
     """
+    if not squares_fit(numbers):
+        return None
     if metric.matrix is None:
         return numbers
     if metric.error:
         return None
     largest = float((np.abs(numbers) @ np.abs(metric.matrix).T).max())
-    if largest > _LARGEST_WHOLE * _quantum(numbers) * _quantum(metric.matrix):
+    if largest >= _LARGEST_WHOLE * _quantum(numbers) * _quantum(metric.matrix):
         return None
-    return metric.directions(numbers)
+    directions = metric.directions(numbers)
+    return directions if squares_fit(directions) else None
 
 
 def _quantum(numbers: np.ndarray) -> float:

@@ -16,7 +16,7 @@ from hardmax.engines.floats.bounds import LARGEST, SMALLEST, SlackFactors
 from hardmax.engines.floats.contest import Contest
 from hardmax.engines.floats.frame import Frame
 from hardmax.engines.floats.metric import FloatMetric, float_metric
-from hardmax.engines.floats.undoubted import exact_products, furthest_tokens, squares_fit
+from hardmax.engines.floats.undoubted import exact_products, furthest_tokens
 from hardmax.engines.judging.arena import Arena
 from hardmax.engines.judging.bands import are_spread, hold_in_bands
 from hardmax.engines.judging.lasting import Scene
@@ -173,8 +173,7 @@ class _Proving:
     @property
     def _exact_looks(self) -> np.ndarray | None:
         """The directions of all tokens, if floats have them without rounding."""
-        numbers = self._frame.numbers
-        return exact_products(numbers, self._metric) if self._frame.error == 0.0 and squares_fit(numbers) else None
+        return exact_products(self._frame.numbers, self._metric) if self._frame.error == 0.0 else None
 
     def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
         """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
