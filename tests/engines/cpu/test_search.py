@@ -61,6 +61,14 @@ def test_a_guess_changes_nothing_good_or_bad(name):
         assert_same(SEARCHES[name](points, points, slack, guesses), score_all(points, points, slack))
 
 
+@pytest.mark.parametrize("d", [150_528, 200_000])
+def test_in_so_many_dimensions_that_products_of_bytes_would_overflow_everybody_is_found(d):
+    signs = np.where(np.random.default_rng(d).random(d) < 0.5, 1.0, -1.0)
+    points = np.outer([1, 1 - 2.0**-7, -1, 2.0**-7 - 1], signs)
+    slack, everybody = np.full(4, 1e-6), np.arange(4)
+    assert_same(SEARCHES["rounded"](points, points, slack, everybody), score_all(points, points, slack))
+
+
 def test_every_search_is_the_one_that_suits_some_contest():
     assert {suited(rows, 10_000, d) for rows in (1, 10_000) for d in (1, 2, 3, 20)} == set(SEARCHES)
 

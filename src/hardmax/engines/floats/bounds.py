@@ -88,6 +88,12 @@ def mean_error(largest: float, several: int) -> float:
     return (min(max(several, 3), SUMMED) + 1) * UNIT * SAFETY * largest + UNDERFLOW
 
 
+def search_rounding(dimension: int) -> float:
+    """More than rounding changes in a bound <y, c> + r |y| on scores, as a share of r |y| and of |y| times the largest
+    coordinate: 2 gamma_d |y| (|c| + |x|) at most, where |c| and |x| are up to sqrt(d) such coordinates."""
+    return 2.0**-40 + 4 * dimension**1.5 * UNIT
+
+
 def rounding_error(largest: float) -> float:
     """How far the nearest floats can be from points of norm at most `largest`."""
     return UNIT * SAFETY * largest + UNDERFLOW

@@ -43,6 +43,12 @@ class RoundedDirections(NamedTuple):
     errors: np.ndarray
 
 
+@njit(inline="always")
+def _largest_byte(dimension):
+    """The largest number to round to: so many products of two of them still fit into 32 bits."""
+    return min(127.0, np.floor(np.sqrt((2.0**31 - 1.0) / dimension)))
+
+
 @spread(lambda tiles, *_: len(tiles.packed))
 def round_points(first, last, tiles, centre):
     """Round the points to bytes, tile by tile, the centre taken out."""
@@ -54,7 +60,7 @@ def round_points(first, last, tiles, centre):
         for j in some:
             for axis in range(d):
                 largest = max(largest, abs(points[j, axis] - centre[axis]))
-        unit = largest / 127.0 if largest > _TINY else 1.0
+        unit = largest / _largest_byte(d) if largest > _TINY else 1.0
         reach, error = 0.0, 0.0
         for place in range(len(some)):
             length, missed = 0.0, 0.0
@@ -79,7 +85,7 @@ def round_directions(first, last, directions):
         largest = 0.0
         for axis in range(d):
             largest = max(largest, abs(vectors[i, axis]))
-        unit = largest / 127.0 if largest > _TINY else 1.0
+        unit = largest / _largest_byte(d) if largest > _TINY else 1.0
         length, missed = 0.0, 0.0
         for axis in range(d):
             value = vectors[i, axis]

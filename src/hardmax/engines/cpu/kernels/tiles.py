@@ -4,7 +4,7 @@
 It is written in LLVM's own language, because the instructions that matter (sdot on ARM, pmaddwd on x86: many products
 and their sums at once) have no name in Python. Both are spelled so that every lane is defined: LLVM's general partial
 reduction would leave open which products meet in which sum.
-Sums of products of bytes are exact in 32 bits for up to 2^17 coordinates: nothing is rounded here.
+Nothing is rounded here: bytes must be so small that 32 bits hold their sums of products.
 """
 
 # pyright: reportAttributeAccessIssue=false, reportCallIssue=false

@@ -18,11 +18,8 @@ from hardmax.engines.cpu.kernels.balls import (
     sort_by_place,
 )
 from hardmax.engines.cpu.kernels.outward import Directions, Found
-from hardmax.engines.floats.bounds import norms_above
+from hardmax.engines.floats.bounds import norms_above, search_rounding
 from hardmax.engines.floats.contest import Contest
-
-# Far above the rounding in a bound on scores, far below what matters to the time.
-_ROUNDING = 2.0**-40
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,4 +81,5 @@ def _enclosed(places: np.ndarray, size: int) -> Enclosing:
     balls = -(-len(places) // size)
     tight = Enclosing(np.empty((places.shape[1], balls)), np.empty(balls))
     enclose(places, size, tight)
-    return tight._replace(radii=tight.radii * (1 + _ROUNDING) + _ROUNDING * float(np.abs(places).max()))
+    rounding = search_rounding(places.shape[1])
+    return tight._replace(radii=tight.radii * (1 + rounding) + rounding * float(np.abs(places).max()))

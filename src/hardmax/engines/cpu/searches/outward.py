@@ -10,7 +10,7 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.engines.cpu.kernels.outward import WIDTH, Directions, Found, Shells, count_close, find_best, list_close
 from hardmax.engines.cpu.searches.balls import Balls, in_blocks, sorted_within
-from hardmax.engines.floats.bounds import norms_above
+from hardmax.engines.floats.bounds import norms_above, search_rounding
 from hardmax.engines.floats.contest import Contest
 
 # The outermost points are sorted first; the others only if some direction asks for them.
@@ -19,8 +19,6 @@ _FIRST_SORTED = 4096
 _BALLS_ARE_SOONER = 4
 # Directions that are tried first: if the outermost points settle few of them, all points are put into balls.
 _TRIED = 256
-# Far above the rounding in a bound on scores, far below what matters to the time.
-_ROUNDING = 2.0**-40
 
 
 def outward(
@@ -60,8 +58,8 @@ class _Outermost:
             inner[order] = False
             beyond = float(radii[inner].max())
         order = order[np.argsort(-radii[order], kind="stable")]
-        size = float(np.abs(points).max())
-        reach = np.append(radii[order[::WIDTH]], beyond) * (1 + _ROUNDING) + _ROUNDING * size
+        size, rounding = float(np.abs(points).max()), search_rounding(points.shape[1])
+        reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding) + rounding * size
         return cls(order, Shells(in_blocks(points[order]), count, reach))
 
     def settles_few(self, directions: Directions, base: np.ndarray) -> bool:

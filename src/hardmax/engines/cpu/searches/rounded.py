@@ -2,7 +2,8 @@
 
 Take the centre c out of the points, x = p - c: that changes all scores of a direction alike. Round to bytes:
 x = s q + e for the points, with one scale s for a tile of points at similar distance from the centre, and y = t r + f
-for a direction. Products of bytes are summed exactly, and
+for a direction. Bytes reach up to 127, or less where d is so large that 32 bits would not hold d products of these. So
+products are summed exactly, and
 
     |<y, x> - s t <r, q>| = |<f, x> + <y - f, e>| <= |f| X + (|y| + |f|) E        (X >= |x|, E >= |e| in the tile),
 
@@ -32,9 +33,7 @@ from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP
 from hardmax.engines.floats.bounds import UNIT, norms_above
 from hardmax.engines.floats.contest import Contest, score_all
 
-# Far above the rounding in the bounds themselves, far below what matters to the time.
-_ABOVE = 1 + 2.0**-40
-# More than a length or an error can lose where squares underflow, in fewer than 2^20 dimensions.
+# More than a length or an error can lose where squares underflow, in fewer than 2^40 dimensions.
 _TINY = 2.0**-480
 # The outermost tiles give a first idea of how far in each direction has to look.
 _FIRST_TILES = 4
@@ -63,6 +62,11 @@ def rounded(
     return clear.with_rows(contested, score_all(directions[contested], points, slack[contested]))
 
 
+def _above(dimension: int) -> float:
+    """A factor far above the rounding in the bounds themselves, far below what matters to the time."""
+    return 1 + 2.0**-40 + dimension * UNIT
+
+
 def _sample(lengths: np.ndarray) -> np.ndarray:
     """Some of the rows: the shortest, which tend to have the smallest leads, and others here and there."""
     shortest = np.argpartition(lengths, min(_SAMPLED, len(lengths) - 1))[:_SAMPLED]
@@ -89,8 +93,9 @@ class _Tiles:
         packed = np.zeros((count, TILE // GROUP, steps, GROUP, STEP), dtype=np.int8)
         measured = RoundedPoints(points, order, packed, np.empty(count), np.empty(count), np.empty(count))
         round_points(measured, centre)
-        reaches = np.maximum.accumulate(measured.reaches[::-1])[::-1] * _ABOVE + _TINY
-        errors = measured.errors * _ABOVE + reaches * 2.0**-45 + _TINY
+        above = _above(points.shape[1])
+        reaches = np.maximum.accumulate(measured.reaches[::-1])[::-1] * above + _TINY
+        errors = measured.errors * above + reaches * 2.0**-45 + _TINY
         size = float(reaches[0] + norms_above(centre[None])[0])
         return cls(measured._replace(reaches=reaches, errors=errors), centre, size)
 
@@ -114,8 +119,9 @@ class _Directions:
         packed = np.zeros((-(-count // ROWS), steps, ROWS, STEP), dtype=np.int8)
         measured = RoundedDirections(vectors, order, packed, np.empty(count), np.empty(count), np.empty(count))
         round_directions(measured)
-        lengths = measured.lengths * _ABOVE + _TINY
-        errors = measured.errors * _ABOVE + lengths * 2.0**-45 + _TINY
+        above = _above(vectors.shape[1])
+        lengths = measured.lengths * above + _TINY
+        errors = measured.errors * above + lengths * 2.0**-45 + _TINY
         rounding = (2 * vectors.shape[1] + 8) * UNIT * lengths * tiles.size
         return cls(measured._replace(lengths=lengths, errors=errors), sure - rounding, rounding)
 
