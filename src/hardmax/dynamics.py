@@ -19,7 +19,7 @@ from hardmax.attended_sets import AttendedSets, Choices
 from hardmax.checking import instance, short, truth_value
 from hardmax.errors import InputError
 from hardmax.markup import card, note, table
-from hardmax.metrics import check_positive_definite, check_square, check_symmetric
+from hardmax.metrics import check_positive_definite, check_square, check_symmetric, is_metric
 from hardmax.tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax.tokens.points import Points, merge
 from hardmax.tokens.rationals import IntegerCloud, Number, read_number
@@ -27,7 +27,7 @@ from hardmax.tokens.rationals import IntegerCloud, Number, read_number
 SHOWN_OF_METRIC, LONGEST_CELL = 8, 8
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True, init=False, eq=False)
 class Dynamics:
     """The parameters of a layer: the step `alpha` and the `metric` A (the identity, if None).
 
@@ -39,7 +39,8 @@ class Dynamics:
     """
 
     alpha: Fraction
-    metric: tuple[tuple[Fraction, ...], ...] | None
+    matrix: np.ndarray | None
+    """The metric as an array that cannot be written on: float64, or Fractions where float64 does not hold it."""
 
     def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
         step = read_number(alpha, "`alpha`")
@@ -47,7 +48,24 @@ class Dynamics:
             raise InputError(f"`alpha` must be positive, not {short(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
         any_metric = truth_value(any_metric, "`any_metric`")
         object.__setattr__(self, "alpha", step)
-        object.__setattr__(self, "metric", None if metric is None else _read_metric(metric, any_metric))
+        object.__setattr__(self, "matrix", None if metric is None else _read_metric(metric))
+        if not any_metric and self.matrix is not None:
+            check_symmetric(self.matrix)
+            check_positive_definite(self.matrix)
+            vars(self)["is_definite"] = True
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dynamics):
+            return NotImplemented
+        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        # Equal matrices, of floats or of Fractions, have equal floats.
+        return hash((self.alpha, None if self.matrix is None else self.matrix.astype(np.float64).tobytes()))
 
     def __repr__(self) -> str:
         metric = "" if self.metric is None else ", metric=" + str([[str(x) for x in row] for row in self.metric])
@@ -62,35 +80,45 @@ class Dynamics:
         }
 
     def _repr_html_(self) -> str:
-        if self.metric is None:
+        if self.matrix is None:
             return card(f"Dynamics(alpha = {self.alpha}, metric: identity)")
-        size, some = len(self.metric), slice(SHOWN_OF_METRIC)
-        rows = [[_cell(number) for number in row[some]] for row in self.metric[some]]
+        size, some = len(self.matrix), slice(SHOWN_OF_METRIC)
+        rows = [[_cell(Fraction(number)) for number in row] for row in self.matrix[some, some].tolist()]
         cut = f"its first {SHOWN_OF_METRIC} rows and columns" if size > SHOWN_OF_METRIC else ""
         return card(f"Dynamics(alpha = {self.alpha}, metric: {size} by {size})", table(rows), note(cut))
+
+    @cached_property
+    def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
+        """The metric in Fractions; None for the identity."""
+        return None if self.matrix is None else tuple(tuple(map(Fraction, row)) for row in self.matrix.tolist())
+
+    @cached_property
+    def is_definite(self) -> bool:
+        """Whether the metric is symmetric positive definite, as the identity is: decided exactly, and once."""
+        return self.matrix is None or is_metric(self.matrix)
 
     @cached_property
     def keep(self) -> Fraction:
         """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
         return 1 / (1 + self.alpha)
 
-    @cached_property
+    @property
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
-        return None if self.metric is None else self._as_integers.numerators
+        return None if self._as_integers is None else self._as_integers.numerators
 
     @property
     def metric_denominator(self) -> int:
         """By what `metric_integers` are the metric; 1 for the identity."""
-        return 1 if self.metric is None else self._as_integers.denominator
+        return 1 if self._as_integers is None else self._as_integers.denominator
 
     @cached_property
-    def _as_integers(self) -> IntegerCloud:
-        return IntegerCloud.of_fractions(np.array(self.metric, dtype=object))
+    def _as_integers(self) -> IntegerCloud | None:
+        return None if self.matrix is None else IntegerCloud.of(self.matrix)
 
     def check_dimension(self, dimension: int) -> None:
-        if self.metric is not None and len(self.metric) != dimension:
-            size = len(self.metric)
+        if self.matrix is not None and len(self.matrix) != dimension:
+            size = len(self.matrix)
             raise InputError(
                 f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.", argument="metric"
             )
@@ -146,7 +174,7 @@ def _checked_points(cloud: Cloud, dynamics: Dynamics) -> Points:
 def _attended_points(points: IntegerCloud, dynamics: Dynamics) -> list[list[int]]:
     chosen = []
     for z in points.numerators:
-        direction = z if dynamics.metric is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
+        direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
         scores = [_dot(direction, other) for other in points.numerators]
         best = max(scores)
         chosen.append([j for j, score in enumerate(scores) if score == best])
@@ -163,11 +191,9 @@ def _dot(x: list[int], y: list[int]) -> int:
     return sum(a * b for a, b in zip(x, y, strict=True))
 
 
-def _read_metric(metric: Any, any_metric: bool) -> tuple[tuple[Fraction, ...], ...]:
-    table = read_table(metric, "`metric`")
+def _read_metric(metric: Any) -> np.ndarray:
+    # A copy, since the caller's array may become another; adding zero turns -0.0 into 0.0.
+    table = read_table(metric, "`metric`") + 0
     check_square(table)
-    rows = tuple(tuple(Fraction(value) for value in row) for row in table.tolist())
-    if not any_metric:
-        check_symmetric(rows)
-        check_positive_definite(rows)
-    return rows
+    table.flags.writeable = False
+    return table

@@ -90,10 +90,9 @@ def read_exact_metric(metric: Any, dimension: int) -> FractionRows:
     gap = np.abs(table - table.T).max()
     if gap:
         raise InputError(_asymmetric(float(gap)))
-    rows = table.tolist()
-    if not positive_definite(rows):
+    if not positive_definite(table):
         raise InputError(_indefinite(table.astype(np.float64)))
-    return rows
+    return table.tolist()
 
 
 def read_tolerance(tolerance: Any) -> Fraction:

@@ -14,7 +14,6 @@ from hardmax.engines.exact.choosing import by_all_scores
 from hardmax.engines.exact.vectors import Vector, fractions_table
 from hardmax.geometry.projection import project_exact
 from hardmax.limits.kinds import Elsewhere, FaceProjection, Kind, Vertex
-from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.rationals import IntegerCloud
 from hardmax.wording import counted
@@ -124,12 +123,11 @@ def _exact_kinds(run: Trajectory, examples: list[int], token: Callable[[int], in
     exactly = run.exactly(run.stretches[-1])
     # Of leaders that have met the first one counts.
     leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
-    has_norm = run.dynamics.metric is None or is_metric(run.dynamics.metric)
     kinds: list[Kind] = []
     for target in exactly.targets(examples):
         if target in leader_at:
             kinds.append(Vertex(token(leader_at[target])))
-        elif leader_at and has_norm:
+        elif leader_at and run.dynamics.is_definite:
             kinds.append(_on_face(target, sorted(leader_at.items(), key=itemgetter(1)), run, token))
         else:
             kinds.append(Elsewhere())

@@ -11,7 +11,6 @@ from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.machines import Machine
 from hardmax.errors import need
 from hardmax.limits.result import Limit
-from hardmax.metrics import is_metric
 from hardmax.runs.records import Every, LastOnly
 from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
@@ -62,16 +61,15 @@ def limit(
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
     dynamics = read_dynamics(dynamics)
-    orderly = dynamics.metric is None or is_metric(dynamics.metric)
     if at_most is None:
-        at_most = PATIENCE if orderly else PATIENCE_WITHOUT_THEOREM
+        at_most = PATIENCE if dynamics.is_definite else PATIENCE_WITHOUT_THEOREM
     run = simulate(
         tokens,
         dynamics,
         stop=Settled(whole_number(at_most, "`at_most`", at_least=0)),
         arithmetic=arithmetic,
         # Where there is no theorem there may be cycles, which are found in the layers.
-        record=LastOnly() if orderly else Every(1),
+        record=LastOnly() if dynamics.is_definite else Every(1),
         progress=progress,
         engine=engine,
     )

@@ -18,7 +18,6 @@ from hardmax.limits.clusters import Clusters, KindOfToken, find_clusters
 from hardmax.limits.cycles import Cycle, find_cycle
 from hardmax.limits.distances import ToLimit, shrinkings, spread_above
 from hardmax.limits.storage import limits_csv
-from hardmax.metrics import is_metric
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.files import write_whole
 from hardmax.tokens.lengths import above, root
@@ -113,10 +112,10 @@ class Limit:
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
         places = self.run.floats_at(self.run.layers)[self.distinct_leaders]
-        metric = self.run.dynamics.metric
+        dynamics = self.run.dynamics
         # Distances in the norm of the metric, where it has one.
-        measured = metric is not None and is_metric(metric)
-        return Polytope(places, np.array(metric, dtype=np.float64) if measured else None)
+        measured = dynamics.matrix is not None and dynamics.is_definite
+        return Polytope(places, dynamics.matrix if measured else None)
 
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
@@ -164,8 +163,8 @@ class Limit:
     @cached_property
     def theorem_reason(self) -> str:
         """Why Theorem 1.1 does not speak of this cloud; empty if it does."""
-        metric, points = self.run.dynamics.metric, self.run.points
-        if metric is not None and not is_metric(metric):
+        points = self.run.points
+        if not self.run.dynamics.is_definite:
             return "the metric is not symmetric positive definite"
         zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
         if len(zero):

@@ -64,7 +64,7 @@ class Truth:
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
         self._keep = dynamics.keep
-        self._metric = dynamics.metric_integers
+        self._dynamics = dynamics
         self._layers: list[int] = []
         self._records: list[_Record] = []
         self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
@@ -168,7 +168,8 @@ class Truth:
 
     def direction_of(self, vector: Vector) -> Vector:
         """The metric times a vector, up to a positive factor."""
-        return vector if self._metric is None else tuple(dot(row, vector) for row in self._metric)
+        metric = self._dynamics.metric_integers
+        return vector if metric is None else tuple(dot(row, vector) for row in metric)
 
     def _leader(self, point: int, record: int) -> int | None:
         """The leader that a point follows in a record, if it does."""

@@ -28,14 +28,21 @@ class FloatMetric:
 @lru_cache(maxsize=64)
 def float_metric(dynamics: Dynamics) -> FloatMetric:
     """The metric of the dynamics in floats."""
-    if dynamics.metric is None:
+    given = dynamics.matrix
+    if given is None:
         return FloatMetric(None, 1.0, 0.0, Fraction(1))
-    largest = max(abs(value) for row in dynamics.metric for value in row) or Fraction(1)
-    scale = Fraction(2) ** (largest.denominator.bit_length() - largest.numerator.bit_length())
-    scaled = [[value * scale for value in row] for row in dynamics.metric]
-    matrix = np.array(scaled, dtype=np.float64)
+    largest = Fraction(np.abs(given).max()) or Fraction(1)
+    exponent = largest.denominator.bit_length() - largest.numerator.bit_length()
+    scale = Fraction(2) ** exponent
+    if given.dtype == object:
+        scaled = given * scale
+        matrix, is_exact = scaled.astype(np.float64), fits_float64(scaled)
+    else:
+        with np.errstate(under="ignore"):
+            matrix = np.ldexp(given, exponent)
+            is_exact = np.array_equal(np.ldexp(matrix, -exponent), given)
     norm = float(np.linalg.norm(matrix))
-    return FloatMetric(matrix, norm, 0.0 if fits_float64(np.array(scaled, dtype=object)) else UNIT * norm, scale)
+    return FloatMetric(matrix, norm, 0.0 if is_exact else UNIT * norm, scale)
 
 
 def relative_margin(gap: float, metric_norm: float, largest: float) -> float:

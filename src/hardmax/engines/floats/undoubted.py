@@ -18,7 +18,7 @@ def squares_fit(numbers: np.ndarray) -> bool:
 
 
 def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
-    """The metric times each row, if no product or sum in it is rounded, nor products of it with the rows are; else None.
+    """The metric times each row, if nothing is rounded in it, nor in products of it with the rows; else None.
 
     All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is rounded in any order:
     a sum that rounding would bring to 2^53 is not below it.

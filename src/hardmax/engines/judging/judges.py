@@ -21,7 +21,6 @@ from hardmax.engines.judging.arena import Arena
 from hardmax.engines.judging.bands import are_spread, hold_in_bands
 from hardmax.engines.judging.lasting import Scene
 from hardmax.errors import InputError
-from hardmax.metrics import is_metric
 from hardmax.tokens.points import Points
 
 
@@ -150,7 +149,7 @@ class _Proving:
         self._factors = SlackFactors.of(points.dimension, self._metric)
         self._frame = frame
         self._truth = Truth(points, dynamics)
-        self._can_meet = dynamics.metric is not None and not is_metric(dynamics.metric)
+        self._can_meet = not dynamics.is_definite
 
     def decide(self, question: Question) -> Contest:
         self._truth.begin(question.arena.layer)
