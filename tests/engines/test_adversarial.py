@@ -10,7 +10,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak.checks import judge
-from soak.clouds import KINDS, make
+from soak.clouds import KINDS, OF_METRICS, WIDE, make
 from soak.engines import DEVICE, PROCESSOR
 from soak.problems import assignment, pairs, problem
 from soak.quick import QUICK
@@ -144,7 +144,7 @@ def test_tokens_further_off_than_an_error_are_named(tokens, share, place):
         assert ExactCloud.of(tokens, None).further_than(moved, error) == expected
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", KINDS | OF_METRICS | WIDE)
 @pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (30, 2), (500, 5), (90, 64)])
 def test_every_kind_makes_finite_tokens_of_the_size_asked_for(kind, n, d):
     tokens = make(kind, np.random.default_rng(n), n, d)

@@ -4,6 +4,7 @@ python -m soak                          20,000 problems on all cores
 python -m soak --problems 500 --start 7000
 python -m soak --seconds 600            as many as ten minutes allow
 python -m soak --only 4711              one problem, in full words
+python -m soak --start 1000000 --problems 5000      metrics that are hard, and very many dimensions
 """
 
 import argparse

@@ -23,7 +23,7 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
     """The run of one cloud."""
     tokens, dynamics = problem.tokens, problem.dynamics
     match problem.engine.name:
-        case "processor" | "arena":
+        case "processor" | "arena" | "wide":
             return _by_processor(problem, layers)
         case "balls":
             # Whoever asks for more than the outermost point asks the balls.

@@ -133,7 +133,7 @@ def _judge_text(problem: Problem, outcome: Outcome) -> None:
 
 def _judge_limit(problem: Problem, outcome: Outcome) -> None:
     """The limit is the one that integers find, and its certificate is true, and of this cloud."""
-    at_most = MOST_LAYERS if problem.metric_kind == "any" else None
+    at_most = MOST_LAYERS if problem.any_metric else None
     asked = {"at_most": at_most, "engine": Cpu(problem.engine.search)}
     exact = hm.limit(problem.tokens, problem.dynamics, at_most=at_most, arithmetic="exact")
     if problem.engine.name == "batch":
@@ -143,7 +143,7 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
             _compare_limits(lims.points[1][::-1], lims.runs.error, lims.settled_at[1], exact, outcome)
         return
     lim = hm.limit(problem.tokens, problem.dynamics, **asked)
-    outcome.expect(lim.settled_at is not None or problem.metric_kind == "any", "the limit is not settled")
+    outcome.expect(lim.settled_at is not None or problem.any_metric, "the limit is not settled")
     if lim.settled_at is None or exact.settled_at is None:
         outcome.expect(lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers")
         return

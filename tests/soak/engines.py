@@ -36,6 +36,22 @@ PROCESSOR: tuple[Walker, ...] = (
     Walker("gpu batch", None, FEW, {S: (1, 16)}),
 )
 
+# Problems with hard metrics, at the sizes at which another way is chosen, and a little beside them.
+AT_METRICS: Sizes = {S: (1, 24), M: (25, 730)}
+CHANGES = (64, 65, 181, 182, 724, 725, 2047, 2048, 2049, 4096, 4097, 8192, 8193)
+METRICS: tuple[Walker, ...] = (
+    Walker("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
+    *by_every_search("processor", AT_METRICS, AT_METRICS),
+    Walker("balls", "outward", FEW, AT_METRICS),
+    Walker("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
+    Walker("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
+    Walker("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
+    Walker("batch", None, (*FEW, 16), {S: (1, 24), M: (25, 400)}),
+)
+ARENA = (Walker("arena", None, (3, 4), {L: (2100, 4200)}),)
+WIDTHS = (100_000, 133_143, 133_144, 133_145, 150_528, 200_000)
+IN_MANY_DIMENSIONS = tuple(Walker("wide", search, WIDTHS, {L: (5, 7)}) for search in ("all", "outward", "rounded"))
+
 DEVICE: tuple[Walker, ...] = (
     Walker("gpu", None, ANY, EVERYWHERE),
     Walker("gpu batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1000)}),

@@ -1,8 +1,9 @@
-"""The thousand problems that every change has to pass, chosen so that they take about a minute."""
+"""The thousand problems that every change has to pass, chosen so that they take about a minute, and some with hard
+metrics."""
 
-from itertools import islice
+from itertools import count, islice
 
-from soak.problems import assignment
+from soak.problems import FIRST_OF_METRICS, assignment
 from soak.sizes import Tier
 
 # How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
@@ -29,4 +30,16 @@ def _is_quick(number: int, tier: Tier) -> bool:
     return not engine.name.startswith("gpu") or number % 5 == 0
 
 
+def _with_hard_metrics(tier: Tier, many: int) -> list[int]:
+    """Small ones in few dimensions, and large ones of which most tokens are left out of the contest."""
+    found = (
+        number
+        for number in count(FIRST_OF_METRICS)
+        if (turn := assignment(number))[0] is tier
+        and (turn[2].name == "arena" if tier is Tier.LARGE else max(turn[2].dimensions) <= 16)
+    )
+    return list(islice(found, many))
+
+
 QUICK = sorted(number for tier in Tier for number in _numbers(tier))
+QUICK += _with_hard_metrics(Tier.SMALL, 100) + _with_hard_metrics(Tier.LARGE, 1)
