@@ -93,7 +93,8 @@ def plain(cell: Any) -> str:
 
 
 def check_nothing_is_complained_of(cells: dict[str, Any]) -> None:
-    assert [output.text for output in outputs(cells, "stream") if output.name == "stderr"] == []
+    complaints = [output.text for output in outputs(cells, "stream") if output.name == "stderr"]
+    assert [text for text in complaints if not text.startswith("hardmax: compiling kernels")] == []
     assert outputs(cells, "error") == []
 
 

@@ -1,4 +1,4 @@
-"""Compiling kernels with numba. It takes half a second to be imported, so that waits for the first kernel called."""
+"""Compiling kernels with numba, which takes a second to import and up to twenty seconds to compile one of them."""
 
 import threading
 import time
@@ -15,25 +15,49 @@ from hardmax.threads import share_out
 
 Inline: TypeAlias = Literal["never", "always"]
 
+# Seconds: about what it takes to import numba and load a kernel, and to compile one.
+_LOADING, _COMPILING = 1.0, 10.0
+
 
 class Kernel:
-    """A function that numba compiles when it is first called, or loads as it was compiled before."""
+    """A function that numba compiles when it is first called, or loads as it was compiled before.
+
+    Kernels call one another by these objects: numba asks for their `_numba_type_`, or for `targetoptions` and `py_func`
+    where it inlines one into another; in Python they are functions.
+    """
 
     def __init__(self, function: Callable[..., Any], inline: Inline) -> None:
-        self.function, self._compiled = function, None
-        self.inline: Inline = inline
+        self.py_func = function
+        self.targetoptions: dict[str, Any] = {"inline": inline}
+        self._compiled: Any = None
+        self._interpreted = 0.0  # seconds
         update_wrapper(self, function)
-        _kernels.append(self)
 
     @property
     def compiled(self) -> Any:
         """The function as numba has it."""
         if self._compiled is None:
-            _compile_kernels()
+            with _lock:
+                if self._compiled is None:
+                    self._compiled = _hand_to_numba(self)
         return self._compiled
 
+    @property
+    def _numba_type_(self) -> Any:
+        from numba.core import types
+
+        return types.Dispatcher(self.compiled)
+
     def __call__(self, *arguments: Any) -> Any:
-        return (self._compiled or (self.function if _let_sleep.get() else self.compiled))(*arguments)
+        return (self.py_func if _interpreting.get() else self.compiled)(*arguments)
+
+    def _is_sooner_interpreted(self) -> bool:
+        """Whether a little more work is done sooner in Python than numba has the kernel ready."""
+        if self._compiled is None and self._interpreted < _LOADING:
+            return True
+        from hardmax.kernel_cache import is_ready
+
+        return self._interpreted < _COMPILING and not is_ready(self.compiled)
 
 
 class Spread:
@@ -42,10 +66,10 @@ class Spread:
 
     def __init__(self, kernel: Kernel, tasks: Callable[..., int], is_python: bool) -> None:
         self.kernel, self.tasks, self.is_python = kernel, tasks, is_python
-        update_wrapper(self, kernel.function)
+        update_wrapper(self, kernel.py_func)
 
     def __call__(self, *arguments: Any) -> None:
-        if self.is_python and _let_sleep.get():
+        if self.is_python and _interpreting.get():
             self.kernel(0, self.tasks(*arguments), *arguments)
         else:
             share_out(self.kernel.compiled, self.tasks(*arguments), arguments)
@@ -68,58 +92,39 @@ def spread(tasks: Callable[..., int], *, is_python: bool = True) -> Callable[[Ca
     return lambda function: Spread(Kernel(function, "never"), tasks, is_python)
 
 
-_let_sleep: ContextVar[bool] = ContextVar("let numba sleep", default=False)
-_PATIENCE = 1.0  # seconds
-_slept, _awake = 0.0, False
-
-
-def is_asleep() -> bool:
-    """Whether numba was not needed yet, and little work has been done without it."""
-    return not _awake and _slept < _PATIENCE
+_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
 @contextmanager
-def letting_numba_sleep() -> Iterator[None]:
-    """In this block kernels run as the Python that they are written in, unless they have been compiled already.
+def interpreted(waited_for: Kernel | Spread, *, if_small: bool = True) -> Iterator[bool]:
+    """In this block kernels run as the Python that they are written in, to the same bits, if there is little to do and
+    Python does it sooner than numba has a kernel ready, the one that takes longest; the block is told whether they do.
 
-    A little work is done so before numba could be imported, and to the same bits. After a second of it in all, the
-    block changes nothing any more: there seems to be work worth compiling for.
+    What was called before makes no difference, but for how long such blocks have taken: once that is as long as numba
+    would need, to load the kernel or to compile it, there seems to be work worth waiting for.
     """
-    global _slept
-    if not is_asleep():
-        yield
+    kernel = waited_for.kernel if isinstance(waited_for, Spread) else waited_for
+    if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted()):
+        yield _interpreting.get()
         return
-    began, before = time.perf_counter(), _let_sleep.set(True)
+    began, before = time.thread_time(), _interpreting.set(True)
     try:
         with np.errstate(over="ignore"):  # hashes overflow, as they should
-            yield
+            yield True
     finally:
-        _let_sleep.reset(before)
-        _slept += time.perf_counter() - began
+        _interpreting.reset(before)
+        kernel._interpreted += time.thread_time() - began
 
 
-_kernels: list[Kernel] = []
-_compiling = threading.RLock()
+_lock = threading.Lock()
 
 
-def _compile_kernels() -> None:
-    """Hand the kernels known so far to numba, which compiles each when it is called.
-
-    Kernels call one another by the names in their modules: from now on these stand for what numba knows.
-    """
-    global _awake
+def _hand_to_numba(kernel: Kernel) -> Any:
     import numba
 
     from hardmax.kernel_cache import cache_of
 
-    _awake = True
-    with _compiling:
-        for kernel in _kernels:
-            if kernel._compiled is None:
-                compiled: Any = numba.njit(nogil=True, inline=kernel.inline)(kernel.function)
-                if hasattr(compiled, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
-                    compiled._cache = cache_of(kernel.function)
-                kernel._compiled = compiled
-        for kernel in _kernels:
-            names = kernel.function.__globals__
-            names.update({name: each._compiled for name, each in list(names.items()) if isinstance(each, Kernel)})
+    compiled: Any = numba.njit(nogil=True, **kernel.targetoptions)(kernel.py_func)
+    if hasattr(compiled, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
+        compiled._cache = cache_of(kernel.py_func)
+    return compiled

@@ -6,11 +6,12 @@ code lies in a folder named for a digest of all kernel sources, so that other so
 """
 
 import hashlib
+import logging
 import pickle
 import shutil
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -34,7 +35,14 @@ def cache_of(function: Callable[..., Any]) -> Any:
     try:
         return _KernelCache(function)
     except (OSError, RuntimeError):  # sources that cannot be read (a zip), no folder that can be written to
-        return NullCache()
+        return _NoCache()
+
+
+def is_ready(compiled: Any) -> bool:
+    """Whether numba has compiled a kernel, or kept it, as far as names of files tell."""
+    if not hasattr(compiled, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
+        return True
+    return bool(compiled.signatures) or (isinstance(compiled._cache, _KernelCache) and compiled._cache.is_kept())
 
 
 class _KernelCache(FunctionCache):
@@ -47,11 +55,15 @@ class _KernelCache(FunctionCache):
         self._cache_file = _Files(folder, self._impl.filename_base)
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """What was compiled before, or None; in a terminal people are told what takes so long."""
+        """What was compiled before, or None; then people are told what takes so long."""
         found = super().load_overload(sig, target_context)
         if found is None:
             _say_that_it_compiles()
         return found
+
+    def is_kept(self) -> bool:
+        """Whether something was compiled before."""
+        return any(self._cache_file.paths())
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Save what was compiled; a full disk, or a folder that has gone, does not stop the kernel."""
@@ -59,11 +71,16 @@ class _KernelCache(FunctionCache):
             super().save_overload(sig, data)
 
 
+class _NoCache(NullCache):
+    def load_overload(self, sig: Any, target_context: Any) -> None:
+        _say_that_it_compiles("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
+
+
 @cache
-def _say_that_it_compiles() -> None:
-    with suppress(OSError, ValueError, AttributeError):  # there may be no stderr, or a closed one
-        if sys.stderr.isatty():
-            print("hardmax: compiling, which takes a few seconds once …", file=sys.stderr, flush=True)
+def _say_that_it_compiles(how_often: str = "once on this machine") -> None:
+    """On stderr, also in a notebook or a pipe: half a minute without a word looks like a hang."""
+    with suppress(ValueError):  # stderr may be closed
+        logging.getLogger("hardmax").warning("hardmax: compiling kernels, seconds up to a minute, %s …", how_often)
 
 
 class _Files:
@@ -103,8 +120,12 @@ class _Files:
 
     def flush(self) -> None:
         """Forget the kernel, as numba asks before it compiles one again."""
-        for path in self._folder.glob(f"{self._kernel}.*.nbc"):
+        for path in self.paths():
             path.unlink(missing_ok=True)
+
+    def paths(self) -> Iterator[Path]:
+        """All files of the kernel."""
+        return self._folder.glob(f"{self._kernel}.*.nbc")
 
     def _path(self, key: Any) -> Path:
         return self._folder / f"{self._kernel}.{hashlib.sha256(repr(key).encode()).hexdigest()[:16]}.nbc"

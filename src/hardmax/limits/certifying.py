@@ -9,6 +9,7 @@ from typing import Any
 from hardmax import certificate as checker
 from hardmax.certificate import Verdict
 from hardmax.checking import file_path, real_number
+from hardmax.engines.walker import walk
 from hardmax.errors import InputError
 from hardmax.limits.clusters import Clusters
 from hardmax.limits.kinds import FaceProjection, Kind, Vertex
@@ -88,7 +89,7 @@ def _document(run: Trajectory, clusters: Clusters) -> dict[str, Any]:
 def _attended(run: Trajectory) -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for stretch in run.walker.walk(run.points, run.dynamics):
+    for stretch in walk(run.walker, run.points, run.dynamics):
         sets = stretch.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": stretch.layer, "sets": sets})

@@ -20,7 +20,7 @@ from hardmax.engines.exact.truth import Exactly
 from hardmax.engines.exact.vectors import fractions_table
 from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.engines.machines import Machine
-from hardmax.engines.walker import Walker
+from hardmax.engines.walker import Walker, walk
 from hardmax.errors import InputError
 from hardmax.tokens.batches import whole_numbers
 from hardmax.tokens.lengths import rounding_of
@@ -201,7 +201,7 @@ class Run:
     def walk_again(self) -> Iterator[FloatStretch | ExactStretch]:
         """The stretches from layer 0 on, made anew; by the processor, which knows exact positions, where they exist."""
         walker = walkers_for("certified", CPU)[0] if self.certified else self.walker
-        return iter(walker.walk(self.points, self.dynamics))
+        return walk(walker, self.points, self.dynamics)
 
     def __repr__(self) -> str:
         settled = f"settled at layer {self.settled_at}" if self.settled_at is not None else "not settled"
@@ -220,5 +220,5 @@ class Run:
         return self.stretches[-1]
 
     def _walk_to(self, layer: int) -> Any:
-        walk = self.walker.walk(self.points, self.dynamics)
-        return next(stretch for stretch in walk if stretch.until is None or layer < stretch.until)
+        stretches = walk(self.walker, self.points, self.dynamics)
+        return next(stretch for stretch in stretches if stretch.until is None or layer < stretch.until)

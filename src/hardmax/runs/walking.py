@@ -1,18 +1,16 @@
 """From points to a run: the first walker that decides everything does it, and what the record asks for is kept."""
 
 from collections.abc import Iterable
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hardmax.compiling import is_asleep, letting_numba_sleep
 from hardmax.engines.exact.stretch import ExactStretch
 from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.engines.judging.walking import Undecided
 from hardmax.engines.machines import Machine
-from hardmax.engines.walker import Walker
+from hardmax.engines.walker import Walker, interpreted_if_small, walk
 from hardmax.runs.plan import Plan
 from hardmax.runs.records import check_memory
 from hardmax.runs.run import Run
@@ -20,18 +18,11 @@ from hardmax.runs.stops import Stop
 from hardmax.tokens.batches import Cloud
 from hardmax.tokens.points import Points, merge
 
-_SMALL = 2**14  # products of coordinates
-
 
 def run_cloud(cloud: Cloud, plan: Plan, machine: Machine) -> Run:
     """The run of one cloud; repeated tokens are one point."""
-    with machine.limited(), _for_size(*cloud.tokens.shape):
+    with machine.limited(), interpreted_if_small(*cloud.tokens.shape):
         return run_points(merge(cloud), plan)
-
-
-def _for_size(tokens: int, dimension: int) -> AbstractContextManager[None]:
-    """A small cloud is walked sooner than numba is imported."""
-    return letting_numba_sleep() if is_asleep() and tokens**2 * dimension <= _SMALL else nullcontext()
 
 
 def run_points(points: Points, plan: Plan) -> Run:
@@ -48,7 +39,7 @@ def _walk(points: Points, plan: Plan, walker: Walker) -> Run:
     since = np.full(points.count, -1)
 
     def marked() -> Iterable[FloatStretch | ExactStretch]:
-        for stretch in walker.walk(points, plan.dynamics):
+        for stretch in walk(walker, points, plan.dynamics):
             since[(since < 0) & stretch.is_leader] = stretch.layer
             yield stretch
 

@@ -7,6 +7,7 @@ from functools import cache
 
 import numpy as np
 
+from hardmax.compiling import interpreted
 from hardmax.dynamics import Dynamics
 from hardmax.engines.cpu.kernels.one_cloud import Rules
 from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED, Clouds, Outcome, walk_clouds
@@ -20,6 +21,7 @@ from hardmax.tokens.kernels.merging import table_size
 _AT_ONCE = 4096
 # Most clouds settle sooner. What comes after costs the same at any layer, once they have.
 _FIRST_DEPTH = 64
+_SMALL = 2**14  # products of coordinates
 
 
 class Then(Enum):
@@ -88,12 +90,13 @@ def walk_batch(
         np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)
     )
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
-    longest = int(np.diff(offsets).max())
+    sizes = np.diff(offsets)
+    longest, is_small = int(sizes.max()), tokens.shape[1] * float(sizes @ sizes) <= _SMALL
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))
     for first in range(0, clouds, _AT_ONCE):
         last = min(first + _AT_ONCE, clouds)
         for depth in depths(layers):
-            with cpu.limited():
+            with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
                 walk_clouds(
                     Clouds(tokens, tokens.view(np.int64), offsets[first : last + 1], longest, table_size(longest)),
                     Rules(matrix, float(dynamics.keep), depth, factors),

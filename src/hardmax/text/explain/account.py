@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.compiling import letting_numba_sleep
 from hardmax.dynamics import Dynamics
 from hardmax.text.explain.margin import Margin, nearest_change
 from hardmax.text.explain.removals import Ranking, rank_words
@@ -185,8 +184,7 @@ class Account:
             second = int(np.argsort(self.found.probabilities[0], kind="stable")[-2:][0])
             direction = decoder[self._best] - decoder[second]
         overlapping = self.model.tokeniser.overlapping
-        with letting_numba_sleep():
-            return rank_words(self.read.spots, self.found, self.ends, self.model.prepared, direction, overlapping)
+        return rank_words(self.read.spots, self.found, self.ends, self.model.prepared, direction, overlapping)
 
     @property
     def neutral(self) -> float:

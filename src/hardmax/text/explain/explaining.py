@@ -1,6 +1,5 @@
 """From one text to its explanation."""
 
-from hardmax.compiling import letting_numba_sleep
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.model.model import Model
 
@@ -8,6 +7,5 @@ from hardmax.text.model.model import Model
 def explain(model: Model, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
     read = model.read(text)
-    with letting_numba_sleep():
-        found, ends = model.weigh_words(read.encoded)
+    found, ends = model.weigh_words(read.encoded)
     return Explanation(text=text, model=model, found=found, read=read, ends=ends)

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.text.model.analysis import Analysis
+from hardmax.compiling import interpreted
+from hardmax.text.model.analysis import FEW, Analysis
 from hardmax.text.model.prepared import Prepared
 from hardmax.text.tokens.kernels.removing import Cloud, Found
 from hardmax.text.tokens.kernels.removing import rank_words as kernel
@@ -51,4 +52,5 @@ def rank_words(
         direction,
         prepared.extra if prepared.has_neutral else -1,
     )
-    return Ranking(*kernel(found, cloud, prepared.binary, overlapping))
+    with interpreted(kernel, if_small=len(spots.words) <= FEW):
+        return Ranking(*kernel(found, cloud, prepared.binary, overlapping))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax.compiling import interpreted
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.kernels.walking import UNDECIDED, Said, Weights, decode_texts, walk_texts
 from hardmax.text.model.masses import ends, follows, masses, walk_cloud
@@ -14,6 +15,8 @@ from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.wording import counted
+
+FEW = 4096  # words: so many are weighed without waiting for numba
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -78,7 +81,8 @@ def weigh(
     weights = Weights(np.zeros(words), np.full(words, -1), np.full(words, -1), places)
     voices = prepared.voices(found.counts)
     said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max(initial=0)))
-    walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
+    with interpreted(walk_texts, if_small=words <= FEW):
+        walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
     left = np.flatnonzero(weights.since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])
@@ -92,7 +96,8 @@ def weigh(
         weights.follows[:] = -1
     logits = np.empty((len(found), len(prepared.bias)))
     probabilities = np.empty((len(found), max(2, len(prepared.bias))))
-    decode_texts(found.ids, found.offsets, weights.masses, prepared.scores, prepared.bias, logits, probabilities)
+    with interpreted(walk_texts, if_small=words <= FEW):
+        decode_texts(found.ids, found.offsets, weights.masses, prepared.scores, prepared.bias, logits, probabilities)
     counting = _which_count(found, weights.follows, prepared)
     return Analysis(
         found.ids, found.counts, found.offsets, *weights[:3], counting, logits, probabilities, len(left)

@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from hardmax.checking import a_text, instance, real_number, short, truth_value
-from hardmax.compiling import is_asleep, letting_numba_sleep
+from hardmax.compiling import interpreted
 from hardmax.dynamics import Dynamics
 from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
 from hardmax.text.model.prepared import Decoding, Prepared, Words
 from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.tokens.kernels.encoding import encode_texts
+from hardmax.text.tokens.kernels.reading import read_text
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.one_text import SHORT, Read, read_one
 from hardmax.text.tokens.places import read_long
@@ -87,9 +89,10 @@ class Model:
         return np.array(self.classes)[self.predict_proba(texts).argmax(axis=1)]
 
     def read(self, text: str) -> Read:
-        """The known tokens of one text, and where they stand; by kernels, if these are awake or the text is long."""
-        if len(a_text(text, "`text`")) <= SHORT and is_asleep():
-            return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
+        """The known tokens of one text, and where they stand."""
+        with interpreted(read_text, if_small=len(a_text(text, "`text`")) <= SHORT) as in_python:
+            if in_python:
+                return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
         return read_long(text, lexicon_of(self.vocabulary, self.tokeniser), self.tokeniser, self.extra is not None)
 
     def weigh(self, found: Encoded) -> Analysis:
@@ -112,8 +115,8 @@ class Model:
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         texts = read_texts(texts)
-        if is_asleep() and len(texts.data) <= SHORT and (few := texts.strings()) is not None:
-            with letting_numba_sleep():
+        with interpreted(encode_texts, if_small=len(texts.data) <= SHORT) as in_python:
+            if in_python and (few := texts.strings()) is not None:
                 return iter([self.weigh(self.read(text).encoded) for text in few])
         lexicon = lexicon_of(self.vocabulary, self.tokeniser)
         return analyse(texts, lexicon, self.tokeniser, self.prepared, self.dynamics, self.layers)
