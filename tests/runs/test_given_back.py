@@ -89,10 +89,17 @@ def test_what_is_given_back_belongs_to_whoever_asked():
         assert all(not table.eq(0).any() for table in parts(again) + parts(runs.at(2)))
 
 
-def test_gradients_stay_behind():
+def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
-    assert not hm.step(tokens, HALF).requires_grad
-    assert not hm.simulate(tokens, HALF, layers=1).at(1).requires_grad
+    for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
+        for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
+            with pytest.raises(
+                hm.InputError, match=r"pass tokens.detach\(\), or train with hardmax.train.layer.Hardmax"
+            ):
+                call(given, HALF)
+        call(tokens.detach(), HALF)
+    with torch.no_grad():
+        hm.step(tokens, HALF)
 
 
 def test_rows_given_as_tensors_are_a_cloud():

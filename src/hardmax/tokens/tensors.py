@@ -121,6 +121,7 @@ class TensorKind:
     def of(cls, given: Any) -> TensorKind | None:
         """That of a tensor, or of all the tensors in a list; None for what is no tensor."""
         if is_tensor(given):
+            _refuse_gradients(given)
             return cls(given.dtype, given.device)
         if not holds_tensors(given):
             return None
@@ -131,6 +132,8 @@ class TensorKind:
                     f"`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is "
                     f"{_named(first)}, item {place} is {_named(item)}. Convert them with .to(dtype=…, device=…)."
                 )
+        for item in given:
+            _refuse_gradients(item)
         return cls(first.dtype, first.device)
 
     def tensor(self, numbers: np.ndarray | torch.Tensor) -> torch.Tensor:
@@ -141,6 +144,16 @@ class TensorKind:
         if not isinstance(numbers, torch.Tensor):
             numbers = torch.from_numpy(np.array(numbers, dtype=np.float64, order="C"))
         return numbers.to(device=self.device, dtype=dtype)
+
+
+def _refuse_gradients(tensor: torch.Tensor) -> None:
+    import torch
+
+    if tensor.requires_grad and torch.is_grad_enabled():
+        raise InputError(
+            "`tokens` requires gradients, which would be lost: pass tokens.detach(), "
+            "or train with hardmax.train.layer.Hardmax, which has derivatives."
+        )
 
 
 def _named(item: Any) -> str:
