@@ -16,6 +16,7 @@ from hardmax.text.data.planted import plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit
 from hardmax.train.examples import hold_out
+from hardmax.train.layer import Hardmax, Softmax
 
 RECIPE = Recipe(
     longest_phrase=1,
@@ -175,6 +176,14 @@ def test_a_checkpoint_of_other_data_is_refused(tmp_path, texts, labels, weights)
     fit(TEXTS, LABELS, recipe, sample_weight=WEIGHTS, folder=tmp_path)
     with pytest.raises(InputError, match="other texts"):
         fit(texts, labels, recipe, sample_weight=weights, folder=tmp_path)
+
+
+def test_a_checkpoint_of_another_layer_is_refused(tmp_path):
+    recipe, metric = replace(RECIPE, epochs=1, thrift=0.0), np.array([[2.0, 1.0], [1.0, 3.0]])
+    fit(TEXTS, LABELS, recipe, layer=Softmax(0.5), folder=tmp_path)
+    for other in (Hardmax(), Softmax(0.25), Softmax(0.5, metric)):
+        with pytest.raises(InputError, match="another recipe"):
+            fit(TEXTS, LABELS, recipe, layer=other, folder=tmp_path)
 
 
 @pytest.mark.parametrize("layers", [0, 1, 8, math.inf])

@@ -112,3 +112,14 @@ def test_padded_products_find_the_sets_that_the_kernel_finds(sizes, metric):
     assert (there.starts.tolist(), there.members.tolist()) == (here.starts.tolist(), here.members.tolist())
     assert torch.equal(there.shares, here.shares)
     assert torch.equal(there.is_leader, here.is_leader)
+
+
+def test_a_softmax_over_an_empty_cloud_does_no_harm_to_the_others():
+    tokens = torch.tensor([[1.0, 1.0], [1.0, -1.0], [0.5, 0.0]], dtype=torch.float64, requires_grad=True)
+    alpha = torch.tensor(0.7, dtype=torch.float64, requires_grad=True)
+    moved = []
+    for offsets in ([0, 3], [0, 0, 3, 3]):
+        clouds = Clouds(np.arange(3), np.ones(3), np.array(offsets))
+        found = Softmax(0.5).walk(tokens, clouds, alpha, 2).tokens
+        moved.append([found, *torch.autograd.grad((found**2).sum(), (tokens, alpha))])
+    assert all(torch.equal(alone, among) for alone, among in zip(*moved, strict=True))

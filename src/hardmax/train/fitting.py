@@ -118,7 +118,7 @@ class _Work:
         network = make_network(len(corpus.vocabulary), len(self.classes), self.recipe, self.layer, start)
         network = network.to(self.device)
         validation = self._examples(corpus, judges) if judges.any() else None
-        fingerprint = _fingerprint(corpus.encoded, self.labels, self.weights, self.recipe)
+        fingerprint = self._fingerprint(corpus.encoded)
         store = folder and Folder(folder, fingerprint, WHOLE if teaches.all() and self.recipe.refit else PART)
         examples = self._examples(corpus, teaches)
         reports = train(network, examples, self.recipe, validation=validation, folder=store, progress=progress)
@@ -154,6 +154,13 @@ class _Work:
         clouds = as_clouds(corpus.encoded, self.recipe.binary, extra)
         rows = np.flatnonzero(which)
         return Examples(pick(clouds, rows), self.labels[rows], self.weights[rows])
+
+    def _fingerprint(self, encoded: Encoded) -> str:
+        layer = {name: np.asarray(value).tolist() for name, value in vars(self.layer).items()}
+        digest = hashlib.sha256(f"{self.recipe.fingerprint()} {type(self.layer).__name__} {layer}".encode())
+        for array in (encoded.ids, encoded.counts, encoded.offsets, self.labels, self.weights):
+            digest.update(np.ascontiguousarray(array).tobytes())
+        return digest.hexdigest()
 
 
 def _suited(recipe: Recipe | Suited | None, texts: TextBytes, numbers: np.ndarray) -> Suited:
@@ -207,10 +214,3 @@ def _held(folder: str | Path | None) -> Iterator[Path | None]:
         yield path
     finally:
         claim.release()
-
-
-def _fingerprint(encoded: Encoded, labels: np.ndarray, weights: np.ndarray, recipe: Recipe) -> str:
-    digest = hashlib.sha256(recipe.fingerprint().encode())
-    for array in (encoded.ids, encoded.counts, encoded.offsets, labels, weights):
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -108,6 +108,8 @@ def _pad(clouds: Clouds, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor
     columns = np.arange(sizes.max(initial=0))
     mask = columns < sizes[:, None]
     places = np.where(mask, clouds.offsets[:-1, None] + columns, 0)
-    logs = np.where(mask, np.log(clouds.counts)[places] if len(clouds.counts) else 0.0, -np.inf)
+    # An empty cloud, which nobody asks about, has a token as well: a softmax of nothing would be nan.
+    known = mask | (sizes == 0)[:, None]
+    logs = np.where(known, np.log(clouds.counts)[places] if len(clouds.counts) else 0.0, -np.inf)
     device = like.device
     return torch.from_numpy(places).to(device), torch.from_numpy(mask).to(device), torch.from_numpy(logs).to(like)
