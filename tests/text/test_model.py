@@ -1,3 +1,5 @@
+import gc
+import weakref
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,9 +12,11 @@ from text.small_models import WORDS, random_texts, small_model
 
 import hardmax
 from hardmax.errors import InputError
+from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.encoding import encode
+from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.threads import limited_to
@@ -191,6 +195,26 @@ def test_a_model_shows_itself_in_a_notebook():
     best = model.vocabulary.surfaces[int((model.embeddings @ model.decoder[0]).argmax())]
     assert best in shown
     assert len(hardmax.load("imdb-16d")._repr_html_()) < 60_000
+
+
+def test_the_weights_of_a_model_cannot_be_written_on_and_are_its_own():
+    given = np.ones((len(WORDS), 2), dtype=np.float32)
+    model = small_model(embeddings=given)
+    with pytest.raises(ValueError, match="read-only"):
+        model.embeddings[:] = 0
+    given[:] = 0
+    assert model.embeddings.all()
+
+
+def test_a_model_that_nobody_holds_is_gone():
+    model = small_model()
+    digest(model)
+    lexicon = weakref.ref(lexicon_of(model.vocabulary, model.tokeniser))
+    gone = weakref.ref(model)
+    del model
+    gc.collect()
+    assert gone() is None
+    assert lexicon() is None
 
 
 @pytest.mark.parametrize("classes", [2, 3])

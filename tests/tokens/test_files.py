@@ -457,6 +457,20 @@ def test_a_file_that_is_replaced_keeps_its_rights(tmp_path: Path):
     assert stat.S_IMODE((tmp_path / "out").stat().st_mode) == 0o640
 
 
+def test_what_replaces_a_private_file_is_private_before_it_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "out").touch(0o600)
+    seen = []
+    monkeypatch.setattr(os, "fsync", lambda handle: seen.append(stat.S_IMODE(os.fstat(handle).st_mode)))
+    write_whole(tmp_path / "out", b"new")
+    assert seen[0] == 0o600
+
+
+def test_a_name_of_as_many_bytes_as_the_system_takes_can_be_written(tmp_path: Path):
+    path = tmp_path / ("名" * 85)
+    write_whole(path, b"data")
+    assert path.read_bytes() == b"data"
+
+
 def test_a_folder_that_is_not_writable_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")

@@ -85,9 +85,12 @@ def write_whole(path: str | Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))  # a link stays a link: the file it points to is replaced
     if target.exists() and not target.is_file():
         raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
-    draft = target.with_name(f".{target.name[:200]}.{secrets.token_hex(4)}.part")
+    short_name = os.fsencode(target.name)[:200].decode(errors="ignore")  # systems count bytes, up to 255
+    draft = target.with_name(f".{short_name}.{secrets.token_hex(4)}.part")
     try:
-        with draft.open("xb") as stream:
+        # What replaces a file that others may not read is never readable for them.
+        draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
+        with draft.open("wb") as stream:
             stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())

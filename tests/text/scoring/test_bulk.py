@@ -13,7 +13,9 @@ from text.small_models import small_model
 
 from hardmax.errors import InputError
 from hardmax.text.scoring import bulk, joining
+from hardmax.text.scoring.ahead import ahead
 from hardmax.text.scoring.bulk import Account, Plan, score_file
+from hardmax.text.scoring.parts_folder import PartsFolder
 from hardmax.text.scoring.scored import Asked
 from hardmax.text.text_model import TextModel
 from hardmax.threads import limited_to
@@ -87,6 +89,13 @@ def test_cells_of_csv_stay_the_texts_they_are(tmp_path: Path):
     found = parquet.read_table(tmp_path / "out.parquet").to_pylist()
     assert [row["code"] for row in found] == ["007", "1.50"]
     assert found[0]["text"] == 'a "great"\r\nfilm; yes'
+
+
+def test_a_column_without_a_name_such_as_the_index_of_pandas_stays(tmp_path: Path):
+    (tmp_path / "reviews.csv").write_text(",text\n0,A great film.\n")
+    score(tmp_path / "reviews.csv", tmp_path / "scored.csv")
+    (row,) = read_table(tmp_path / "scored.csv")
+    assert (row[""], row["text"]) == ("0", "A great film.")
 
 
 def test_columns_of_parquet_keep_their_types(tmp_path: Path):
@@ -452,6 +461,30 @@ def test_two_processes_do_not_write_one_file(reviews: Path, tmp_path: Path):
         score(reviews, tmp_path / "out.csv")
     held.release()
     assert score(reviews, tmp_path / "out.csv").rows == 50
+
+
+def test_a_finished_job_leaves_the_folder_of_the_next_one_alone(tmp_path: Path):
+    first = PartsFolder.beside(tmp_path / "scored.csv")
+    first.remove()
+    second = PartsFolder.beside(tmp_path / "scored.csv")
+    first.release()
+    second.add(0, b"data", {})
+    second.release()
+    assert len(second.accounts()) == 1
+
+
+def test_what_is_read_ahead_is_closed_when_nobody_wants_more():
+    def lines():
+        try:
+            yield from range(5)
+        finally:
+            closed.append(True)
+
+    closed, source = [], lines()
+    read = ahead(source)
+    assert next(read) == 0
+    read.close()
+    assert closed == [True]
 
 
 @pytest.mark.parametrize("name", ["mine.txt", "000000.part/", "notes.json", "input/"])

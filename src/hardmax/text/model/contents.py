@@ -2,8 +2,8 @@
 
 import hashlib
 import json
-from functools import lru_cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from hardmax.errors import InputError
 from hardmax.text.model.model import Model
@@ -41,12 +41,16 @@ def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
     }
 
 
-@lru_cache(maxsize=4)
+_digests: WeakKeyDictionary[Model, str] = WeakKeyDictionary()
+
+
 def digest(model: Model) -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
-    files = deciding_files(model, errors="surrogatepass")  # it cannot be saved, but it can be asked
-    lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
-    return hashlib.sha256("".join(lines).encode()).hexdigest()
+    if model not in _digests:
+        files = deciding_files(model, errors="surrogatepass")  # it cannot be saved, but it can be asked
+        lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in sorted(files.items()))
+        _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return _digests[model]
 
 
 def indented(value: Any, *, errors: str = "strict") -> bytes:

@@ -50,7 +50,9 @@ class Model:
         for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
             value = getattr(self, name)
             if value is not None or name not in ("extra", "metric"):
-                object.__setattr__(self, name, float_array(value, f"`{name}`", dtype))
+                array = float_array(value, f"`{name}`", dtype).copy()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
         object.__setattr__(self, "classes", read_classes(self.classes))
         self._check()
         object.__setattr__(self, "alpha", str(self.dynamics.alpha))

@@ -2,20 +2,20 @@
 
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
 Thing = TypeVar("Thing")
 _END: Any = object()
 
 
-def ahead(things: Iterator[Thing]) -> Generator[Thing, None, None]:
+def ahead(things: Generator[Thing, None, None]) -> Generator[Thing, None, None]:
     """The same things; while one is worked on, the next is made.
 
-    >>> list(ahead(iter("abc")))
+    >>> list(ahead(letter for letter in "abc"))
     ['a', 'b', 'c']
     """
-    with ThreadPoolExecutor(1, thread_name_prefix="hardmax reading") as pool:
+    with closing(things), ThreadPoolExecutor(1, thread_name_prefix="hardmax reading") as pool:
         coming = pool.submit(next, things, _END)
         while (thing := coming.result()) is not _END:
             coming = pool.submit(next, things, _END)

@@ -50,7 +50,7 @@ class CsvLines:
         names = [name.strip() for name in header.cells] if header else []
         if not header:
             raise InputError(f"`{self.path}` is empty: expected a table of texts.")
-        if header.lines > 1 or not all(names) or len(set(names)) != len(names):
+        if header.lines > 1 or not any(names) or len(set(names)) != len(names):
             wish = f"expected the names of the columns, all different, on line {header.number}"
             raise InputError(f"`{self.path}` has no header: {wish}.")
         if any(encode_text(name).decode() != name for name in names):

@@ -28,13 +28,14 @@ _OURS = re.compile(rf"{_NAMES}|\.{_NAMES}\.[0-9a-f]{{8}}\.part")
 _KEPT = "The parts that are done are kept: the same command goes on from there"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class PartsFolder:
     """A folder of parts that this process alone works on."""
 
     target: Path  # the file that the parts will be
     folder: Path
     claim: Claim
+    is_removed: bool = False
 
     @staticmethod
     def beside(target: Path) -> "PartsFolder":
@@ -119,11 +120,12 @@ class PartsFolder:
         """Take the folder away: at once for those who look for it, file by file after that."""
         away = self.folder.with_name(f".{self.folder.name}.{secrets.token_hex(4)}.old")
         self.folder.rename(away)
+        self.is_removed = True  # another process may make it anew before this one has ended
         shutil.rmtree(away, ignore_errors=True)
 
     def release(self) -> None:
         """Let others work on it; a folder in which nothing is kept goes."""
-        if self.folder.is_dir() and not self.accounts():
+        if not self.is_removed and self.folder.is_dir() and not self.accounts():
             shutil.rmtree(self.folder, ignore_errors=True)
         self.claim.release()
 

@@ -1,6 +1,6 @@
 """Rows of a table as they are read: some hundreds or thousands at a time, with what is wrong with each."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Protocol
 
@@ -110,7 +110,7 @@ class Part:
         return [lost for piece in self.pieces for lost in piece.lost]
 
 
-def cut(rows: Iterator[Rows], most_rows: int, most_bytes: int) -> Iterator[Part]:
+def cut(rows: Iterator[Rows], most_rows: int, most_bytes: int) -> Generator[Part, None, None]:
     """The rows in parts, which end where the rows alone say: after `most_rows`, or with the row that makes them
     `most_bytes`."""
     pieces: list[Rows] = []

@@ -1,8 +1,8 @@
 """A vocabulary in the arrays that kernels read: a dictionary of words, and a tree of phrases above it."""
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import chain
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -56,14 +56,15 @@ class Lexicon:
         return cls(alphabet.characters, _dictionary(list(words), alphabet.characters), phrases)
 
 
+_made: WeakKeyDictionary[Vocabulary, dict[Alphabet, Lexicon]] = WeakKeyDictionary()
+
+
 def lexicon_of(vocabulary: Vocabulary, tokeniser: Tokeniser) -> Lexicon:
-    """The arrays for a vocabulary, made once: texts often come in many batches."""
-    return _made(vocabulary, tokeniser.alphabet)
-
-
-@lru_cache(maxsize=4)
-def _made(vocabulary: Vocabulary, alphabet: Alphabet) -> Lexicon:
-    return Lexicon.of(vocabulary, alphabet)
+    """The arrays for a vocabulary, made once and kept as long as it: texts often come in many batches."""
+    made, alphabet = _made.setdefault(vocabulary, {}), tokeniser.alphabet
+    if alphabet not in made:
+        made[alphabet] = Lexicon.of(vocabulary, alphabet)
+    return made[alphabet]
 
 
 def _dictionary(words: list[str], characters: Characters) -> Words:
