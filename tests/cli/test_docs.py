@@ -3,13 +3,17 @@
 A block that needs what is not there says so in the line above it: `<!-- not run: needs reviews.csv -->`.
 """
 
+import json
 import re
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import typer
 from command import Command
+
+from hardmax.cli.main import app_for
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
@@ -63,3 +67,25 @@ def test_a_page_runs_from_top_to_bottom(page: str, hardmax: Command, tmp_path: P
                 run_line(line, hardmax)
     assert skipped == NOT_RUN.get(page, [])
     assert {path.name for path in tmp_path.iterdir()} == LEFT.get(page, set())
+
+
+def told_in_passing() -> list[str]:
+    """The command lines that stand in sentences, of the pages, of the tutorial and of `--help`."""
+    notebook = json.loads((ROOT / "docs/tutorial.ipynb").read_text(encoding="utf-8"))
+    words = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
+    words += [(ROOT / page).read_text(encoding="utf-8") for page in PAGES]
+    words += [each.callback.__doc__ for each in app_for([]).registered_commands if each.callback]
+    return [line for each in words for line in re.findall(r"`hardmax (?!-)([^`]+)`", each)]
+
+
+def test_command_lines_in_sentences_name_options_that_exist_and_none_that_is_needed_is_missing():
+    told, commands = told_in_passing(), typer.main.get_command(app_for([])).commands
+    assert len(told) > 10
+    for line in told:
+        name, *arguments = shlex.split(line)
+        try:
+            commands[name].make_context(name, arguments)
+        except Exception as error:  # typer brings a click of its own, so that its classes have no certain name
+            missing = getattr(error, "param", None)
+            # `hardmax train --epochs 3` leaves out what is trained on.
+            assert getattr(missing, "param_type_name", None) == "argument", f"{line}: {error}"
