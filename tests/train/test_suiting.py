@@ -30,10 +30,13 @@ def suited():
     return suit(texts, labels)
 
 
-def test_what_is_given_is_not_chosen():
+def test_what_is_given_is_not_chosen_and_every_trial_is_told():
     texts, labels, _ = corpus()
     given = {"longest_phrase": 1, "counting": 0.5, "seed": 3, "layers": 2}
-    found = suit(texts, labels, given)
+    told = []
+    found = suit(texts, labels, given, progress=lambda done, total: told.append((done, total)))
+    assert told == [(trial, len(told)) for trial in range(1, len(told) + 1)]
+    assert told
     assert {name: getattr(found.recipe, name) for name in given} == given
     assert not {choice.name for choice in found.choices} & set(given)
 

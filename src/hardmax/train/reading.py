@@ -23,15 +23,22 @@ class Wish:
     given: dict[str, Any]
     seconds: float | None = None  # that a search may take
 
-    def suit(self, texts: Any, labels: np.ndarray, progress: Callable[[str], None] | None = None) -> "Suited":
-        """The recipe for texts and their classes as numbers, and why it is so."""
+    def suit(
+        self,
+        texts: Any,
+        labels: np.ndarray,
+        progress: Callable[[str], None] | None = None,
+        trials: Callable[[int, int], None] | None = None,
+    ) -> "Suited":
+        """The recipe for texts and their classes as numbers, and why it is so. A search tells `progress` in words what
+        it tried; without one, `trials` is called with how many are done, and how many there are."""
         from hardmax.train.suited import Suited
         from hardmax.train.suiting import suit
 
         if self.recipe is not None:
             return Suited(self.recipe)
         if self.seconds is None:
-            return suit(texts, labels, self.given)
+            return suit(texts, labels, self.given, progress=trials)
         from hardmax.train.searching import search  # only now, since torch takes seconds to come
 
         return search(texts, labels, self.given, seconds=self.seconds, progress=progress)

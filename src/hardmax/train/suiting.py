@@ -12,11 +12,13 @@ that was a fifth of a point better than all but nothing of it, which is what eig
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, replace
+from itertools import count
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from hardmax.checking import caller
 from hardmax.errors import InputError
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.examples import hold_out, read_labels
@@ -48,8 +50,15 @@ class Question(NamedTuple):
     take: Callable[[Mapping[Any, Trial]], Any]
 
 
-def suit(texts: Any, labels: Any, given: Mapping[str, Any] = NOTHING) -> Suited:
-    """The recipe that suits texts and their labels, of any kind; entries that are `given` are not chosen.
+def suit(
+    texts: Any,
+    labels: Any,
+    given: Mapping[str, Any] = NOTHING,
+    *,
+    progress: Callable[[int, int], None] | None = None,
+) -> Suited:
+    """The recipe that suits texts and their labels, of any kind; entries that are `given` are not chosen. `progress` is
+    called with (trials done, trials).
 
     >>> from hardmax.text.data.planted import plant
     >>> corpus = plant(200, seed=1)
@@ -57,6 +66,7 @@ def suit(texts: Any, labels: Any, given: Mapping[str, Any] = NOTHING) -> Suited:
     >>> found.recipe.counting < 0.4, [choice.name for choice in found.choices][-1]
     (True, 'counting')
     """
+    progress = caller(progress, "`progress`", "done", "total")
     unknown = [name for name in given if name not in asdict(Recipe())]
     if unknown:
         raise InputError(f"`{unknown[0]}` is no entry of a recipe.", argument=unknown[0])
@@ -68,9 +78,10 @@ def suit(texts: Any, labels: Any, given: Mapping[str, Any] = NOTHING) -> Suited:
         return chosen  # a class so small that nothing of it can be held out
     here, classes = texts.pick(looked_at), labels[looked_at]
     trials = Folds.of(here, classes, _judges(classes, chosen.recipe.seed))
-    for question in _questions(len(texts) > len(looked_at), labels):
-        if question.name not in given:
-            chosen = _choose(chosen, trials, question)
+    questions = [each for each in _questions(len(texts) > len(looked_at), labels) if each.name not in given]
+    done, total = count(1), sum(len(each.values) for each in questions)
+    for question in questions:
+        chosen = _choose(chosen, trials, question, progress and (lambda: progress(next(done), total)))
     if trials.words < _SHORT and "word_dropout" not in given:
         chosen = chosen.and_choose(Choice("word_dropout", 0.0, f"{trials.words:.0f} words a text"))
     return chosen
@@ -135,8 +146,12 @@ def least_that_pays(tried: Mapping[float, Trial]) -> float:
     return min(share for share, trial in tried.items() if trial.wrong <= allowed[share])
 
 
-def _choose(chosen: Suited, trials: Folds, question: Question) -> Suited:
-    tried = {value: trials.judge(replace(chosen.recipe, **{question.name: value})) for value in question.values}
+def _choose(chosen: Suited, trials: Folds, question: Question, tell: Callable[[], None] | None) -> Suited:
+    tried = {}
+    for value in question.values:
+        tried[value] = trials.judge(replace(chosen.recipe, **{question.name: value}))
+        if tell is not None:
+            tell()
     shown = ", ".join(f"{value}: {trial.accuracy:.4f}" for value, trial in sorted(tried.items()))
     why = f"accuracy as a bag of words on {counted(trials.judged, 'text')} held out, by value: {shown}"
     return chosen.and_choose(Choice(question.name, question.take(tried), why))

@@ -10,7 +10,7 @@ import typer
 
 from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, grouped, read_number
-from hardmax.cli.output import narrate, print_json
+from hardmax.cli.output import narrate, print_json, progress_bar
 from hardmax.errors import InputError
 
 if TYPE_CHECKING:
@@ -111,14 +111,16 @@ def train_command(
         corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
         corpus.numbered()  # which refuses one class alone
 
+        if wish.recipe is None:
+            narrate(f"{train_report.begin(corpus)}; choosing what suits them")
+
         # Only now, since torch takes seconds to come.
         from hardmax.train import fit_corpus
 
         target.start()
         try:
-            if wish.recipe is None:
-                narrate(f"{train_report.begin(corpus)}; choosing what suits them")
-            chosen = target.choice(wish, lambda: wish.suit(corpus.texts, corpus.numbered()[1], narrate))
+            with progress_bar("trying bags of words") as bar:
+                chosen = target.choice(wish, lambda: wish.suit(corpus.texts, corpus.numbered()[1], narrate, bar))
             for line in train_report.choices(corpus, chosen):
                 narrate(line)
             with training_table(chosen.recipe) as progress:
