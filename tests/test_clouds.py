@@ -156,9 +156,10 @@ def test_every_name_is_explained():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: clouds.named("circle"), "`name` must be one of triangle, emerging_leader, square"),
-        (lambda: clouds.named("gaussian"), r"gaussian\(n, d, seed=0\): missing a required argument: 'n'"),
-        (lambda: clouds.named("triangle", n=3), "unexpected keyword argument 'n'"),
+        (lambda: clouds.named("circle"), "`name` must be one of triangle, emerging-leader, square"),
+        (lambda: clouds.named("gaussian"), "takes `n`, `d`, `seed`: `n` is missing"),
+        (lambda: clouds.named("triangle", n=3), "takes no options: `n` is none of them"),
+        (lambda: clouds.named("polygon", n=3), "takes `sides`, `midpoints`: `n` is none of them"),
         (lambda: clouds.gaussian(0, 2), "`n` must be a whole number from 1 up, not 0"),
         (lambda: clouds.sphere(5, 0), "`d` must be a whole number from 1 up, not 0"),
         (lambda: clouds.gaussian(2.5, 2), "`n` must be a whole number from 1 up, not 2.5"),  # pyright: ignore

@@ -203,13 +203,16 @@ def named(name: str, **options: Any) -> np.ndarray:
     """
     maker = MAKERS.get(name.replace("-", "_")) if isinstance(name, str) else None
     if maker is None:
-        raise InputError(f"`name` must be one of {', '.join(NAMES)}, not {short(name)}.")
-    signature = inspect.signature(maker)
-    try:
-        signature.bind(**options)
-    except TypeError as problem:
-        usage = ", ".join(str(p.replace(annotation=p.empty)) for p in signature.parameters.values())
-        raise InputError(f"`{name}` is made as {maker.__name__}({usage}): {problem}.") from None
+        names = ", ".join(NAMES).replace("_", "-")
+        raise InputError(f"`name` must be one of {names}, not {short(name)}.")
+    taken = inspect.signature(maker).parameters
+    missing = [option for option, about in taken.items() if about.default is about.empty and option not in options]
+    wrong = [option for option in options if option not in taken]
+    if wrong or missing:
+        all_of_them = tuple(f"`{option}`" for option in taken)
+        problem = f"`{wrong[0]}` is none of them" if wrong else f"`{missing[0]}` is missing"
+        message = f"The cloud {name!r} takes {', '.join(all_of_them) or 'no options'}: {problem}."
+        raise InputError(message, argument=(wrong or missing)[0], also=all_of_them)
     return maker(**options)
 
 

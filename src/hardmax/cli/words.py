@@ -3,7 +3,7 @@
 from hardmax.errors import InputError
 
 # Options that are not called like the argument.
-_CALLED = {"check_theorem": "--check", "instead": "--replace"}
+_CALLED = {"check_theorem": "--check", "instead": "--replace", "engine": "--gpu"}
 
 
 def in_words_of_the_command(error: InputError, options: set[str]) -> str:

@@ -218,7 +218,7 @@ def _statement(source: str, claim: str, needs_theorem: bool = True) -> Callable[
 
 @_statement("Theorem 1.1", "leaders exist")
 def _leaders_exist(evidence: Evidence) -> Seen:
-    return bool(evidence.leaders), evidence.lead(), f"{len(evidence.leaders)} leaders"
+    return bool(evidence.leaders), evidence.lead(), counted(len(evidence.leaders), "leader")
 
 
 @_statement("Theorem 1.1", "each leader is a vertex of K, the hull of the leaders")
@@ -226,7 +226,8 @@ def _leaders_are_vertices(evidence: Evidence) -> Seen:
     leading = evidence.clouds[-1].rows(evidence.leaders)
     chosen = by_all_scores(leading, leading, evidence.dynamics)
     alone = all(several == [i] for i, several in enumerate(chosen.lists))
-    detail = f"each is furthest its own way, by {chosen.margin:.2g} at least"
+    lead = f"each is furthest its own way, by {chosen.margin:.2g} at least"
+    detail = lead if len(evidence.leaders) > 1 else "there is one leader"
     return evidence.so_far(alone), chosen.margin, detail if evidence.settled else f"{evidence.not_settled}; {detail}"
 
 
@@ -243,7 +244,8 @@ def _tokens_converge(evidence: Evidence) -> Seen:
     settled = evidence.run.settled_at
     if settled is None:
         return None, None, evidence.not_settled
-    return True, evidence.lead(since=settled), f"{len(evidence.lim.clusters)} points; settled at layer {settled}"
+    points = counted(len(evidence.lim.clusters), "point")
+    return True, evidence.lead(since=settled), f"{points}; settled at layer {settled}"
 
 
 @_statement("Theorem 1.1", "these points lie on the boundary of K")
@@ -269,7 +271,7 @@ def _limits_are_projections(evidence: Evidence) -> Seen:
     kinds = evidence.lim.clusters.kinds
     vertices = sum(isinstance(kind, Vertex) for kind in kinds)
     faces = sum(isinstance(kind, FaceProjection) for kind in kinds)
-    return vertices + faces == len(kinds), 0.0, f"{vertices} vertices, {faces} projections"
+    return vertices + faces == len(kinds), 0.0, f"vertices: {vertices}, projections: {faces}"
 
 
 @_statement("fact 1", "only points of the hull's boundary win", needs_theorem=False)
@@ -301,7 +303,8 @@ def _hull_shrinks(evidence: Evidence) -> Seen:
 
 @_statement("fact 3", "once a leader, always a leader", needs_theorem=False)
 def _leaders_stay(evidence: Evidence) -> Seen:
-    return _at_rest_since(evidence), 0.0, f"{len(evidence.leaders)} leaders, {len(evidence.layers)} layers"
+    leaders, layers = counted(len(evidence.leaders), "leader"), counted(len(evidence.layers), "layer")
+    return _at_rest_since(evidence), 0.0, f"{leaders}, {layers}"
 
 
 @_statement("fact 4", "norms grow, strictly unless a token is its own target")

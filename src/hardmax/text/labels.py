@@ -11,6 +11,7 @@ from hardmax.tokens.rationals import objects_in
 from hardmax.tokens.tables import as_array
 
 MOST_CLASSES = 10_000
+SHOWN = 10
 
 
 def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.ndarray:
@@ -36,5 +37,6 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        raise InputError(f"{name} must be one of {short(list(classes))}, not {short(label)}.", argument=name)
+        named = ", ".join(short(each) for each in classes[:SHOWN]) + ", …" * (len(classes) > SHOWN)
+        raise InputError(f"{name} must be one of {named}, not {short(label)}.", argument=name)
     return classes.index(label)

@@ -41,9 +41,11 @@ def exact_table(values: Any, name: str) -> np.ndarray:
     """As `read_table`, but floats may be nan or infinite, and lie in memory as they like."""
     array = as_array(values, name)
     if array.ndim != 2:
-        hint = "For tokens on a line pass shape (n, 1)." if array.ndim == 1 else ""
+        is_metric = name.endswith("metric`")
+        shape = "(d, d)" if is_metric else "(n, d)"
+        hint = "For tokens on a line pass shape (n, 1)." if array.ndim == 1 and not is_metric else ""
         came = f"of shape {short(array.shape)}" if array.ndim else short(values)
-        raise InputError(f"{name} must be a table of shape (n, d), not {came}. {hint}".rstrip())
+        raise InputError(f"{name} must be a table of shape {shape}, not {came}. {hint}".rstrip())
     if array.shape[0] == 0:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.shape[1] == 0:

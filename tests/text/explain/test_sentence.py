@@ -25,6 +25,7 @@ def test_it_says_how_many_words_follow_whom_and_how_many_say_nothing():
     assert said(model.explain("great plot the")) == "1 word follows great; 1 says nothing."
     assert said(model.explain("great")) == "No words follow great."
     assert said(model.explain("the film")) == "None of the 2 known words says anything."
+    assert said(model.explain("film")) == "Its known word says nothing."
     assert said(model.explain("xyzzy")) == ""
 
 

@@ -12,8 +12,8 @@ COLUMNS = ("name", "tokens", "dimension", "layers", "alpha", "classes", "accurac
 def models_command(as_json: AsJson = False) -> None:
     """List the models that ship with the package.
 
-    Each can be named wherever a model is asked for: `hardmax explain TEXT --model NAME`. Accuracy is what was measured, once, on
-    texts that training did not see.
+    Each can be named wherever a model is asked for: `hardmax explain TEXT --model NAME`. Accuracy is what was measured,
+    once, on texts that training did not see.
     """
     from hardmax.text.files.finding import available
 

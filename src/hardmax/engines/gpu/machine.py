@@ -35,7 +35,8 @@ class Gpu:
         import torch  # pyright: ignore[reportMissingImports]
 
         if self.device.startswith("cuda") and (torch.device(self.device).index or 0) >= torch.cuda.device_count():
-            raise InputError(f"`engine` {self!r}: torch finds no such device. Use engine=Cpu().")
+            no_device = f"torch finds no device {self.device!r}. Leave `engine` out to use the processor."
+            raise InputError(f"`engine` cannot be used: {no_device}", argument="engine")
 
     def limited(self) -> AbstractContextManager[None]:
         """What is left to the processor is done by all its cores."""

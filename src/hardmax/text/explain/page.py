@@ -214,7 +214,7 @@ def _strength(share: float) -> int:
 def _picture(account: Account) -> str:
     scene = scene_of(account)
     window = scene.window()
-    haze = f"the {counted(len(scene.crowd), 'word')} that say nothing are a haze" if scene.crowd else ""
+    haze = f"words that say nothing ({len(scene.crowd):,}) are a grey blur" if scene.crowd else ""
     told = [
         "Words that count where they start, in the colour and shape of the class for which their leader speaks; lines "
         "lead to where they end",

@@ -25,7 +25,8 @@ def sentence(account: Account) -> list[Bit]:
         return []
     silent = account.known - len(account.counting)
     if not account.counting:
-        return [Bit(f"None of the {counted(silent, 'known word')} says anything.")]
+        said = f"None of the {silent:,} known words says anything." if silent > 1 else "Its known word says nothing."
+        return [Bit(said)]
     clauses = [*_following(account), *_others(account)]
     first, *rest = [bit for clause in clauses for bit in (Bit(", "), *clause)][1:]
     return [
