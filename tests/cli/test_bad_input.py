@@ -156,3 +156,23 @@ def test_an_option_is_told_by_its_name_and_a_file_by_its_own(
     monkeypatch.chdir(tmp_path)
     assert_refused(hardmax("clouds", "gaussian", "--n", "3", "--d", "2", "--seed", "-1"), naming=["`--seed` must be"])
     assert_refused(hardmax("simulate", "seed", *THIRTY), naming=["`seed` does not exist"])
+
+
+OTHERS = {
+    "a cloud that takes none of it": (("clouds", "square", "--n", "5"), ["`--inside`", "`--n`"]),
+    "a cloud that needs more": (("clouds", "gaussian", "--d", "2"), ["`--n` is missing"]),
+    "no such cloud": (("clouds", "foo"), ["emerging-leader", "'foo'"]),
+    "no such class": (("flip", "Awful.", "--to", "foo"), ["`--to` must be one of 'negative', 'positive', not 'foo'"]),
+}
+
+
+@pytest.mark.parametrize(("typed", "naming"), OTHERS.values(), ids=OTHERS)
+def test_other_commands_name_what_they_take_as_it_is_typed(hardmax: Command, typed: tuple[str, ...], naming: list[str]):
+    assert_refused(hardmax(*typed), naming=naming)
+
+
+def test_where_there_is_no_gpu_the_option_is_named(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    refused = hardmax("simulate", "-", *THIRTY, "--gpu", stdin=SQUARE.encode())
+    assert_refused(refused, naming=["`--gpu` cannot be used", "Leave `--gpu` out"])

@@ -14,6 +14,12 @@ import pytest
 from command import Command
 
 from hardmax.cli.reports import health
+from hardmax.engines.cpu.kernels.rounded import search
+from hardmax.engines.cpu.kernels.small_clouds import walk_clouds
+from hardmax.text.model.kernels.walking import walk_texts
+from hardmax.text.tokens.kernels.encoding import encode_texts
+from hardmax.text.tokens.kernels.reading import read_text
+from hardmax.text.tokens.kernels.removing import rank_words
 
 EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"bench", "dev"}
 
@@ -116,3 +122,9 @@ def test_memory_may_be_unknown(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr(os, "sysconf", unknown)
     assert health.memory() == {"memory": "unknown"}
+
+
+def test_after_compiling_nothing_has_to_be_compiled_for_clouds_and_texts():
+    health.compile_kernels()
+    for kernel in (encode_texts.kernel, walk_texts.kernel, walk_clouds.kernel, search.kernel, read_text, rank_words):
+        assert kernel.compiled.signatures

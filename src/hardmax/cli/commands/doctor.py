@@ -9,6 +9,9 @@ from hardmax.cli.output import print_facts, print_json, print_table
 
 def doctor_command(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON document.")] = False,
+    compile_now: Annotated[
+        bool, typer.Option("--compile", help="Compile now what large clouds and many texts need, about a minute.")
+    ] = False,
 ) -> None:
     """Look at the installation, and check it.
 
@@ -16,6 +19,8 @@ def doctor_command(
     """
     from hardmax.cli.reports import health
 
+    if compile_now:
+        health.compile_kernels()
     found = health.examine()
     if as_json:
         print_json(found)

@@ -102,6 +102,22 @@ def exact_arithmetic() -> str:
     return f"python-flint {flint}"
 
 
+def compile_kernels() -> None:
+    """Have numba compile and keep what the searches, batches of clouds and texts call."""
+    import numpy as np
+
+    from hardmax.dynamics import Dynamics
+    from hardmax.limits.finding import limit
+    from hardmax.text.shipped import load
+
+    draw = np.random.default_rng(0).standard_normal
+    for shape in ((500, 2), (5000, 3), (2000, 10), (100, 20, 2)):
+        limit(draw(shape), Dynamics(1))
+    model, text = load("imdb-2d"), "An awful script, but the cast is great. "
+    model.predict([text] * 2000)
+    model.explain(text * 1000).removals  # noqa: B018
+
+
 def self_check() -> dict[str, Any]:
     """Runs a cloud on which floats go wrong (a square with two ties, turned by fifths) and compares with the truth."""
     from hardmax import clouds
