@@ -1,11 +1,12 @@
 """Compiling kernels with numba, which takes a second to import and up to twenty seconds to compile one of them."""
 
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import update_wrapper
+from functools import cached_property, update_wrapper
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,8 +16,7 @@ from hardmax.threads import share_out
 
 Inline: TypeAlias = Literal["never", "always"]
 
-# Seconds: about what it takes to import numba and load a kernel, and to compile one.
-_LOADING, _COMPILING = 1.0, 10.0
+_IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
 
 
 class Kernel:
@@ -51,13 +51,18 @@ class Kernel:
     def __call__(self, *arguments: Any) -> Any:
         return (self.py_func if _interpreting.get() else self.compiled)(*arguments)
 
-    def _is_sooner_interpreted(self) -> bool:
-        """Whether a little more work is done sooner in Python than numba has the kernel ready."""
-        if self._compiled is None and self._interpreted < _LOADING:
-            return True
-        from hardmax.kernel_cache import is_ready
+    @cached_property
+    def _is_kept(self) -> bool:
+        from hardmax.kernel_cache import is_kept
 
-        return self._interpreted < _COMPILING and not is_ready(self.compiled)
+        return is_kept(self.compiled)
+
+    def _is_sooner_interpreted(self, seconds: float) -> bool:
+        """Whether a little more work is done sooner in Python than numba, which takes so long to compile the kernel and
+        those it comes with, has it ready."""
+        if "numba" not in sys.modules and self._interpreted < _IMPORTING:
+            return True
+        return self._interpreted < seconds and not self._is_kept and not self.compiled.signatures
 
 
 class Spread:
@@ -96,15 +101,15 @@ _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
 @contextmanager
-def interpreted(waited_for: Kernel | Spread, *, if_small: bool = True) -> Iterator[bool]:
+def interpreted(waited_for: Kernel | Spread, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
     """In this block kernels run as the Python that they are written in, to the same bits, if there is little to do and
     Python does it sooner than numba has a kernel ready, the one that takes longest; the block is told whether they do.
 
     What was called before makes no difference, but for how long such blocks have taken: once that is as long as numba
-    would need, to load the kernel or to compile it, there seems to be work worth waiting for.
+    needs to load the kernel, or about `seconds` to compile it, there seems to be work worth waiting for.
     """
     kernel = waited_for.kernel if isinstance(waited_for, Spread) else waited_for
-    if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted()):
+    if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted(seconds)):
         yield _interpreting.get()
         return
     began, before = time.thread_time(), _interpreting.set(True)

@@ -38,11 +38,10 @@ def cache_of(function: Callable[..., Any]) -> Any:
         return _NoCache()
 
 
-def is_ready(compiled: Any) -> bool:
-    """Whether numba has compiled a kernel, or kept it, as far as names of files tell."""
-    if not hasattr(compiled, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
-        return True
-    return bool(compiled.signatures) or (isinstance(compiled._cache, _KernelCache) and compiled._cache.is_kept())
+def is_kept(compiled: Any) -> bool:
+    """Whether a kernel was compiled before, as far as names of files tell; or need not be (NUMBA_DISABLE_JIT)."""
+    kept = getattr(compiled, "_cache", None)
+    return kept is None or (isinstance(kept, _KernelCache) and kept.is_kept())
 
 
 class _KernelCache(FunctionCache):

@@ -46,4 +46,4 @@ def walk(walker: Walker, points: Points, dynamics: Dynamics) -> Iterator[FloatSt
 
 def interpreted_if_small(tokens: int, dimension: int) -> AbstractContextManager[bool]:
     """A block in which the kernels for a small cloud run as Python."""
-    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL)
+    return interpreted(mark_furthest, if_small=tokens**2 * dimension <= _SMALL, seconds=3.0)

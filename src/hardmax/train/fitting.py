@@ -156,8 +156,9 @@ class _Work:
         return Examples(pick(clouds, rows), self.labels[rows], self.weights[rows])
 
     def _fingerprint(self, encoded: Encoded) -> str:
-        layer = {name: np.asarray(value).tolist() for name, value in vars(self.layer).items()}
-        digest = hashlib.sha256(f"{self.recipe.fingerprint()} {type(self.layer).__name__} {layer}".encode())
+        told = [type(self.layer).__name__, *(np.asarray(value).tolist() for value in vars(self.layer).values())]
+        layer = "" if told == ["Hardmax", None] else str(told)
+        digest = hashlib.sha256(f"{self.recipe.fingerprint()}{layer}".encode())
         for array in (encoded.ids, encoded.counts, encoded.offsets, self.labels, self.weights):
             digest.update(np.ascontiguousarray(array).tobytes())
         return digest.hexdigest()
