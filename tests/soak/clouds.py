@@ -144,7 +144,7 @@ def scaled(rng: Generator, n: int, d: int) -> np.ndarray:
 def extreme(rng: Generator, n: int, d: int) -> np.ndarray:
     """Near the largest numbers there are, or near the smallest normal ones."""
     cloud = PLAIN[rng.integers(len(PLAIN))](rng, n, d)
-    return cloud / np.abs(cloud).max() * 10.0 ** rng.choice([-300, 300])
+    return cloud / (np.abs(cloud).max() or 1.0) * 10.0 ** rng.choice([-300, 300])
 
 
 def subnormal(rng: Generator, n: int, d: int) -> np.ndarray:
