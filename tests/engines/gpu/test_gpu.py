@@ -140,14 +140,17 @@ def test_accumulation_loses_no_more_than_assumed(width):
     point = rng.uniform(0.5, 1, width) * np.where(rng.random(width) < 0.3, -1, 1)
     y = torch.from_numpy(directions).to(DEVICE).half()
     x = torch.from_numpy(np.tile(point, (128, 1))).to(DEVICE).half()
-    maxima, best = torch.empty((1, 128), device=DEVICE), torch.full((128,), -torch.inf, device=DEVICE)
+    maxima, best = (
+        torch.empty((1, 128), device=DEVICE),
+        torch.full((128,), -torch.inf, dtype=torch.float64, device=DEVICE),
+    )
     kernels.tile_maxima[(1, 1)](
         y, x, maxima, best, 128, 1, 1, width=width, depth=min(width, 128), block=128, tile=128, num_warps=4, **FUSED
     )
     exact = (y.double() @ x[0].double()).cpu().numpy()
     bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
     assert (np.abs(maxima[0].cpu().numpy() - exact) <= bound).all()
-    assert torch.equal(maxima[0], best)
+    assert torch.equal(maxima[0].double(), best)
 
 
 @pytest.mark.parametrize(

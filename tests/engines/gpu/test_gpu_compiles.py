@@ -63,7 +63,7 @@ def launch_all() -> None:
     from hardmax.engines.judging.walking import Undecided
 
     for d in (16, 200):  # a dot product at once, and in steps
-        with suppress(Undecided):  # nothing is run, so that nothing is proved
+        with suppress(Undecided, IndexError):  # nothing is run, so that anything may come back
             move_once(torch.zeros((1000, d), dtype=torch.float64), Dynamics("1/2"))
     tilted = Dynamics("1/2", metric=[[2, 1], [1, 2]])
     walk_batch_gpu(torch.zeros((132, 2), dtype=torch.float64), np.array([0, 100, 132]), tilted, 8)

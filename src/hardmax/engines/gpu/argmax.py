@@ -27,7 +27,7 @@ ties, are scored in full.
 # pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false, reportIndexIssue=false
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from hardmax.engines.floats.bounds import UNDERFLOW, UNIT, SlackFactors
@@ -78,23 +78,22 @@ def find_furthest(
     points = points.contiguous()  # kernels count on rows that lie one behind the other
     askers = points if askers is None else askers.contiguous()
     directions = askers if directions is None else directions.contiguous()
-    winners = torch.empty(len(askers), dtype=torch.int64, device=points.device)
-    gaps = torch.empty(len(askers), dtype=torch.float64, device=points.device)
-    moved = None if keep is None else torch.empty_like(points)
     if points.shape[1] <= _WIDEST:
         constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
-        largest, unproved = _filtered(points, askers, directions, constants, winners, gaps, moved)
+        found, unproved = _filtered(points, askers, directions, constants, moves=keep is not None)
     else:
-        largest, unproved = float(torch.linalg.vector_norm(points, dim=1).max()) + 2.0**-500, len(askers)
-        gaps.fill_(-torch.inf)
-    if not largest < torch.inf:
+        largest = float(torch.linalg.vector_norm(points, dim=1).max()) + 2.0**-500
+        winners = torch.empty(len(askers), dtype=torch.int64, device=points.device)
+        gaps = torch.full((len(askers),), -torch.inf, dtype=torch.float64, device=points.device)
+        found, unproved = Argmax(winners, gaps, None, largest), len(askers)
+    if not found.largest < torch.inf:
         raise Undecided
     if unproved:
-        _score_in_full(points, askers, directions, factors, error, largest, winners, gaps)
+        _score_in_full(points, askers, directions, factors, error, found)
         if keep is not None:
-            targets = points[winners]
-            moved = targets + keep * (points - targets)
-    return Argmax(winners, gaps, moved, largest)
+            targets = points[found.winners]
+            found = replace(found, moved=targets + keep * (points - targets))
+    return found
 
 
 @lru_cache(maxsize=64)
@@ -106,43 +105,36 @@ def _constants(factors: SlackFactors, error: float, keep: float, d: int, device:
 
 
 def _filtered(
-    points: torch.Tensor,
-    askers: torch.Tensor,
-    directions: torch.Tensor,
-    constants: torch.Tensor,
-    winners: torch.Tensor,
-    gaps: torch.Tensor,
-    moved: torch.Tensor | None,
-) -> tuple[float, float]:
-    """Fill in winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many such rows."""
-    (count, d), device = points.shape, points.device
+    points: torch.Tensor, askers: torch.Tensor, directions: torch.Tensor, constants: torch.Tensor, *, moves: bool
+) -> tuple[Argmax, float]:
+    """Winners and gaps, -inf where a row has to be scored in full, and how many such rows there are."""
+    (count, d), device, asked = points.shape, points.device, len(askers)
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
     padded, programs = _whole(count, kernels.TILE), min(-(-count // block), _PROGRAMS)
     behind = width + programs * (2 * width + 1)
     state = torch.empty(gpu_rounding.BEFORE_CENTRE + behind, dtype=torch.float64, device=device)
-    rough = torch.empty((padded, width), dtype=torch.float16, device=device)
     gpu_rounding.extents[(programs,)](points, state, count, programs, **sizes)
     gpu_rounding.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
+    rough = torch.empty((padded, width), dtype=torch.float16, device=device)
     gpu_rounding.round_points[(-(-padded // block),)](points, state, rough, count, padded, **sizes)
 
-    tiles, asked = padded // kernels.TILE, len(askers)
+    tiles = padded // kernels.TILE
     room = min(_whole(asked, kernels.ROWS), max(1, _MAXIMA // tiles // kernels.ROWS) * kernels.ROWS)
     rough_rows = torch.empty((room, width), dtype=torch.float16, device=device)
-    best = torch.empty((2, room), dtype=torch.float32, device=device)  # and margins
-    reaches = torch.empty((2, room), dtype=torch.float64, device=device)  # and slack
+    rows = torch.empty((4, room), dtype=torch.float64, device=device)  # best scores, margins, reaches, slack
     maxima = torch.empty((tiles, room), dtype=torch.float32, device=device)
-    picked = torch.empty((room, 1 + kernels.MOST_TILES), dtype=torch.int32, device=device)
+    picked = winners = gaps = moved = None
     for first in range(0, asked, room):
         here = min(room, asked - first)
-        rounded = (rough_rows, best, reaches, first, here, room)
+        rounded = (rough_rows, rows, first, here, room)
         gpu_rounding.round_directions[(-(-room // block),)](askers, directions, state, constants, *rounded, **sizes)
         kernels.tile_maxima[(room // kernels.ROWS, -(-tiles // _SPAN))](
             rough_rows,
             rough,
             maxima,
-            best,
+            rows,
             room,
             tiles,
             _SPAN,
@@ -154,22 +146,26 @@ def _filtered(
             num_stages=3 if width < 128 else 2,
             **_FUSED,
         )
+        if picked is None:  # while the filter works: a device that waits for its first kernels does nothing else
+            picked = torch.empty((room, 1 + kernels.MOST_TILES), dtype=torch.int32, device=device)
+            winners = torch.empty(asked, dtype=torch.int64, device=device)
+            gaps = torch.empty(asked, dtype=torch.float64, device=device)
+            moved = torch.empty_like(points) if moves else None
         kernels.pick_tiles[(room // 32,)](
-            maxima, best, picked, room, tiles, block=32, step=32, most=kernels.MOST_TILES, num_warps=2, **_FUSED
+            maxima, rows, picked, room, tiles, block=32, step=32, most=kernels.MOST_TILES, num_warps=2, **_FUSED
         )
         kernels.rescore[(here,)](
             directions,
             points,
             rough_rows,
             rough,
-            best,
-            reaches,
+            rows,
             picked,
             state,
             constants,
             winners,
             gaps,
-            gaps if moved is None else moved,
+            moved if moves else gaps,
             count,
             first,
             room,
@@ -178,12 +174,14 @@ def _filtered(
             depth=min(width, _DEEPEST_FINE),
             tile=kernels.TILE,
             most=kernels.MOST_TILES,
-            moves=moved is not None,
+            moves=moves,
             num_warps=2,
             **_FUSED,
         )
+    assert winners is not None
+    assert gaps is not None
     largest, unproved = state[:2].tolist()
-    return largest, unproved
+    return Argmax(winners, gaps, moved, largest), unproved
 
 
 def _whole(count: int, block: int) -> int:
@@ -197,19 +195,17 @@ def _score_in_full(
     directions: torch.Tensor,
     factors: SlackFactors,
     error: float,
-    largest: float,
-    winners: torch.Tensor,
-    gaps: torch.Tensor,
+    found: Argmax,
 ) -> None:
     """Fill in the rows with a gap of -inf from float64 scores of all points; `Undecided` where one is not proved."""
-    for rows in torch.nonzero(gaps == -torch.inf).flatten().split(max(1, _SCORES // len(points))):
+    for rows in torch.nonzero(found.gaps == -torch.inf).flatten().split(max(1, _SCORES // len(points))):
         # The bounds are plain arithmetic on norms: they take tensors as they take arrays.
         norms = torch.linalg.vector_norm(askers[rows], dim=1) + 2.0**-500
-        slack = factors.slack(norms, error, largest, error)  # pyright: ignore[reportArgumentType]
+        slack = factors.slack(norms, error, found.largest, error)  # pyright: ignore[reportArgumentType]
         scores = directions[rows] @ points.T
         best_at = scores.argmax(dim=1, keepdim=True)
         best = scores.gather(1, best_at)
         leads = (best - scores.scatter_(1, best_at, -torch.inf).amax(dim=1, keepdim=True)).flatten()
         if not bool((leads > slack).all()):
             raise Undecided
-        winners[rows], gaps[rows] = best_at.flatten(), leads
+        found.winners[rows], found.gaps[rows] = best_at.flatten(), leads

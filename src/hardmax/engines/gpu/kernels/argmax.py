@@ -22,7 +22,7 @@ def tile_maxima(
     points,
     maxima,
     best,
-    rows,
+    room,
     tiles,
     span,
     width: tl.constexpr,
@@ -39,7 +39,7 @@ def tile_maxima(
     y_at = directions + row.to(tl.int64)[:, None] * width + axis[None, :]
     first = tl.program_id(1) * span
     last = tl.minimum(first + span, tiles)
-    out = maxima + first.to(tl.int64) * rows + row
+    out = maxima + first.to(tl.int64) * room + row
     highest = tl.full((block,), float("-inf"), dtype=tl.float32)
     y = tl.load(y_at)
     for t in range(first, last):
@@ -54,21 +54,21 @@ def tile_maxima(
         top = tl.max(scores, 1)
         tl.store(out, top)
         highest = tl.maximum(highest, top)
-        out += rows
-    tl.atomic_max(best + row, highest)
+        out += room
+    tl.atomic_max(best + row, highest.to(tl.float64))
 
 
 @jit
-def pick_tiles(maxima, best, picked, rows, tiles, block: tl.constexpr, step: tl.constexpr, most: tl.constexpr):
+def pick_tiles(maxima, rows, picked, room, tiles, block: tl.constexpr, step: tl.constexpr, most: tl.constexpr):
     """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and the first `most`."""
     row = tl.program_id(0) * block + tl.arange(0, block)
-    floor = tl.load(best + row) - tl.load(best + rows + row)
+    floor = (tl.load(rows + row) - tl.load(rows + room + row)).to(tl.float32)
     out = picked + row.to(tl.int64) * (most + 1)
     count = tl.zeros((block,), dtype=tl.int32)
     for first in range(0, tiles, step):
         t = first + tl.arange(0, step)
         there = (t < tiles)[:, None]
-        at = maxima + t.to(tl.int64)[:, None] * rows + row[None, :]
+        at = maxima + t.to(tl.int64)[:, None] * room + row[None, :]
         hits = (there & (tl.load(at, mask=there, other=float("-inf")) >= floor[None, :])).to(tl.int32)
         place = count[None, :] + tl.cumsum(hits, 0)
         number = tl.broadcast_to(t[:, None], (step, block))
@@ -157,8 +157,7 @@ def rescore(
     points,
     rough_directions,
     rough_points,
-    best,
-    reaches,
+    rows,
     picked,
     state,
     constants,
@@ -184,17 +183,17 @@ def rescore(
     mine = picked + place * (most + 1)  # how many tiles can win, and their numbers
     tiles, numbers = tl.load(mine), mine + 1
     tiles = tl.where(tiles <= most, tiles, 0)
-    floor = tl.load(best + place) - tl.load(best + room + place)
+    floor = (tl.load(rows + place) - tl.load(rows + room + place)).to(tl.float32)
     direction, rough = directions + row * d, rough_directions + place * width
     winner, seen = _above(numbers, tiles, rough, rough_points, count, floor, width, tile, depth)
     # Everybody below the floor trails by the reach: a point that is alone above it has won.
-    gap = tl.where(seen > 0, tl.load(reaches + place), float("-inf"))
+    gap = tl.where(seen > 0, tl.load(rows + 2 * room + place), float("-inf"))
     gap = tl.where(seen == count, float("inf"), gap)
     if seen > 1:
         winner, lead = _decide(
             numbers, tiles, direction, points, rough, rough_points, count, floor, d, width, tile, depth
         )
-        gap = tl.where(lead > tl.load(reaches + room + place), tl.minimum(gap, lead), float("-inf"))
+        gap = tl.where(lead > tl.load(rows + 3 * room + place), tl.minimum(gap, lead), float("-inf"))
     tl.store(winners + row, winner)
     tl.store(gaps + row, gap)
     if gap == float("-inf"):

@@ -122,8 +122,7 @@ def round_directions(
     state,
     constants,
     rounded,
-    best,
-    reaches,
+    rows,
     first,
     count,
     room,
@@ -133,8 +132,8 @@ def round_directions(
 ):
     """Directions from `first` on, each with a scale of its own, in fp16, and how far the filter can be trusted.
 
-    `best` is set to -inf, and behind it to 3 B + slack in units of the filter; `reaches` to B + slack in those of
-    scores, and behind it to the slack.
+    `rows` has four parts: the best score so far, -inf; 3 B + slack in units of the filter; B + slack in those of
+    scores; and the slack.
     """
     row = tl.program_id(0) * block + tl.arange(0, block)
     inside = row < count
@@ -155,8 +154,8 @@ def round_directions(
     point_scale = scale_of(tl.load(state + REACH))
     bound = _filter_bound(norm, lost_norm, state, constants, point_scale)
     margin = 3 * bound + slack * own * point_scale
-    tl.store(best + row, tl.full((block,), float("-inf"), dtype=tl.float32), mask=padding)
+    tl.store(rows + row, tl.full((block,), float("-inf"), dtype=tl.float64), mask=padding)
     # A slack beyond fp32 makes every tile a candidate.
-    tl.store(best + room + row, tl.minimum(margin * 1.000001, 3e38).to(tl.float32), mask=padding)
-    tl.store(reaches + row, slack + bound / own / point_scale, mask=padding)
-    tl.store(reaches + room + row, slack, mask=padding)
+    tl.store(rows + room + row, tl.minimum(margin * 1.000001, 3e38), mask=padding)
+    tl.store(rows + 2 * room + row, slack + bound / own / point_scale, mask=padding)
+    tl.store(rows + 3 * room + row, slack, mask=padding)
