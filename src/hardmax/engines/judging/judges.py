@@ -214,8 +214,9 @@ class _Proving:
         # With a metric that is not positive definite distinct points can meet; those that have met are one.
         leading = choices.is_leader.copy()
         for point in np.flatnonzero(choices.sizes > 1).tolist():
-            here, *others = self._truth.positions([point, *choices[point].tolist()], self._truth.last)
-            leading[point] = all(other == here for other in others)
+            # One by one: the first that is elsewhere decides, and a point without a direction attends to everybody.
+            (here,) = self._truth.positions([point], self._truth.last)
+            leading[point] = all(self._truth.positions([j], self._truth.last) == [here] for j in choices[point])
         return leading
 
     def exactly(self) -> Exactly | None:

@@ -37,6 +37,9 @@ def mark_furthest(first, last, directions, points, contenders, offsets, furthest
     parts = np.empty(4 * directions.shape[1])
     for row in range(first, last):
         start, best, lead = offsets[row], contenders[offsets[row]], np.inf
+        if not directions[row].any():  # nobody is further than others
+            furthest[start : offsets[row + 1]], leads[row] = True, lead
+            continue
         furthest[start] = True
         for place in range(start + 1, offsets[row + 1]):
             ahead = _lead(directions[row], points[contenders[place]], points[best], parts)
