@@ -108,7 +108,7 @@ def walk_batch_gpu(
             *_memory(programs, room, slots, d, device),
             clouds,
             layers,
-            has_metric=dynamics.metric is not None,
+            has_metric=dynamics.matrix is not None,
             room=room,
             slots=slots,
             d=d,
