@@ -267,6 +267,25 @@ def test_the_polytope_is_the_hull_of_the_leaders():
     assert lim.polytope.distance(lim.points).max() < 1e-9
 
 
+def _circle(count: int) -> np.ndarray:
+    angles = np.random.default_rng(0).uniform(0, 2 * np.pi, count)
+    return np.c_[np.cos(angles), np.sin(angles)]
+
+
+@pytest.mark.parametrize(
+    "cloud",
+    [[[1, 1e-13], [1, -1e-13], [-1, 0]], [[1, 1], [1, -1], [1 + 1e-13, 0], [-2, 0]], _circle(20_000)],
+    ids=["two close leaders", "one close to an edge", "many on a circle"],
+)
+def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_find_are_refused(cloud):
+    lim = hm.limit(cloud, hm.Dynamics(1))
+    assert np.array_equal(lim.polytope.vertices, lim.points[lim.leaders])
+    assert lim.polytope.dimension == 2
+    assert repr(lim.polytope) == f"Polytope(dimension 2 in R^2, {len(lim.leaders)} vertices)"
+    with pytest.raises(hm.InputError, match="vertices floats find"):
+        _ = lim.polytope.facets
+
+
 def test_a_tie_that_settles_under_a_matrix_without_a_norm_ends_elsewhere():
     cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], ["1/2", 0]]
     lim = hm.limit(cloud, hm.Dynamics("1/2", [[2, 1], [0, 1]], any_metric=True))

@@ -60,7 +60,7 @@ def affine_rank(points: Any) -> int:
     (1, 2)
     """
     table = read_table(points, "`points`")
-    return _exact_rank(table) if table.dtype == object else affine_frame(table).rank
+    return exact_rank(table) if table.dtype == object else affine_frame(table).rank
 
 
 def affine_frame(points: Any, at_most: int | None = None, within: float | None = None) -> Frame:
@@ -114,9 +114,9 @@ def first_of_equals(table: np.ndarray) -> np.ndarray:
     return np.sort(np.unique(table + 0.0, axis=0, return_index=True)[1])
 
 
-def _exact_rank(table: np.ndarray) -> int:
-    """Elimination in integers, row by row: a row that does not vanish joins the echelon."""
-    first, *others = IntegerCloud.of_fractions(table).numerators
+def exact_rank(table: np.ndarray) -> int:
+    """The dimension that the rows span, by elimination in integers: a row that does not vanish joins the echelon."""
+    first, *others = IntegerCloud.of(table).numerators
     echelon: list[tuple[int, list[int]]] = []
     for other in others:
         row = [a - b for a, b in zip(other, first, strict=True)]

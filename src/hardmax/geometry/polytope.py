@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short, whole_number
+from hardmax.checking import short, truth_value, whole_number
 from hardmax.errors import InputError
-from hardmax.geometry.affine import Frame, affine_frame, resolution, unit_scaled
+from hardmax.geometry.affine import Frame, affine_frame, exact_rank, resolution, unit_scaled
 from hardmax.geometry.distances import Ruler
 from hardmax.geometry.extreme import extreme_points
 from hardmax.geometry.faces import Face, faces_below
@@ -34,25 +34,31 @@ class Polytope:
 
     `vertices` (v, d) are the extreme points in the order given, `indices` says which of the points they are, and every
     face is a tuple of indices into `vertices`. With a `metric` A distances are |x|_A = sqrt(<A x, x>), else Euclidean;
-    faces and volumes do not depend on it. Facets, faces and volume are there up to dimension 6.
+    faces and volumes do not depend on it. Facets, faces and volume are there up to dimension 6. With `all_vertices` all
+    the points are taken to be vertices, as leaders are proved to be; where some are so close to the hull of the others
+    that floats do not find them, facets are refused.
 
     >>> segment = Polytope([[0, 0], [1, 1], [2, 2]], metric=[[2, 1], [1, 1]])
     >>> segment.indices.tolist(), segment.dimension, segment.facets
     ([0, 2], 1, ((0,), (1,)))
     """
 
-    def __init__(self, points: Any, metric: Any = None) -> None:
+    def __init__(self, points: Any, metric: Any = None, *, all_vertices: bool = False) -> None:
         self.points = read_points(points, "`points`")
+        self.all_vertices = truth_value(all_vertices, "`all_vertices`")
         self.metric = None if metric is None else read_matrix(metric, self.points.shape[1])
         self._root = read_metric(self.metric, self.points.shape[1])
 
     def __repr__(self) -> str:
-        known = f"f-vector {self.f_vector}" if self.dimension <= FEW_FACETS else f"{len(self.vertices)} vertices"
+        told = self.dimension <= FEW_FACETS and self._finds_all
+        known = f"f-vector {self.f_vector}" if told else f"{len(self.vertices)} vertices"
         return f"Polytope(dimension {self.dimension} in R^{self.points.shape[1]}, {known})"
 
     @cached_property
     def indices(self) -> np.ndarray:
         """Which of the points are vertices, increasing; of equal points the first."""
+        if self.all_vertices:
+            return np.arange(len(self.points))
         if self.dimension <= FEW_FACETS:
             return np.array(self._hull_of_points.vertices)
         # Leaders are furthest along their own direction A z, so these directions settle them at once.
@@ -68,7 +74,10 @@ class Polytope:
     def frame(self) -> Frame:
         """A frame of the flat that the polytope spans."""
         frame = affine_frame(self.points)
-        return self._hull_of_points.frame if frame.rank <= FEW_FACETS else frame
+        if frame.rank > FEW_FACETS:
+            return frame
+        # Where a vertex was lost, a thin direction may have been lost with it.
+        return self._hull_of_points.frame if self._finds_all else affine_frame(self.points, exact_rank(self.points), 0)
 
     @property
     def dimension(self) -> int:
@@ -174,19 +183,27 @@ class Polytope:
         """The hull, its faces in indices of `vertices`."""
         if self.dimension > LARGEST_DIMENSION:
             return Hull((), self.frame, None)
-        if self.dimension <= FEW_FACETS:
-            return self._hull_of_points.renumbered()
-        found = hull(self.vertices)
+        found = self._hull_of_points if self.dimension <= FEW_FACETS else hull(self.vertices)
+        if self.all_vertices and len(found.vertices) < len(self.points):
+            raise InputError(
+                f"Of the {len(self.points):,} vertices floats find {len(found.vertices):,}: the others are too close to "
+                "the hull of these for facets and volume to be known. Vertices, membership and distance are."
+            )
         if found.dimension != self.dimension:
             raise InputError(
                 f"`points` span {self.dimension} dimensions, but so thinly that floats do not tell their facets apart. "
                 "Stretch them along their short directions."
             )
-        return found
+        return found.renumbered()
 
     @cached_property
     def _hull_of_points(self) -> Hull:
         return hull(self.points)
+
+    @property
+    def _finds_all(self) -> bool:
+        """Whether Qhull finds every point that is known to be a vertex."""
+        return not self.all_vertices or len(self._hull_of_points.vertices) == len(self.points)
 
     @cached_property
     def _faces(self) -> list[tuple[Face, ...]]:

@@ -108,14 +108,15 @@ class Limit:
 
     @cached_property
     def polytope(self) -> Polytope:
-        """The hull K of the leaders. Its vertex v is the leader `leaders[v]`, repeated leaders counted once."""
+        """The hull K of the leaders. Its vertex v is the leader `distinct_leaders[v]`: all of them, however close. Facets
+        are refused where some are so close to the hull of the others that floats do not tell."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
         places = self.run.floats_at(self.run.layers)[self.distinct_leaders]
         dynamics = self.run.dynamics
         # Distances in the norm of the metric, where it has one.
         measured = dynamics.matrix is not None and dynamics.is_definite
-        return Polytope(places, dynamics.matrix if measured else None)
+        return Polytope(places, dynamics.matrix if measured else None, all_vertices=True)
 
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
