@@ -236,3 +236,29 @@ def test_margins_depend_neither_on_the_scale_of_the_metric_nor_on_who_decides(sc
     for arithmetic in ("certified", "exact"):
         run = hm.simulate(cloud, hm.Dynamics("1/2", metric), layers=2, arithmetic=arithmetic)
         assert run.margins[:2] * np.sqrt(2) == pytest.approx(plain[:2], rel=1e-6)
+
+
+@pytest.mark.parametrize("as_batch", [False, True])
+def test_rational_tokens_below_the_smallest_normal_float_come_back_rounded(as_batch):
+    cloud = [["1e-310"], ["2e-310"]]
+    run = hm.simulate([cloud] if as_batch else cloud, hm.Dynamics(1), layers=1)
+    (here,), (ends,) = (run.at(1), run.ends()) if as_batch else ([run.at(1)], [run.ends()])
+    assert here.ravel() == pytest.approx([1.5e-310, 2e-310], abs=run.error)
+    assert ends.ravel() == pytest.approx([2e-310, 2e-310], abs=run.error)
+    assert run.error < 1e-318
+
+
+@pytest.mark.parametrize("as_batch", [False, True])
+def test_tokens_that_move_less_than_floats_can_tell_have_an_error(as_batch):
+    cloud = np.array([[-3.0], [-1.0]])
+    run = hm.simulate(cloud[None] if as_batch else cloud, hm.Dynamics("1e-17"), layers=3)
+    assert 6e-17 <= run.error < 1e-14  # the distance that the second token has gone
+
+
+def test_sums_of_tokens_at_the_end_of_the_float_range_do_not_overflow(tmp_path):
+    cloud = np.array([[-2, 2], [1, -3], [-1, 3], [0, -3.0]])
+    unit = hm.simulate(cloud, hm.Dynamics("1/50"), layers=2)
+    run = hm.simulate(cloud * 2.0**1022, hm.Dynamics("1/50"), layers=2)
+    assert run.tokens * 2.0**-1022 == pytest.approx(unit.tokens, abs=1e-13)
+    run.save(tmp_path / "run.npz")
+    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").tokens, run.tokens)

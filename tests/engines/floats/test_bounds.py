@@ -163,3 +163,8 @@ def test_decimals_too_long_for_floats_are_off_by_no_more_than_they_say():
 def test_norms_are_never_too_small_even_where_squares_vanish():
     for size in (1.0, 2.0**-400, 2.0**-540, 2.0**-1060):
         assert norms_above(np.array([[3.0, 4.0]]) * size)[0] >= 5 * size
+
+
+def test_a_point_far_smaller_than_its_error_has_an_infinite_slack_and_warns_nobody():
+    factors = SlackFactors(rounding=2.0**-50, spread=4.0)
+    assert factors.slack(np.ones(1), np.array([1.7e308]), 1.0, 0.0).tolist() == [np.inf]

@@ -66,8 +66,9 @@ class SlackFactors:
     def slack(self, norms: np.ndarray, errors: np.ndarray | float, largest: float, error: float) -> np.ndarray:
         """2 E_i for directions from points of these norms and errors, among points up to `largest` and `error`: a lead
         beyond it is proved."""
-        slack = norms * (self.rounding * largest + self.spread * error)
-        slack += self.spread * (largest + error) * errors + UNDERFLOW
+        with np.errstate(over="ignore"):  # a point far smaller than its error: nothing is proved, as it should be
+            slack = norms * (self.rounding * largest + self.spread * error)
+            slack += self.spread * (largest + error) * errors + UNDERFLOW
         return slack
 
 

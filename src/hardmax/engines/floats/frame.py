@@ -36,7 +36,9 @@ class Frame:
             return numbers
         above, below = self.unit.numerator, self.unit.denominator
         if above & (above - 1) or below & (below - 1):
-            return numbers / float(below) * float(above)
+            # A denominator beyond the largest float is divided by in two steps, of which the first is a power of two.
+            spare = max(0, below.bit_length() - 1000)
+            return np.ldexp(numbers / float(Fraction(below, 2**spare)) * float(above), -spare)
         return np.ldexp(numbers, above.bit_length() - below.bit_length())
 
     def error_in_units(self, error: float, largest: float) -> float:

@@ -1,6 +1,7 @@
 """A stretch of layers whose points and targets are floats."""
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -13,9 +14,12 @@ from hardmax.engines.exact.truth import Exactly
 from hardmax.engines.floats.bounds import SUMMED
 from hardmax.engines.floats.frame import Frame
 from hardmax.engines.stretch import Stretch
+from hardmax.tokens.lengths import unit_of
 
 # Means of more points than this are left as floats have them.
 _FEW = 1000
+# Sums and differences of numbers beyond 2 to this may overflow.
+_LARGE = 900
 
 
 class Places(Protocol):
@@ -74,7 +78,8 @@ class FloatStretch(Stretch):
         """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
         if self.told is not None:
             return self.told
-        targets = mean_positions(self.positions, self.choices, self.places.multiplicities)
+        counts = self.places.multiplicities
+        targets = _without_overflow(lambda z: mean_positions(z, self.choices, counts), self.positions)
         if self.until is None and self.exactly is not None and not self.choices.all_single:
             few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
             if len(few):
@@ -85,7 +90,17 @@ class FloatStretch(Stretch):
         if layer == self.layer:
             return self.positions
         shrink = float(power(self.keep, layer - self.layer))
-        return self.targets + shrink * (self.positions - self.targets)
+        return _without_overflow(lambda z, w: w + shrink * (z - w), self.positions, self.targets)
+
+
+def _without_overflow(mix: Callable[..., np.ndarray], *tables: np.ndarray) -> np.ndarray:
+    """Convex combinations of the rows of tables, computed in smaller units where sums could overflow."""
+    spare = max(0, *(unit_of(table) - _LARGE for table in tables))
+    if not spare:
+        return mix(*tables)
+    mixed = mix(*(np.ldexp(table, -spare) for table in tables))
+    largest = np.ldexp(np.finfo(np.float64).max, -spare)  # rounding may lead beyond it, the combinations do not
+    return np.ldexp(np.clip(mixed, -largest, largest), spare)
 
 
 def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.ndarray) -> np.ndarray:

@@ -72,8 +72,10 @@ def _walk(
             state = tl.where(asked == 0, layer, state)
             share = _share_kept(powers, factors, asked, layer, layers)
             going = (asked > 0) & (layer < layers)
-            if (going | (asked == 0)) & (share != 1.0):
-                step_ahead(points, ahead, lists + CHOSEN * room, count, share, d)
+            if going | (asked == 0):
+                if share != 1.0:
+                    step_ahead(points, ahead, lists + CHOSEN * room, count, share, d)
+                # Also where the share is 1 by rounding: the true tokens have moved.
                 error += tl.load(factors + STEP) * norm(square)
             layer += 1
     arrive(ahead, points, count, d)
