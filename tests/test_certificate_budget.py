@@ -112,8 +112,8 @@ def test_a_check_that_is_given_up_says_what_would_do():
     share = spent.work / checker.WORK
     assert not verify(proof, effort=0.9 * share).decided
     assert verify(proof, effort=1.001 * share)
-    reason = verify(json.loads(endless()), effort=0.5).reason
-    assert reason.endswith("costs more than effort 0.5 allows; raise it by verify(..., effort=1) or --effort")
+    reason = verify(proof, effort=share / 2).reason
+    assert reason.endswith(f"more than effort {share / 2:g} allows; raise it by verify(..., effort=1) or --effort")
 
 
 def test_more_effort_takes_more_layers():

@@ -90,7 +90,7 @@ class Check:
     times the numerators, up to a factor that no comparison minds. A layer does the same to all of these lists."""
 
     def __init__(self, certificate: Any, effort: float) -> None:
-        self.effort, self.work, self.part, self.said = effort, 0, "reading it", certificate
+        self.effort, self.work, self.part, self.ahead, self.said = effort, 0, "reading it", 1.0, certificate
         check_shape(certificate)
         numerators = [[self.number(text)[0] for text in column] for column in zip(*certificate["points"], strict=True)]
         metric = [[self.number(text) for text in row] for row in certificate["metric"] or []]
@@ -110,7 +110,7 @@ class Check:
         self.work += products * (STEP + one * two)
         needed = max(self.work / WORK, held * (36 + 4 * (one + two)) / ROOM)
         if needed > self.effort:
-            way = f"verify(..., effort={max(1, 2 * needed):.0f}) or --effort"
+            way = f"verify(..., effort={max(1, 2 * needed * self.ahead):.0f}) or --effort"
             raise Stop(f"budget: {self.part} costs more than effort {self.effort:g} allows; raise it by {way}")
 
     def number(self, text: str) -> list[int]:
@@ -151,7 +151,7 @@ class Check:
         coming, last, sets, leaders = self.said["attended"][::-1], self.said["settled_at"], [], {}
         w, (p, q) = self.z, self.alpha
         for layer in range(last + 1):
-            self.part = f"layer {layer}"
+            self.part, self.ahead = f"layer {layer}", ((min(last, 10**12) + 1) / (layer + 1)) ** 3  # as the work grows
             if layer > 0:
                 self.z = [[q * x + p * y for x, y in zip(*each, strict=True)] for each in zip(self.z, w, strict=True)]
             sets = coming.pop()["sets"] if coming and coming[-1]["from"] == layer else sets
@@ -161,7 +161,7 @@ class Check:
             found = "last" if self.last_for_ever(sets, w) else "need not last"
             _require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
         _require(not coming, "attended: not listed at layer 0 and whenever they change")
-        found = ENCODER.encode(sorted(leaders.items()))
+        self.ahead, found = 1.0, ENCODER.encode(sorted(leaders.items()))
         _require(found == ENCODER.encode(self.said["leaders"]), f"leaders: they are {found}")
         for i, limit in enumerate(self.said["limits"]):
             self.part, said = f"the limit of point {i}", ENCODER.encode(limit)

@@ -193,15 +193,6 @@ def test_what_is_seen_to_fail_fails_even_if_the_cloud_has_not_settled(monkeypatc
     assert {"each leader is a vertex of K, the hull of the leaders", "once a leader, always a leader"} <= failed
 
 
-def test_layers_too_many_to_keep_are_not_walked(monkeypatch):
-    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW)
-    bits = lim.run.points.integers.denominator.bit_length() + lim.settled_at * (1001).bit_length()
-    monkeypatch.setattr(theorem, "MOST_BITS", lim.settled_at * 8 * 2 * bits)
-    assert theorem._patience(lim.run) == theorem.PATIENCE
-    monkeypatch.setattr(theorem, "MOST_BITS", lim.settled_at * 8 * 2 * bits + 1)
-    assert theorem._patience(lim.run) == lim.settled_at
-
-
 @pytest.mark.parametrize("gap", ["1e-17", "1e-100"])
 def test_leaders_closer_than_rounding_are_told_apart(gap):
     # Tokens of one length on both sides of a direction: each is furthest its own way, by very little.

@@ -191,7 +191,7 @@ def test_exact_tokens_follow_the_definition_and_some_of_them_can_be_asked_for():
 @pytest.mark.parametrize("layer", [10**9, 10**30, 10**300])
 def test_exact_tokens_too_long_to_be_written_are_refused_in_one_line(layer):
     run = hm.simulate(SQUARE, HALF, layers=3)
-    with pytest.raises(hm.InputError, match=r"more than 1,000,000 digits\. Ask for layers up to 2,095,903") as caught:
+    with pytest.raises(hm.InputError, match=r"more than 100,000 digits\. Ask for layers up to 209,590") as caught:
         run.exact_at(layer)
     assert "\n" not in str(caught.value)
     assert run.at(layer)[4].tolist() == [1, 0]

@@ -186,8 +186,8 @@ class Polytope:
         found = self._hull_of_points if self.dimension <= FEW_FACETS else hull(self.vertices)
         if self.all_vertices and len(found.vertices) < len(self.points):
             raise InputError(
-                f"Of the {len(self.points):,} vertices floats find {len(found.vertices):,}: the others are too close to "
-                "the hull of these for facets and volume to be known. Vertices, membership and distance are."
+                f"Of the {len(self.points):,} vertices floats find {len(found.vertices):,}: the others are too close "
+                "to the hull of these for facets and volume to be known. Vertices, membership and distance are."
             )
         if found.dimension != self.dimension:
             raise InputError(

@@ -1,14 +1,18 @@
-"""How far tokens are from their limits and from one another, at any scale; exactly where the run is exact."""
+"""How far tokens are from their limits and from one another, at any scale; exactly where the run is exact, to 50 digits
+where its numbers are long."""
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
 
-from hardmax.engines.exact.events import layers_negative
+from hardmax.engines.exact.events import Curve, layers_negative
+from hardmax.engines.exact.powers import power
 from hardmax.engines.exact.stretch import ExactStretch
-from hardmax.engines.exact.vectors import fractions_table
+from hardmax.engines.exact.vectors import Vector, between, dot, minus
 from hardmax.engines.floats.stretch import FloatStretch
 from hardmax.runs.trajectory import Trajectory
 from hardmax.tokens.lengths import above, lengths, longest_above, unit_of
@@ -30,18 +34,46 @@ class ToLimit:
         for stretch in self.run.walk_again():
             if stretch.layer >= settled:
                 break
-            until = settled if stretch.until is None else min(stretch.until, settled)
-            for layer in range(stretch.layer, until):
-                if self._square(stretch, layer) > goal:
-                    first = layer + 1
+            last = (settled if stretch.until is None else min(stretch.until, settled)) - 1
+            if self._square(stretch, last) > goal:
+                first = last + 1
+            elif last > stretch.layer:
+                first = max(first, self._first_in(stretch, last, goal))
         return first
+
+    def _first_in(self, stretch: FloatStretch | ExactStretch, last: int, goal: Fraction) -> int:
+        """The layer from which on no square is larger than the goal, in a stretch at whose `last` layer none is.
+
+        On its way w + t u the square of the distance of a point from its limit l is |w - l|^2 + 2 t <u, w - l> +
+        t^2 |u|^2, convex in t = g^m: once it is within the goal, it stays so up to the last layer.
+        """
+        layer = stretch.layer
+        while True:
+            square, point = self._furthest(stretch, layer)
+            if square <= goal:
+                return layer
+            exactly = self.run.exactly(stretch).rounded()
+            (here,), (target,), (end,) = exactly.positions([point]), exactly.targets([point]), self._exact_ends([point])
+            off, way = minus(target, end), minus(here, target)
+            coefficients = goal - dot(off, off), -2 * dot(way, off), -dot(way, way)
+            common = math.lcm(*(value.denominator for value in coefficients))
+            a0, a1, a2 = (int(value * common) for value in coefficients)
+            curve = Curve(a0, a1, a2, self.run.dynamics.keep)
+            layer = stretch.layer + curve.first_reached(by=last - stretch.layer)
 
     @cached_property
     def _ends(self) -> np.ndarray:
         return self.run.float_ends()
 
+    def _exact_ends(self, points: Sequence[int]) -> list[Vector]:
+        return self.run.exactly(self.run.stretches[-1]).rounded().targets(points)
+
     def _square(self, stretch: FloatStretch | ExactStretch, layer: int) -> Fraction:
-        """Floats say who may be the furthest; of those it is computed exactly, where places are known exactly."""
+        return self._furthest(stretch, layer)[0]
+
+    def _furthest(self, stretch: FloatStretch | ExactStretch, layer: int) -> tuple[Fraction, int]:
+        """The square of the largest distance at a layer, and a point that is so far away. Floats say who may be it; of
+        those it is computed exactly, or to 50 digits where numbers are long, if places are known exactly."""
         run, of_token = self.run, self.run.points.of_token
         floats = stretch.floats_at(layer)[of_token], self._ends
         unit = max(map(unit_of, floats))
@@ -49,13 +81,15 @@ class ToLimit:
         here, ends = (np.ldexp(table, -unit) for table in floats)
         apart = lengths(here - ends)
         if not run.certified:
-            return Fraction(float(apart.max())) ** 2 * Fraction(4) ** unit
+            furthest = int(np.argmax(apart))
+            return Fraction(float(apart[furthest])) ** 2 * Fraction(4) ** unit, int(of_token[furthest])
         # Either end of a distance is off by the error of the run, and so are those of its rivals.
         doubt = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
         near = np.unique(of_token[apart >= apart.max() - doubt]).tolist()
-        here_exactly = fractions_table(run.exactly(stretch).later(near, layer - stretch.layer))
-        ways = here_exactly - fractions_table(run.exactly(run.stretches[-1]).targets(near))
-        return max((ways**2).sum(axis=1))
+        exactly, share = run.exactly(stretch).rounded(), power(run.dynamics.keep, layer - stretch.layer)
+        ways = zip(exactly.targets(near), exactly.positions(near), self._exact_ends(near), strict=True)
+        squares = [dot(way, way) for way in (minus(between(w, z, share), end) for w, z, end in ways)]
+        return max(zip(squares, near, strict=True))
 
 
 def spread_above(table: np.ndarray) -> float:

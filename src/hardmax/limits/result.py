@@ -108,8 +108,8 @@ class Limit:
 
     @cached_property
     def polytope(self) -> Polytope:
-        """The hull K of the leaders. Its vertex v is the leader `distinct_leaders[v]`: all of them, however close. Facets
-        are refused where some are so close to the hull of the others that floats do not tell."""
+        """The hull K of the leaders. Its vertex v is the leader `distinct_leaders[v]`: all of them, however close.
+        Facets are refused where some are so close to the hull of the others that floats do not tell."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
         places = self.run.floats_at(self.run.layers)[self.distinct_leaders]

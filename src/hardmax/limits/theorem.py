@@ -6,6 +6,7 @@ again at every layer that is looked at.
 
 import math
 import sys
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
@@ -18,6 +19,7 @@ import numpy as np
 from hardmax.checking import instance
 from hardmax.engines.exact.choosing import Chosen, by_all_scores, directions_of
 from hardmax.engines.exact.integers import products
+from hardmax.engines.exact.powers import DIGIT
 from hardmax.engines.exact.stretch import ExactStretch
 from hardmax.engines.exact.walking import ExactWalker
 from hardmax.errors import InputError
@@ -35,8 +37,9 @@ from hardmax.wording import counted, finite
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
-# Layers that are walked to see a cloud settle. Where a run has seen it settle later, that many, if memory holds them.
-PATIENCE, MOST_BITS = 500, 2**34
+# Layers that are walked to see a cloud settle, or as many as a run has seen it take, unless numbers become so long that
+# scoring them costs more than so many products of digits: some ten seconds.
+PATIENCE, MOST_WORK = 500, 10**10
 # Beyond the layer of settling nothing new can happen; a few layers show that it does not.
 AFTERWARDS = (1, 2, 5, 20)
 
@@ -99,8 +102,9 @@ class TheoremReport:
 def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     """Check Theorem 1.1 and our own facts on the cloud of a run or a limit.
 
-    Walks the cloud again in integers, to where the run settled, or 500 layers if it did not. Where it has not settled
-    by then, statements about all layers are `undecided`: nobody has seen them hold, or fail.
+    Walks the cloud again in integers, to where the run settled, or 500 layers if it did not; fewer where numbers become
+    too long. Where it has not settled by then, statements about all layers are `undecided`: nobody has seen them hold,
+    or fail.
 
     >>> from hardmax import Dynamics, clouds, limit
     >>> report = check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
@@ -119,10 +123,13 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
 
 
 def _patience(run: Trajectory) -> int:
-    """How many layers to walk: to where the run settled, unless integers of all its layers are too much to keep."""
-    layers = run.settled_at or 0
-    longest = run.points.integers.denominator.bit_length() + layers * run.dynamics.keep.denominator.bit_length()
-    return max(PATIENCE, layers) if layers * run.points.count * run.d * longest < MOST_BITS else PATIENCE
+    """How many layers to walk. What a layer costs grows with the square of the digits that all before have added."""
+    products, bits = run.points.count**2 * run.d, run.dynamics.keep.denominator.bit_length()
+
+    def work(layers: int) -> int:
+        return layers * products * (layers * bits // DIGIT) ** 2
+
+    return bisect_right(range(max(PATIENCE, run.settled_at or 0)), MOST_WORK, key=work)
 
 
 def _exact_limit(run: Trajectory, at_most: int) -> Limit:

@@ -115,7 +115,7 @@ class Run:
     def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
         """The tokens at any layer as Fractions, shape (n, d), where every choice is proved; or some of them, in order.
 
-        Layers so deep that the fractions would have more than a million digits are refused, unless nobody moves.
+        Layers so deep that the fractions would have more than 100,000 digits are refused, unless nobody moves.
         """
         stretch = self.stretch_at(layer)
         points = range(self.points.count) if tokens is None else self._points_of(tokens)

@@ -13,14 +13,21 @@ import numpy as np
 from hardmax.checking import short
 from hardmax.errors import InputError
 
-# Of an exact coordinate. A layer adds those of 1 + alpha, so that small steps walked for long need more than memory.
-MOST_DIGITS = 1_000_000
+# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
+# Python hears no Ctrl-C.
+MOST_DIGITS = 100_000
+# The bits of a digit of Python's integers.
+DIGIT = 30
 # Shorter powers are computed as they are.
 SHORT = 4096
 # 57 digits, beyond those that m costs.
 _BITS = 190
 # Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
 _NEGLIGIBLE = 2400
+
+
+class TooLong(InputError):
+    """Exact numbers that are too long to be worked with."""
 
 
 class Enclosed(NamedTuple):
@@ -101,7 +108,7 @@ def check_length(keep: Fraction, layer: int) -> None:
     """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of them."""
     last = int(MOST_DIGITS / math.log10(keep.denominator))
     if layer > last:
-        raise InputError(
+        raise TooLong(
             f"`layer` {short(layer)} has no exact tokens that could be worked with: their fractions would have more "
             f"than {MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
         )

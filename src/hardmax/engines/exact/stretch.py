@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from hardmax.engines.exact.powers import check_length, power
+from hardmax.engines.exact.powers import DIGIT, check_length, power
 from hardmax.engines.exact.truth import Exactly
 from hardmax.engines.exact.vectors import Vector
 from hardmax.engines.stretch import Stretch
@@ -58,6 +58,15 @@ class _OfIntegers:
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
         return _vectors(self.stretch.integers_at(self.stretch.layer + layers).rows(points))
+
+    def rounded(self) -> "_OfIntegers":
+        return self  # what is long was refused before
+
+    @property
+    def work(self) -> int:
+        rows = self.stretch.positions.numerators
+        digits = self.stretch.layer * self.stretch.keep.denominator.bit_length() // DIGIT
+        return len(rows) * len(rows[0]) * digits**2
 
 
 def _vectors(cloud: IntegerCloud) -> list[Vector]:

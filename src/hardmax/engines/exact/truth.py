@@ -10,15 +10,17 @@ they looked at; each is remembered.
 
 import math
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
-from hardmax.engines.exact.powers import check_length
+from hardmax.engines.exact.powers import DIGIT, check_length, power
 from hardmax.engines.exact.vectors import Vector, Whole, between, dot, exact_sum, minus
 from hardmax.tokens.points import Points
 
@@ -57,6 +59,15 @@ class Exactly(Protocol):
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]: ...
 
+    def rounded(self) -> "Exactly":
+        """The same at any depth: to 50 digits, where exact numbers would be long."""
+        ...
+
+    @property
+    def work(self) -> int:
+        """What it cost to get here since the stretch before, in products of digits (some 3 ns)."""
+        ...
+
 
 class Truth:
     """The exact positions of the points of one walk."""
@@ -73,6 +84,23 @@ class Truth:
         self._means: dict[tuple[int, bytes], Vector] = {}
         self._wholes: dict[Key, Whole] = {}
         self._table = _Table(-1, b"", np.empty((0, 0), dtype=object), 1)
+        self._is_rounded = False
+        self._work = 0
+
+    @cached_property
+    def rounded(self) -> "Truth":
+        """The same walk, in which powers that are long are known to 50 digits."""
+        twin = copy(self)
+        twin._positions, twin._means, twin._wholes = {}, {}, {}
+        twin._is_rounded = True
+        return twin
+
+    def share(self, layers: int, until: int) -> Fraction:
+        """g^layers, of a way that ends at layer `until`; refused where exact numbers would be too long."""
+        if self._is_rounded:
+            return power(self._keep, layers)
+        check_length(self._keep, until)
+        return self._keep**layers
 
     def begin(self, layer: int) -> None:
         """A stretch begins at this layer: positions there can be asked for; whom points attend to is noted later."""
@@ -102,7 +130,8 @@ class Truth:
 
     def now(self) -> "Now":
         """What can be asked of the record that is now, at any later time."""
-        return Now(self, self.last, self._keep)
+        work, self._work = self._work, 0
+        return Now(self, self.last, work)
 
     def target(self, point: int, record: int) -> Vector:
         """Where a point goes in a record: the mean of those it attends to."""
@@ -211,8 +240,9 @@ class Truth:
         here = self._positions[point, origin]
         if len(attended) == 1 and attended[0] == point:
             return here
-        layers = self._layers[record] - self._layers[origin]
-        return between(self._mean(attended, origin), here, self._keep**layers)
+        until = self._layers[record]
+        self._work += len(here) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
+        return between(self._mean(attended, origin), here, self.share(until - self._layers[origin], until))
 
     def _mean(self, attended: np.ndarray, record: int) -> Vector:
         if len(attended) == 1:
@@ -234,7 +264,7 @@ class Now:
 
     truth: Truth
     record: int
-    keep: Fraction
+    work: int
 
     def positions(self, points: Sequence[int]) -> list[Vector]:
         return self.truth.positions(points, self.record)
@@ -247,6 +277,8 @@ class Now:
         here, there = self.positions(points), self.targets(points)
         if layers == 0 or here == there:
             return here
-        check_length(self.keep, self.truth.layer_of(self.record) + layers)
-        share = self.keep**layers
+        share = self.truth.share(layers, self.truth.layer_of(self.record) + layers)
         return [between(*pair, share) for pair in zip(there, here, strict=True)]
+
+    def rounded(self) -> "Now":
+        return Now(self.truth.rounded, self.record, 0)
