@@ -96,3 +96,9 @@ def test_bad_points_are_refused_in_one_line(points, message):
         with pytest.raises(InputError) as refusal:
             function(points)
         assert str(refusal.value) == message
+
+
+def test_the_exact_rank_of_points_in_many_dimensions_is_found_in_numbers_that_stay_short():
+    rng = np.random.default_rng(0)
+    table = rng.integers(-99, 99, (41, 20)) @ rng.integers(-9, 9, (20, 40))  # twenty directions in forty dimensions
+    assert affine_rank(table.astype(object) * Fraction(1, 7)) == 20

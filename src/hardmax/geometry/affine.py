@@ -4,6 +4,7 @@ Hulls fail on flat input. So points are first written in coordinates of the smal
 are not flat.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -124,6 +125,8 @@ def exact_rank(table: np.ndarray) -> int:
             if row[column]:
                 head, lead = row[column], pivot[column]
                 row = [lead * a - head * b for a, b in zip(row, pivot, strict=True)]
+                common = math.gcd(*row) or 1  # else numbers would be twice as long with every pivot
+                row = [value // common for value in row]
         column = next((c for c, value in enumerate(row) if value), None)
         if column is not None:
             echelon.append((column, row))

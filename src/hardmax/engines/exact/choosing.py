@@ -10,8 +10,9 @@ from hardmax.dynamics import Dynamics
 from hardmax.engines.exact.integers import Rows, products
 from hardmax.tokens.rationals import IntegerCloud
 
-# Rows scored at once: bounds the memory of a product to a few hundred thousand integers.
-_BLOCK = 2**18
+# Rows scored at once: bounds the memory of a product to a few hundred thousand integers, and its time, in which Python
+# hears no Ctrl-C; integers of so many bits count once more.
+_BLOCK, _LONG = 2**18, 1000
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics
     lists: list[list[int]] = []
     smallest: int | None = None
     directions = directions_of(tokens.numerators, dynamics)
-    block = max(1, _BLOCK // len(points.numerators))
+    block = max(1, _BLOCK // (len(points.numerators) * (1 + int(points.denominator).bit_length() // _LONG)))
     for start in range(0, len(directions), block):
         for scores in products(directions[start : start + block], points.numerators):
             best = max(scores)
