@@ -45,7 +45,7 @@ _HOMES = {
     "report": "hardmax.text.explain.report",
     "simulate": "hardmax.runs.simulation",
     "step": "hardmax.runs.stepping",
-    "verify": "hardmax.limits.certifying",
+    "verify": "hardmax.limits.verifying",
 }
 _MODULES = ("clouds", "engines", "estimators", "figures", "geometry", "text", "train")
 
@@ -67,12 +67,12 @@ if TYPE_CHECKING:
     from hardmax.engines.machines import Machine as Machine
     from hardmax.errors import InputError as InputError
     from hardmax.limits.certifying import Certificate as Certificate
-    from hardmax.limits.certifying import verify as verify
     from hardmax.limits.finding import Limits as Limits
     from hardmax.limits.finding import limit as limit
     from hardmax.limits.result import Limit as Limit
     from hardmax.limits.theorem import TheoremReport as TheoremReport
     from hardmax.limits.theorem import check_theorem as check_theorem
+    from hardmax.limits.verifying import verify as verify
     from hardmax.runs.records import Every as Every
     from hardmax.runs.records import LastOnly as LastOnly
     from hardmax.runs.records import Record as Record

@@ -2,13 +2,10 @@
 
 import hashlib
 import json
-import math
 from pathlib import Path
 from typing import Any
 
-from hardmax import certificate as checker
-from hardmax.certificate import Verdict
-from hardmax.checking import file_path, real_number
+from hardmax.checking import file_path
 from hardmax.engines.walker import walk
 from hardmax.errors import InputError
 from hardmax.limits.clusters import Clusters
@@ -52,15 +49,6 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
         too_long = f"`certificate`: its numbers are too long to be written down ({error})."
         raise InputError(too_long, argument="certificate") from None
     return Certificate(document | {"sha256": digest(document)})
-
-
-def verify(certificate: Any, *, effort: float = 1) -> Verdict:
-    """Accept a certificate if all of it is true, else refuse it, or give up at `effort` times the usual cost.
-
-    What does the work is `hardmax.certificate.verify`, which stands alone and knows no errors of ours.
-    """
-    boundless = isinstance(effort, float) and effort == math.inf
-    return checker.verify(certificate, effort=effort if boundless else real_number(effort, "`effort`", above=0))
 
 
 def digest(document: dict[str, Any]) -> str:

@@ -12,8 +12,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from hardmax.certificate import FILE_SIZE
 from hardmax.errors import InputError
 
+CERTIFICATE = "expected what `hardmax limit --certificate` writes"
 UNPACKED_LIMIT = "HARDMAX_UNPACKED_LIMIT"
 # What can stand where a document breaks off: the beginning of a word, of a number, or of an escaped character.
 _UNFINISHED = re.compile(
@@ -92,6 +94,16 @@ def decode(data: bytes, name: str, wish: str) -> str:
 def read_json(path: str | Path, wish: str, *, at_most: int | None = None) -> Any:
     """What the JSON in a file, or on standard input for `-`, says."""
     return parse_json(read_bytes(path, wish, at_most=at_most), shown_name(path), wish)
+
+
+def read_certificate(path: str | Path, effort: float) -> dict[str, Any]:
+    """The certificate of a limit in a file, or on standard input for `-`; a larger effort reads larger files."""
+    size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))
+    data = read_bytes(path, CERTIFICATE, at_most=size, way_out=" (more with a larger `effort=` or `--effort`)")
+    certificate = parse_json(data, shown_name(path), CERTIFICATE)
+    if not isinstance(certificate, dict) or "format" not in certificate:
+        raise InputError(f"{shown_name(path)} is JSON, but no certificate: {CERTIFICATE}.")
+    return certificate
 
 
 def parse_json(
