@@ -1,6 +1,6 @@
 """Tokens with equal limits, and the kind of the limit that they share."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -74,15 +74,24 @@ def _cut(kind: Kind) -> str:
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal targets once it has settled, by equal places before."""
-    where = np.arange(run.points.count) if run.settled_at is None else _ends(run)
-    # `where` names each limit by a number; clusters are counted by the first token that ends there.
-    _, first, labels = np.unique(where[run.points.of_token], return_index=True, return_inverse=True)
+    leader_of = run.leader_of()
+    if leader_of is not None:
+        labels, first = _numbered(leader_of)
+        return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
+    of_token = run.points.of_token
+    labels, first = _numbered((np.arange(run.points.count) if run.settled_at is None else _ends(run))[of_token])
+    if run.settled_at is None:
+        return Clusters(labels, run.floats_at(run.layers)[first], (Elsewhere(),) * len(first))
+    return Clusters(labels, run.float_ends()[first], tuple(_exact_kinds(run, of_token[first].tolist())))
+
+
+def _numbered(where: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels for tokens with equal numbers, in the order of their first tokens; and these first tokens."""
+    _, first, labels = np.unique(where, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
-    examples = run.points.of_token[first[order]]
-    ends = run.floats_at(run.layers) if run.settled_at is None else run.float_ends()
-    return Clusters(rank[labels], ends[first[order]], tuple(_kinds(run, examples.tolist())))
+    return rank[labels], first[order]
 
 
 def _ends(run: Trajectory) -> np.ndarray:
@@ -103,22 +112,9 @@ def _ends(run: Trajectory) -> np.ndarray:
     return where
 
 
-def _kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
+def _exact_kinds(run: Trajectory, examples: list[int]) -> list[Kind]:
     """The kind of the limit of each of the points `examples`."""
-    stretch = run.stretches[-1]
-    token_of_point = [int(members[0]) for members in run.points.members] if run.points.count < run.n else None
-
-    def token(point: int) -> int:
-        return point if token_of_point is None else token_of_point[point]
-
-    if run.settled_at is None:
-        return [Elsewhere()] * len(examples)
-    if stretch.choices.all_single and run.leader_since[stretch.choices.indices].min() >= 0:
-        return [Vertex(token(int(stretch.choices.indices[point]))) for point in examples]
-    return _exact_kinds(run, examples, token)
-
-
-def _exact_kinds(run: Trajectory, examples: list[int], token: Callable[[int], int]) -> list[Kind]:
+    token = np.unique(run.points.of_token, return_index=True)[1].tolist()  # the first at each point
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     exactly = run.exactly(run.stretches[-1])
     # Of leaders that have met the first one counts.
@@ -126,7 +122,7 @@ def _exact_kinds(run: Trajectory, examples: list[int], token: Callable[[int], in
     kinds: list[Kind] = []
     for target in exactly.targets(examples):
         if target in leader_at:
-            kinds.append(Vertex(token(leader_at[target])))
+            kinds.append(Vertex(token[leader_at[target]]))
         elif leader_at and run.dynamics.is_definite:
             kinds.append(_on_face(target, sorted(leader_at.items(), key=itemgetter(1)), run, token))
         else:
@@ -134,7 +130,7 @@ def _exact_kinds(run: Trajectory, examples: list[int], token: Callable[[int], in
     return kinds
 
 
-def _on_face(limit: Vector, leading: list[tuple[Vector, int]], run: Trajectory, token: Callable[[int], int]) -> Kind:
+def _on_face(limit: Vector, leading: list[tuple[Vector, int]], run: Trajectory, token: list[int]) -> Kind:
     """The face that a limit is the projection of 0 on, if it is that of one."""
     places = np.array([place for place, _ in leading], dtype=object)
     # The face that the limit lies on is the one that looks its way: the leaders furthest along A w.
@@ -143,4 +139,4 @@ def _on_face(limit: Vector, leading: list[tuple[Vector, int]], run: Trajectory, 
     nearest, weights = project_exact(places[furthest], run.dynamics.metric)
     if nearest != limit:
         return Elsewhere()
-    return FaceProjection(tuple(token(leading[i][1]) for i in furthest), tuple(weights))
+    return FaceProjection(tuple(token[leading[i][1]] for i in furthest), tuple(weights))

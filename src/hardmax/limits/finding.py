@@ -9,8 +9,7 @@ import numpy as np
 from hardmax.checking import whole_number
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines.machines import Machine
-from hardmax.errors import need
-from hardmax.limits.result import Limit
+from hardmax.limits.result import Limit, limits_to_pandas
 from hardmax.runs.records import Every, LastOnly
 from hardmax.runs.simulation import Progress, simulate
 from hardmax.runs.stops import Settled
@@ -119,13 +118,7 @@ class Limits(Sequence[Limit]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows of every limit, with a column `cloud` before them."""
-        need("`to_pandas`", "tables", "pandas")
-        import pandas
-
-        tables = [lim.to_pandas() for lim in self]
-        for number, table in enumerate(tables):
-            table.insert(0, "cloud", number)
-        return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"cloud": []})
+        return limits_to_pandas(list(self), with_cloud=True)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

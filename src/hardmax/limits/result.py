@@ -1,5 +1,6 @@
 """What is known of infinitely many layers."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -202,15 +203,7 @@ class Limit:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each token: token, its limit z0…, its `cluster`, the `kind` of limit, `leader_since` (or <NA>)."""
-        need("`to_pandas`", "tables", "pandas")
-        import pandas
-
-        since = pandas.array([None] * self.run.n, dtype="Int64")
-        since[self.leaders] = self.leader_layers
-        columns = {f"z{axis}": self.float_points[:, axis] for axis in range(self.run.d)}
-        kinds = [str(self.clusters.kinds[label]) for label in self.clusters.labels]
-        told = {"cluster": self.clusters.labels, "kind": kinds, "leader_since": since}
-        return pandas.DataFrame({"token": np.arange(self.run.n)} | columns | told)
+        return limits_to_pandas([self])
 
     def to_dict(self) -> dict[str, Any]:
         """The limit as plain data, ready for JSON."""
@@ -281,3 +274,25 @@ class Limit:
         if layer < settled:
             return self._way.square_at(layer)
         return self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2
+
+
+def limits_to_pandas(limits: Sequence[Limit], *, with_cloud: bool = False) -> "pandas.DataFrame":
+    """The rows of `Limit.to_pandas` for several limits, if need be with a column `cloud` before them."""
+    need("`to_pandas`", "tables", "pandas")
+    import pandas
+
+    sizes = [lim.run.n for lim in limits]
+    starts = np.cumsum(sizes) - sizes
+    points = np.concatenate([lim.float_points for lim in limits])
+    since = pandas.array([pandas.NA], dtype="Int64").repeat(len(points))
+    leaders = [lim.leaders + start for lim, start in zip(limits, starts, strict=True)]
+    since[np.concatenate(leaders)] = np.concatenate([lim.leader_layers for lim in limits])
+    kinds = [np.array([*map(str, lim.clusters.kinds)], dtype=object)[lim.clusters.labels] for lim in limits]
+    clouds = {"cloud": np.repeat(np.arange(len(limits)), sizes)} if with_cloud else {}
+    tokens = {"token": np.arange(len(points)) - np.repeat(starts, sizes)}
+    told = {
+        "cluster": np.concatenate([lim.clusters.labels for lim in limits]),
+        "kind": np.concatenate(kinds),
+        "leader_since": since,
+    }
+    return pandas.DataFrame(clouds | tokens | {f"z{axis}": points[:, axis] for axis in range(points.shape[1])} | told)

@@ -3,7 +3,7 @@
 `Trajectory` adds files, tables and pictures, which are made from this.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -29,6 +29,21 @@ from hardmax.tokens.tensors import TensorKind
 from hardmax.wording import counted
 
 
+@dataclass(frozen=True, eq=False)
+class Known:
+    """What the kernel of a batch knows of a cloud; the run itself is made if more is asked for."""
+
+    leader_since: np.ndarray
+    """For each token the layer since which it leads, or -1."""
+    last: np.ndarray
+    """The tokens at the last layer of the run, (n, d)."""
+    ends: Callable[[], np.ndarray]
+    """Where they go for ever, (n, d)."""
+    leader_of: Callable[[], np.ndarray]
+    """For each of them the first token at the place of the leader that it follows for ever."""
+    make: Callable[[], "Run"]
+
+
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
 class Run:
     """What became of one cloud."""
@@ -49,14 +64,35 @@ class Run:
     """Why the run ended, in words."""
     tensor_kind: TensorKind | None = None
     """The kind of tensor in which the tokens came, if they did."""
+    known: Known | None = None
+    """What is known before the run is made, if a kernel walked the cloud."""
+
+    @classmethod
+    def of_known(cls, known: Known, **fields: Any) -> "Run":
+        """A run of which these fields are known; the others are worked out when they are asked for."""
+        run = cls.__new__(cls)
+        (leaders,) = np.nonzero(known.leader_since >= 0)
+        vars(run).update(fields, known=known, leaders=leaders, leader_layers=known.leader_since[leaders])
+        return run
+
+    def __getattr__(self, name: str) -> Any:
+        # Only asked for what is not there: the fields of a run that has not been made yet.
+        if self.known is None or name not in Run.__dataclass_fields__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        vars(self).update(vars(self.known.make()) | vars(self))
+        return vars(self)[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is known of one cloud holds the whole batch.
+        return (vars(self) if self.known is None else vars(self.known.make()) | vars(self)) | {"known": None}
 
     @property
     def n(self) -> int:
-        return self.points.tokens
+        return self.points.tokens if self.known is None else len(self.known.last)
 
     @property
     def d(self) -> int:
-        return self.points.dimension
+        return self.points.dimension if self.known is None else self.known.last.shape[1]
 
     @property
     def layers(self) -> int:
@@ -72,7 +108,7 @@ class Run:
     def arithmetic(self) -> str:
         """What decided who attends to whom: `certified` (proved by floats), `exact` (where floats could not, by
         integers) or `float` (nothing is proved)."""
-        by_integers = any("integers" in searches for searches in self.decided_by.values())
+        by_integers = self.known is None and any("integers" in searches for searches in self.decided_by.values())
         return "exact" if by_integers else self.walker.arithmetic
 
     @property
@@ -105,12 +141,27 @@ class Run:
 
     def floats_at(self, layer: int) -> np.ndarray:
         """`at` as an array of float64, whatever the tokens came as."""
+        if self.known is not None and whole_number(layer, "`layer`", at_least=0) == self.layers:
+            return self.known.last.copy()
         return self.stretch_at(layer).floats_at(layer)[self.points.of_token]
 
     def float_ends(self) -> np.ndarray:
         """`ends` as an array of float64, whatever the tokens came as."""
+        if self.known is not None and self.settled_at is not None:
+            return self.known.ends().copy()
         targets = self._settled_stretch().targets
         return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
+
+    def leader_of(self) -> np.ndarray | None:
+        """For each token the first one at the place of the leader that it follows, if all follow leaders for ever."""
+        if self.settled_at is None:
+            return None
+        if self.known is not None:
+            return self.known.leader_of()
+        choices, of_token = self.stretches[-1].choices, self.points.of_token
+        if not choices.all_single or self.leader_since[choices.indices].min() < 0:
+            return None
+        return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
 
     def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
         """The tokens at any layer as Fractions, shape (n, d), where every choice is proved; or some of them, in order.

@@ -1,5 +1,6 @@
 """`Trajectories`: the runs of a batch of clouds, with the tokens given back in the form in which they came."""
 
+from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
@@ -30,8 +31,9 @@ class Trajectories(Sequence[Trajectory]):
 
     def __init__(self, runs: Runs) -> None:
         self.runs = runs
-        # One that is still held is given again; none is kept for that alone.
+        # One that is still held is given again, and so are the last few: nobody asks twice for long.
         self._held: WeakValueDictionary[int, Trajectory] = WeakValueDictionary()
+        self._recent: deque[Trajectory] = deque(maxlen=runs.at_hand)
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -47,6 +49,7 @@ class Trajectories(Sequence[Trajectory]):
         held = self._held.get(cloud)
         if held is None:
             held = self._held[cloud] = Trajectory.of(self.runs.run(cloud))
+            self._recent.append(held)
         return held
 
     @property

@@ -100,7 +100,7 @@ def keep(walk: Iterable[Any], points: Points, plan: Plan) -> Kept:
         margins,
         decided_by,
         settled_at,
-        why or _why(stop, last, settled_at),
+        why or why_stopped(stop, last, settled_at),
     )
 
 
@@ -120,7 +120,8 @@ def _ties(stretch: Any, points: Points) -> str:
     return f"; {told} {'tie' if others else 'ties'} tokens that still move"
 
 
-def _why(stop: Stop, last: int, settled_at: int | None) -> str:
+def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
+    """Why a run that ends at layer `last` does so, in words."""
     if not stop.when_settled:
         settled = "not settled yet" if settled_at is None else f"settled at layer {settled_at}"
         return f"all {last:,} layers asked for are done; {settled}"

@@ -64,6 +64,8 @@ class BatchOutcome:
     leader_since: np.ndarray  # (total,) -1: not a leader
     settled: np.ndarray  # (clouds,) the layer; -1: not yet; UNDECIDED: floats could not prove a choice
     errors: np.ndarray  # (clouds,) how far tokens can be from the truth
+    # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it has not settled
+    leader_of: np.ndarray | None = None
 
     @property
     def undecided(self) -> np.ndarray:
@@ -86,9 +88,8 @@ def walk_batch(
     metric = float_metric(dynamics)
     factors = np.array(kernel_factors(tokens.shape[1], metric))
     clouds = len(offsets) - 1
-    outcome = BatchOutcome(
-        np.empty_like(tokens), np.empty(len(tokens), dtype=np.int64), np.empty(clouds, dtype=np.int64), np.empty(clouds)
-    )
+    since, leader_of = (np.empty(len(tokens), dtype=np.int64) for _ in range(2))
+    outcome = BatchOutcome(np.empty_like(tokens), since, np.empty(clouds, dtype=np.int64), np.empty(clouds), leader_of)
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     sizes = np.diff(offsets)
     longest, is_small = int(sizes.max()), tokens.shape[1] * float(sizes @ sizes) <= _SMALL
@@ -101,9 +102,7 @@ def walk_batch(
                     Clouds(tokens, tokens.view(np.int64), offsets[first : last + 1], longest, table_size(longest)),
                     Rules(matrix, float(dynamics.keep), depth, factors),
                     shares(depth),
-                    Outcome(
-                        outcome.tokens, outcome.leader_since, outcome.settled[first:last], outcome.errors[first:last]
-                    ),
+                    Outcome(outcome.tokens, since, leader_of, outcome.settled[first:last], outcome.errors[first:last]),
                 )
             if not (outcome.settled[first:last] == WALKED).any():
                 break

@@ -17,6 +17,9 @@ class Runs(ABC):
     multiplicities: np.ndarray | None
     """How often each token of all clouds counts, if that was said."""
 
+    at_hand: int = 0
+    """How many runs are worth keeping once they are made: none, where all are kept anyway."""
+
     @abstractmethod
     def __len__(self) -> int: ...
 

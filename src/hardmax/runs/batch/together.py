@@ -2,19 +2,25 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from hardmax.checking import short, whole_number
 from hardmax.engines.cpu.batch import BatchOutcome, Then
+from hardmax.engines.cpu.kernels.small_clouds import WALKED
+from hardmax.engines.cpu.machine import CPU
 from hardmax.engines.machines import Machine, walk_many
 from hardmax.errors import InputError
 from hardmax.runs.batch.runs import Runs
 from hardmax.runs.plan import Plan
-from hardmax.runs.run import Run
-from hardmax.runs.walking import run_cloud
+from hardmax.runs.run import Known, Run
+from hardmax.runs.walking import run_cloud, why_stopped
 from hardmax.tokens.batches import Form, Packed, restore
+
+# Coordinates of the clouds whose runs are kept once they are made.
+_AT_HAND = 2**20
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +43,7 @@ class Batch:
 
 class Together(Runs):
     """What concerns all clouds is answered from `outcome`, the kernel's arrays; clouds that floats cannot decide have
-    their `exact` runs. The run of any other cloud is made when it is asked for."""
+    their `exact` runs. The run of any other cloud is made when more is asked of it than the kernel knows."""
 
     def __init__(self, batch: Batch, form: Form, outcome: BatchOutcome, exact: dict[int, Run]) -> None:
         self.batch = batch
@@ -45,13 +51,53 @@ class Together(Runs):
         self.multiplicities = batch.clouds.multiplicities
         self.outcome = outcome
         self.exact = exact
+        self.at_hand = 1 + _AT_HAND * len(self) // batch.clouds.tokens.size
 
     def __len__(self) -> int:
         return len(self.batch.clouds)
 
     def run(self, cloud: int) -> Run:
-        made = self.exact.get(cloud) or self.batch.run(cloud)
-        return made if self.form.tensors is None else replace(made, tensor_kind=self.form.tensors)
+        if cloud in self.exact:
+            made = self.exact[cloud]
+            return made if self.form.tensors is None else replace(made, tensor_kind=self.form.tensors)
+        plan, outcome, here = self.batch.plan, self.outcome, self._tokens_of(cloud)
+        settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
+        last = plan.stop.last_layer if settled is None or not plan.stop.when_settled else settled
+        known = Known(
+            outcome.leader_since[here],
+            outcome.tokens[here],
+            lambda: self._arrived.tokens[here],
+            lambda: self._leader_of[here],
+            lambda: self.batch.run(cloud),
+        )
+        return Run.of_known(
+            known,
+            dynamics=plan.dynamics,
+            walker=plan.walkers[0],
+            recorded=tuple(plan.record.layers(last)),
+            settled_at=settled,
+            stopped=why_stopped(plan.stop, last, settled),
+            tensor_kind=self.form.tensors,
+            error=float(outcome.errors[cloud]),
+        )
+
+    def _tokens_of(self, cloud: int) -> slice:
+        return slice(*self.batch.clouds.offsets[cloud : cloud + 2].tolist())
+
+    @cached_property
+    def _arrived(self) -> BatchOutcome:
+        """The tokens of all clouds that have settled at their limits."""
+        return self.batch.walk(self._latest, Then.ARRIVE)
+
+    @cached_property
+    def _leader_of(self) -> np.ndarray:
+        found = self._arrived.leader_of  # which a GPU does not tell
+        return replace(self.batch, machine=CPU).walk(self._latest, Then.STAY).leader_of if found is None else found
+
+    @property
+    def _latest(self) -> int:
+        """The last layer at which a cloud settled that floats decided."""
+        return max(0, int(self.outcome.settled.max()))
 
     def at(self, layer: int) -> Any:
         layer, stop = whole_number(layer, "`layer`", at_least=0), self.batch.plan.stop
@@ -65,8 +111,7 @@ class Together(Runs):
     def ends(self) -> Any:
         if None in self.settled_at:
             raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
-        arrived = self.batch.walk(max(0, *self.outcome.settled.tolist()), Then.ARRIVE)
-        return self._restore(arrived, {cloud: run.float_ends() for cloud, run in self.exact.items()})
+        return self._restore(self._arrived, {cloud: run.float_ends() for cloud, run in self.exact.items()})
 
     def _restore(self, outcome: BatchOutcome, exact: dict[int, np.ndarray]) -> Any:
         clouds = np.split(outcome.tokens, self.batch.clouds.offsets[1:-1])

@@ -28,11 +28,13 @@ class Clouds(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Of each token where it is and since when it leads (-1: it does not); of each cloud the layer at which it settled,
-    WALKED or UNDECIDED, and how far its tokens can be from the truth."""
+    """Of each token where it is, since when it leads (-1: it does not), and the first token, counted in its cloud, at
+    the leader that it follows (-1: not settled); of each cloud the layer at which it settled, WALKED or UNDECIDED, and
+    how far its tokens can be from the truth."""
 
     tokens: np.ndarray
     leader_since: np.ndarray
+    leader_of: np.ndarray
     settled: np.ndarray
     errors: np.ndarray
 
@@ -76,6 +78,7 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
     d = tokens.shape[1]
     table, places, lengths = np.empty(clouds.slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
     of_token, firsts, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
+    first_at = np.empty(longest, np.int64)  # the first token of the point in a column
     room = make_room(longest, d, 1)
     for b in range(first * CLOUDS, min(last * CLOUDS, len(offsets) - 1)):
         start, end = offsets[b], offsets[b + 1]
@@ -89,8 +92,11 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
         error += more
         outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
         outcome.errors[b] = error
+        for p in range(count):
+            first_at[order[p]] = firsts[p]
         for t in range(end - start):
             column = order[of_token[t]]
+            outcome.leader_of[start + t] = first_at[room.chosen[0, column]] if for_ever else -1
             outcome.leader_since[start + t] = room.since[column]
             for axis in range(d):
                 outcome.tokens[start + t, axis] = room.points[axis, column]
