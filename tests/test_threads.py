@@ -1,5 +1,6 @@
 """Work shared out among threads: every task once, on any number of them, after a fork, from many threads at once."""
 
+import signal
 import subprocess
 import sys
 import threading
@@ -184,3 +185,81 @@ def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
     assert (told.stdout, told.stderr) == ("True\nTrue\n", "")
+
+
+@pytest.mark.parametrize("starting", [0, 1, 2])
+def test_where_no_more_threads_can_be_started_those_that_were_are_waited_for(starting, monkeypatch):
+    done = []
+
+    class Crowded(ThreadPoolExecutor):
+        def submit(self, *arguments):
+            if starting == len(done_by):
+                raise RuntimeError("can't start new thread")
+            done_by.append(super().submit(*arguments))
+            return done_by[-1]
+
+    def work(first, last):
+        threading.Event().wait(0.002 if threading.current_thread() is threading.main_thread() else 0.05)
+        done.extend(range(first, last))
+
+    done_by: list = []
+    with Crowded(4) as pool, limited_to(4):
+        monkeypatch.setattr(threads, "_pool", lambda: pool)
+        share_out(work, 64, ())
+        assert sorted(done) == list(range(64))
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_no_call_does_more_than_a_moment_of_work(count):
+    longest = 0
+
+    def work(first, last):
+        nonlocal longest
+        longest = max(longest, last - first)
+        threading.Event().wait(0.001 * (last - first))
+
+    with limited_to(count):
+        share_out(work, 400, ())
+    assert longest <= 110  # a tenth of a second, and what clocks are off
+
+
+# What takes minutes, in Python, in kernels and in Qhull.
+LONG = {
+    "exact numbers": """
+from hardmax.runs import walking
+walking._MOST_WORK = 10**15
+x = 2 - 2.0**-14
+cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
+hm.limit(cloud, hm.Dynamics("1/2"), at_most=2)
+run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), at_most=10**6)
+""",
+    "a kernel on one thread": """
+cloud, cpu = rng.normal(size=(200_000, 32)), hm.Cpu(search="all", threads=1)
+hm.simulate(cloud[:999], hm.Dynamics(1), layers=1, engine=cpu)
+run = lambda: hm.simulate(cloud, hm.Dynamics(1), layers=1, engine=cpu)
+""",
+    "many clouds": """
+clouds, turning = rng.normal(size=(64, 1000, 2)), hm.Dynamics("1/100", [[0, -1], [1, 0]], any_metric=True)
+hm.simulate(clouds[:, :9], turning, layers=1)
+run = lambda: hm.simulate(clouds, turning, layers=50_000, record="last")
+""",
+    "facets": """
+sphere = rng.normal(size=(4000, 6))
+polytope = Polytope(sphere / np.linalg.norm(sphere, axis=1)[:, None], all_vertices=True)
+run = lambda: polytope.facets
+""",
+}
+
+
+@pytest.mark.parametrize("name", LONG)
+def test_whatever_takes_long_ends_soon_on_an_interruption(name):
+    imports = "import numpy as np, hardmax as hm\nfrom hardmax.geometry.polytope import Polytope\n"
+    program = f"{imports}rng = np.random.default_rng(0)\n{LONG[name]}\nprint('ready', flush=True)\nrun()"
+    begun = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert begun.stdout is not None
+    assert begun.stdout.readline() == b"ready\n", begun.communicate()
+    with pytest.raises(subprocess.TimeoutExpired):
+        begun.wait(0.7)
+    begun.send_signal(signal.SIGINT)
+    _, told = begun.communicate(timeout=10)  # one second, on a machine with nothing else to do
+    assert told.rstrip().endswith(b"KeyboardInterrupt")

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, TypeVar
 
-# Seconds: less is done sooner by one thread than others are awake; what a thread takes at a time.
-_SHORT, _A_WHILE = 2e-4, 5e-4
+# Seconds: less is done sooner by one thread than others are awake; what a thread takes at a time; what one takes alone.
+_SHORT, _A_WHILE, _LONGEST = 2e-4, 5e-4, 0.1
 # A task that takes longer than this tells how long others take; else a few more are tried.
 _MEASURABLE, _FEW = 1.5e-5, 8
 
+_T = TypeVar("_T")
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
@@ -51,13 +52,13 @@ def limited_to(threads: int | None) -> Iterator[None]:
 def share_out(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...]) -> None:
     """Do `work(first, last, *arguments)` for all tasks from 0 on; which thread does which changes nothing.
 
-    The first tasks are done here, and tell whether the others are worth waking threads for.
+    The first tasks are done here, and tell whether the others are worth waking threads for. A call does no more than
+    takes a tenth of a second, unless that is a single task: Python hears Ctrl-C between two calls.
     """
-    threads = threads_now()
-    if threads == 1 or tasks <= 1:
+    if tasks <= 1:
         work(0, tasks, *arguments)
         return
-    done, began = 0, time.perf_counter()
+    done, began, left, each = 0, time.perf_counter(), 0.0, 0.0
     for tried in (1, _FEW):
         last = min(done + tried, tasks)
         work(done, last, *arguments)
@@ -65,11 +66,10 @@ def share_out(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...]) 
         left = (tasks - done) * each
         if left <= _SHORT or each >= _MEASURABLE:
             break
-    if left <= _SHORT:
-        work(done, tasks, *arguments)
-    else:
-        at_a_time = max(1, min(int(_A_WHILE / each), -(-(tasks - done) // threads)))
-        _share_out_among(threads, work, done, tasks, at_a_time, arguments)
+    threads = 1 if left <= _SHORT else threads_now()
+    longest = _LONGEST if threads == 1 else _A_WHILE
+    at_a_time = max(1, min(int(longest / each) if each else tasks, -(-(tasks - done) // threads)))
+    _share_out_among(threads, work, done, tasks, at_a_time, arguments)
 
 
 def _share_out_among(
@@ -82,9 +82,11 @@ def _share_out_among(
             work(start, min(start + at_a_time, last), *arguments)
 
     helpers: list[Future[None]] = []
-    with suppress(RuntimeError):  # where the interpreter is shutting down, it lets no thread start
-        helpers += [_pool().submit(take_turns) for _ in range(threads - 1)]
     try:
+        # Where the interpreter is shutting down, or there are too many already, no thread can be started.
+        with suppress(RuntimeError):
+            for _ in range(threads - 1):
+                helpers.append(_pool().submit(take_turns))  # one by one: those before a failure are waited for
         take_turns()
     finally:
         over.set()  # after an interruption nobody begins another turn
@@ -92,6 +94,20 @@ def _share_out_among(
             # One that has not begun would find nothing left to do.
             if not helper.cancel():
                 helper.result()
+
+
+def interruptible(work: Callable[[], _T]) -> _T:
+    """What `work()` gives, done by a thread: in a library that hears no Ctrl-C it goes on alone, and this one ends."""
+    found: Future[_T] = Future()
+
+    def do() -> None:
+        try:
+            found.set_result(work())
+        except BaseException as error:
+            found.set_exception(error)
+
+    threading.Thread(target=do, daemon=True).start()
+    return found.result()
 
 
 _made: ThreadPoolExecutor | None = None

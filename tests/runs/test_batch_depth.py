@@ -32,7 +32,7 @@ def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha,
     assert together.settled_at == settled
     assert None not in settled
     # Layers before the clouds settle, at which they do, and long after.
-    for layer in {0, 1, *settled, max(settled) + 1, 64, 65, 1024, 3000, stop.last_layer, stop.last_layer + 1, DEEP}:
+    for layer in {0, 1, *settled, max(settled) + 1, 16, 17, 256, 3000, stop.last_layer, stop.last_layer + 1, DEEP}:
         for tokens, run in zip(together.at(layer), alone, strict=True):
             assert np.array_equal(tokens, run.at(layer))
 
@@ -63,12 +63,12 @@ def test_no_more_powers_are_made_than_there_are_layers_at_which_a_cloud_may_sett
     monkeypatch.setattr(batch, "float_powers", counted)
     runs = hm.simulate(clouds(), hm.Dynamics("1/2"), stop=hm.Settled())
     runs.at(DEEP)
-    assert made == [(DEEP - 64, 65)]
+    assert made == [(DEEP - 16, 17)]
     made.clear()
     slow = hm.simulate(clouds(), SLOW, stop=hm.Settled())
     slow.at(DEEP)
     settled = max(layer for layer in slow.settled_at if layer is not None)
-    assert settled > 64
+    assert settled > 16
     assert sum(count for _, count in made) < 20 * settled
 
 
@@ -98,7 +98,7 @@ def test_clouds_that_settle_late_are_walked_as_far_as_it_takes(then):
     stack = np.random.default_rng(2).standard_normal((40, 12, 2))
     tokens, offsets = stack.reshape(-1, 2), np.arange(0, 481, 12)
     outcome = walk_batch(tokens, offsets, SLOW, 5000, then=then)
-    assert {settled <= 64 for settled in outcome.settled.tolist()} == {True, False}
+    assert {settled <= 16 for settled in outcome.settled.tolist()} == {True, False}
     for cloud, settled in enumerate(outcome.settled.tolist()):
         run = hm.simulate(stack[cloud], SLOW, layers=5000, record=hm.LastOnly())
         assert run.settled_at == settled

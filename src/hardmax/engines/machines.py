@@ -51,11 +51,15 @@ def walk_many(
     dynamics: Dynamics,
     layers: int,
     then: Then,
-    progress: Callable[[int, int], None] | None,
+    *,
+    leave_long: bool = False,
+    progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk many clouds in one kernel."""
+    """Walk many clouds in one kernel; `leave_long` and `progress` are for the processor."""
     if isinstance(machine, Cpu):
-        return walk_batch(tokens, offsets, dynamics, layers, then=then, progress=progress, cpu=machine)
+        return walk_batch(
+            tokens, offsets, dynamics, layers, then=then, cpu=machine, leave_long=leave_long, progress=progress
+        )
     import torch  # pyright: ignore[reportMissingImports]
 
     from hardmax.engines.gpu.batch import walk_batch_gpu

@@ -12,12 +12,15 @@ from hardmax.geometry.affine import Frame, affine_frame, first_of_equals, resolu
 from hardmax.geometry.extreme import extreme_points
 from hardmax.geometry.faces import Face
 from hardmax.geometry.inputs import read_points
+from hardmax.threads import interruptible
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull
 
 # The number of facets grows like n^(r/2): beyond six dimensions a few dozen points have millions.
 LARGEST_DIMENSION = 6
+# Fewer points have a hull within a moment.
+_MANY = 500
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +120,9 @@ def _qhull(coordinates: np.ndarray) -> "ConvexHull | None":
     from scipy.spatial import ConvexHull, QhullError  # half a second to import: not before a hull is asked for
 
     try:
-        return ConvexHull(coordinates)
+        # Thousands of points have millions of facets in six dimensions, and Qhull hears no Ctrl-C.
+        few = len(coordinates) < _MANY
+        return ConvexHull(coordinates) if few else interruptible(lambda: ConvexHull(coordinates))
     except QhullError:
         return None
 

@@ -20,8 +20,11 @@ from hardmax.tokens.kernels.merging import table_size
 # Clouds between two words about progress.
 _AT_ONCE = 4096
 # Most clouds settle sooner. What comes after costs the same at any layer, once they have.
-_FIRST_DEPTH = 64
+_FIRST_DEPTH = 16
 _SMALL = 2**14  # products of coordinates
+# Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there are not fewer clouds
+# in it, and of a cloud in all its layers.
+_TASK, _CLOUDS_OF_A_TASK, _MOST = 2**22, 32, 5 * 10**8
 
 
 class Then(Enum):
@@ -47,7 +50,7 @@ def depths(layers: int) -> Iterator[int]:
     """How far to walk until all clouds have settled: a little way first, then 16 times as far, at last all `layers`.
 
     >>> list(depths(5000)), list(depths(7))
-    ([64, 1024, 5000], [7])
+    ([16, 256, 4096, 5000], [7])
     """
     depth = _FIRST_DEPTH
     while depth < layers:
@@ -81,30 +84,39 @@ def walk_batch(
     *,
     cpu: Cpu = CPU,
     then: Then = Then.GO_ON,
+    leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked."""
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked.
+
+    A call of the kernel hears no Ctrl-C: with `leave_long` clouds that could take it a second are left undecided.
+    """
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-    metric = float_metric(dynamics)
+    bits, metric = tokens.view(np.int64), float_metric(dynamics)
     factors = np.array(kernel_factors(tokens.shape[1], metric))
     clouds = len(offsets) - 1
     since, leader_of = (np.empty(len(tokens), dtype=np.int64) for _ in range(2))
-    outcome = BatchOutcome(np.empty_like(tokens), since, np.empty(clouds, dtype=np.int64), np.empty(clouds), leader_of)
+    outcome = BatchOutcome(np.empty_like(tokens), since, np.full(clouds, WALKED), np.empty(clouds), leader_of)
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     sizes = np.diff(offsets)
-    longest, is_small = int(sizes.max()), tokens.shape[1] * float(sizes @ sizes) <= _SMALL
+    products = sizes**2 * tokens.shape[1]
+    longest, is_small = int(sizes.max()), products.sum() <= _SMALL
+    task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))
     for first in range(0, clouds, _AT_ONCE):
         last = min(first + _AT_ONCE, clouds)
+        settled = outcome.settled[first:last]
         for depth in depths(layers):
+            if leave_long:
+                settled[(settled == WALKED) & (products[first:last] * depth > _MOST)] = UNDECIDED
             with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
                 walk_clouds(
-                    Clouds(tokens, tokens.view(np.int64), offsets[first : last + 1], longest, table_size(longest)),
+                    Clouds(tokens, bits, offsets[first : last + 1], longest, table_size(longest), task),
                     Rules(matrix, float(dynamics.keep), depth, factors),
                     shares(depth),
-                    Outcome(outcome.tokens, since, leader_of, outcome.settled[first:last], outcome.errors[first:last]),
+                    Outcome(outcome.tokens, since, leader_of, settled, outcome.errors[first:last]),
                 )
-            if not (outcome.settled[first:last] == WALKED).any():
+            if not (settled == WALKED).any():
                 break
         if progress is not None:
             progress(last, clouds)

@@ -31,10 +31,10 @@ class Batch:
     plan: Plan
     machine: Machine
 
-    def walk(self, layer: int, then: Then, progress: Callable[[int, int], None] | None = None) -> BatchOutcome:
-        """The kernel's answer at a layer, or where a cloud settled before it."""
+    def walk(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
+        """The kernel's answer at a layer, or where a cloud settled before it; `watched` as `walk_many` takes it."""
         clouds = self.clouds
-        return walk_many(self.machine, clouds.tokens, clouds.offsets, self.plan.dynamics, layer, then, progress)
+        return walk_many(self.machine, clouds.tokens, clouds.offsets, self.plan.dynamics, layer, then, **watched)
 
     def run(self, cloud: int) -> Run:
         """The run of one cloud, by the engine that explains itself; it is the same run."""
@@ -91,8 +91,11 @@ class Together(Runs):
 
     @cached_property
     def _leader_of(self) -> np.ndarray:
-        found = self._arrived.leader_of  # which a GPU does not tell
-        return replace(self.batch, machine=CPU).walk(self._latest, Then.STAY).leader_of if found is None else found
+        found = self._arrived.leader_of
+        if found is None:  # a GPU does not tell
+            found = replace(self.batch, machine=CPU).walk(self._latest, Then.STAY).leader_of
+        assert found is not None, "the processor tells"
+        return found
 
     @property
     def _latest(self) -> int:
@@ -145,12 +148,13 @@ class Together(Runs):
 
     @property
     def decided_by_integers(self) -> int:
-        return len(self.exact)
+        return sum(run.arithmetic == "exact" for run in self.exact.values())
 
 
 def walk_together(batch: Batch, form: Form, progress: Callable[[int, int], None] | None) -> Together:
     """The runs of a batch. What floats cannot prove, integers decide now: it is part of the answer."""
     stop = batch.plan.stop
-    outcome = batch.walk(stop.last_layer, Then.STAY if stop.when_settled else Then.GO_ON, progress)
+    then = Then.STAY if stop.when_settled else Then.GO_ON
+    outcome = batch.walk(stop.last_layer, then, leave_long=True, progress=progress)
     exact = {cloud: batch.run(cloud) for cloud in outcome.undecided.tolist()}
     return Together(batch, form, outcome, exact)

@@ -11,20 +11,21 @@ from hardmax.compiling import njit, spread
 from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, make_room, move, walk
 from hardmax.tokens.kernels.merging import find_equal_rows
 
-CLOUDS = 32  # a task for a thread
 LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
 
 
 class Clouds(NamedTuple):
     """Cloud b is `tokens[offsets[b]:offsets[b + 1]]`; `bits` are the same numbers as integers, no -0.0 among them. None
-    has more tokens than `longest`, and so many `slots` are enough for a table of them."""
+    has more tokens than `longest`, and so many `slots` are enough for a table of them. A task for a thread is so many
+    clouds."""
 
     tokens: np.ndarray
     bits: np.ndarray
     offsets: np.ndarray
     longest: int
     slots: int
+    task: int
 
 
 class Outcome(NamedTuple):
@@ -71,16 +72,19 @@ def _level(length, longest):
     return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
 
 
-@spread(lambda clouds, *_: -(-(len(clouds.offsets) - 1) // CLOUDS))
+@spread(lambda clouds, *_: -(-(len(clouds.offsets) - 1) // clouds.task))
 def walk_clouds(first, last, clouds, rules, powers, outcome):
-    """Walk all clouds as the rules say. One that settles goes on by the power for the layers that are then left."""
+    """Walk the clouds that have not settled yet as the rules say, from the beginning. One that settles goes on by the
+    power for the layers that are then left."""
     tokens, offsets, longest = clouds.tokens, clouds.offsets, clouds.longest
     d = tokens.shape[1]
     table, places, lengths = np.empty(clouds.slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
     of_token, firsts, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     first_at = np.empty(longest, np.int64)  # the first token of the point in a column
     room = make_room(longest, d, 1)
-    for b in range(first * CLOUDS, min(last * CLOUDS, len(offsets) - 1)):
+    for b in range(first * clouds.task, min(last * clouds.task, len(offsets) - 1)):
+        if outcome.settled[b] != WALKED:
+            continue
         start, end = offsets[b], offsets[b + 1]
         count = find_equal_rows(tokens[start:end], clouds.bits[start:end], table, of_token, firsts)
         _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
