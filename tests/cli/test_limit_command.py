@@ -1,8 +1,11 @@
 """`hardmax limit` as people use it: on pipes and terminals, into files, with one cloud and many."""
 
 import csv
+import io
 import json
 import re
+import sys
+import time
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +15,7 @@ from terminal import on_a_terminal_here
 from test_simulate_command import table
 
 from hardmax import Dynamics, check_theorem, clouds, limit, verify
+from hardmax.cli import output
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -327,3 +331,16 @@ def test_many_clouds_fit_on_a_terminal(tmp_path: Path, columns: int, last: str):
     (header,) = (line for line in shown.splitlines() if "leaders" in line)
     assert header.split()[-1] == last
     assert len(re.findall(r"^\s+\d .*certified", shown, re.MULTILINE)) == 5
+
+
+def test_what_takes_a_while_shows_that_it_goes_on_and_what_does_not_shows_nothing(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr(output, "A_WHILE", 0.05)
+    for seconds in (0.0, 0.5):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        with output.progress_bar("clouds"):
+            time.sleep(seconds)
+        assert ("clouds" in sys.stderr.getvalue()) == bool(seconds)  # pyright: ignore[reportAttributeAccessIssue]

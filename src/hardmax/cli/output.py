@@ -4,11 +4,14 @@ Whatever is printed may quote a text from elsewhere: here it is made harmless, w
 """
 
 import sys
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from hardmax.foreign import harmless_json, harmless_line, harmless_text
+
+A_WHILE = 5.0  # seconds without a word
 
 
 def is_terminal() -> bool:
@@ -81,21 +84,31 @@ def _literal(text: str) -> Any:
 
 @contextmanager
 def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
-    """A function to call with (done, all), and maybe a note, drawn on stderr; None where nobody is watching."""
+    """A function to call with (done, all), and maybe a note, drawn on stderr; None where nobody is watching.
+
+    Where nothing is told for a while, the bar shows that work goes on.
+    """
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress, TextColumn
+    from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    with ExitStack() as opened:
-        columns = (*Progress.get_default_columns(), TextColumn("{task.fields[note]}"))
-        progress = Progress(*columns, console=Console(stderr=True), transient=True)
-        bar = progress.add_task(task, note="")
+    columns = (*Progress.get_default_columns(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
+    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    bar = progress.add_task(task, total=None, note="")
 
-        def update(done: int, total: int, note: str = "") -> None:
-            if total > 1 and not progress.live.is_started:  # a bar for one thing would only flicker
-                opened.enter_context(progress)
-            progress.update(bar, completed=done, total=total, note=note)
+    def update(done: int, total: int, note: str = "") -> None:
+        if total > 1:  # a bar for one thing would only flicker
+            progress.start()
+        progress.update(bar, completed=done, total=total, note=note)
 
+    waiting = threading.Timer(A_WHILE, progress.start)
+    waiting.daemon = True
+    waiting.start()
+    try:
         yield update
+    finally:
+        waiting.cancel()
+        waiting.join()
+        progress.stop()

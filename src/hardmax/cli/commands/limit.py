@@ -40,7 +40,8 @@ def limit_command(
     engine = walk.engine()
     with progress_bar("clouds") as progress:
         result = limit(tokens, dynamics, arithmetic=walk.arithmetic, at_most=at_most, progress=progress, engine=engine)
-    reports = [check_theorem(lim) for lim in limits_of(result)] if check else None
+    with progress_bar("statements"):
+        reports = [check_theorem(lim) for lim in limits_of(result)] if check else None
     for path in targets.write(result, reports):
         narrate(f"wrote {path}")
     if as_json:

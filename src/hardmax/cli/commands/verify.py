@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from hardmax.cli.options import AsJson, read_number
-from hardmax.cli.output import print_json, print_text
+from hardmax.cli.output import print_json, print_text, progress_bar
 from hardmax.errors import InputError
 from hardmax.tokens.reading import CERTIFICATE, read_certificate, shown_name
 
@@ -30,7 +30,8 @@ def verify_command(
     if not allowed > 0:
         raise InputError(f"`--effort` must be above 0, not {allowed}: 10 allows ten times the usual cost.")
     certificate = read_certificate(file, allowed)
-    verdict = verify(certificate, effort=allowed)
+    with progress_bar("layers"):
+        verdict = verify(certificate, effort=allowed)
     if verdict.reason.startswith("version"):
         came = f"format {certificate['format']!r:.60}, version {certificate.get('version')!r:.60}"
         raise InputError(f"{shown_name(file)} has {came}, which this hardmax does not know: {CERTIFICATE}.")
