@@ -25,8 +25,8 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
     match problem.engine.name:
         case "processor" | "arena" | "wide":
             return _by_processor(problem, layers)
-        case "balls":
-            # Whoever asks for more than the outermost point asks the balls.
+        case "cones":
+            # Whoever asks for more than the outermost point is searched in cones.
             with patch.object(outward, "_FIRST_SORTED", 1):
                 return _by_processor(problem, layers)
         case "bands":

@@ -24,7 +24,7 @@ def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Walker
 PROCESSOR: tuple[Walker, ...] = (
     Walker("processor", None, ANY, EVERYWHERE),
     *by_every_search("processor", EVERYWHERE, IN_THE_PLANE),
-    Walker("balls", "outward", FEW, EVERYWHERE),
+    Walker("cones", "outward", FEW, EVERYWHERE),
     Walker("arena", None, (2, 3, 4), {L: (3000, 5000)}),
     Walker("bands", None, ANY, {**EVERYWHERE, L: (4096, 8192)}),
     *by_every_search("bands", {S: (1, 24), M: (40, 600)}, {S: (1, 24), M: (40, 600)}),

@@ -1,6 +1,6 @@
 """Search from the outside in: in few dimensions few points are ever looked at (see `kernels.outward`).
 
-Where that does not help, because too many lie far out, points are looked for among balls.
+Where that does not help, because too many lie far out, directions are searched in cones.
 """
 
 from dataclasses import dataclass, replace
@@ -9,16 +9,14 @@ import numpy as np
 
 from hardmax.attended_sets import Choices
 from hardmax.engines.cpu.kernels.outward import WIDTH, Directions, Found, Shells, count_close, find_best, list_close
-from hardmax.engines.cpu.searches.balls import Balls, in_blocks, sorted_within
+from hardmax.engines.cpu.searches.cones import cones, in_blocks
 from hardmax.engines.floats.bounds import norms_above, search_rounding
 from hardmax.engines.floats.contest import Contest
 
 # The outermost points are sorted first; the others only if some direction asks for them.
 _FIRST_SORTED = 4096
-# Up to so many dimensions, points are found sooner among balls than in shells, if not among the outermost.
-_BALLS_ARE_SOONER = 4
-# Directions that are tried first: if the outermost points settle few of them, all points are put into balls.
-_TRIED = 256
+# Directions that are tried first: if so few of the outermost points settle few of them, all are searched in cones.
+_TRIED, _TRIED_POINTS = 256, 1024
 
 
 def outward(
@@ -29,17 +27,12 @@ def outward(
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)
     along, base = Directions(directions, norms_above(directions), slack), directions @ centre
-    top = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED))
-    if len(points) > _FIRST_SORTED and top.settles_few(along, base):
-        return Balls.around(points).hold(directions, slack)
-    contest, left = top.hold(along, base)
-    if not len(left):
-        return contest
-    if points.shape[1] <= _BALLS_ARE_SOONER:
-        return contest.with_rows(left, Balls.around(points).hold(directions[left], slack[left]))
-    rest, none = _Outermost.of(points, radii, len(points)).hold(along.rows(left), base[left])
-    assert not len(none)
-    return contest.with_rows(left, rest)
+    if len(points) > _FIRST_SORTED:
+        few = _Outermost.of(points, radii, min(_FIRST_SORTED, _TRIED_POINTS))
+        if few.settles_few(along, base):
+            return cones(directions, points, slack)
+    contest, left = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED)).hold(along, base)
+    return contest.with_rows(left, cones(directions[left], points, slack[left])) if len(left) else contest
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,4 +85,10 @@ class _Outermost:
         starts = np.concatenate([[0], np.cumsum(counts)])
         places = np.empty(starts[-1], dtype=np.int64)
         list_close(*asked, starts, places)
-        return sorted_within(self.order[places], starts), float((best - outside).min())
+        return _sorted_within(self.order[places], starts), float((best - outside).min())
+
+
+def _sorted_within(points: np.ndarray, offsets: np.ndarray) -> Choices:
+    """Groups of points, each brought into increasing order."""
+    group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+    return Choices(points[np.lexsort((points, group))], offsets)
