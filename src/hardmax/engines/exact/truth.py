@@ -14,6 +14,7 @@ from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from operator import mul
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -165,12 +166,18 @@ class Truth:
     def _sum(self, points: np.ndarray) -> Vector:
         return tuple(map(exact_sum, self._points.coordinates[points].T))
 
-    def furthest(self, vector: Vector, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
-        """Those of some points that lie furthest along the metric times `vector`, and their lead over the next."""
-        direction = self.direction_of(vector)
-        if not any(direction):
+    def along(self, vector: Vector) -> Whole:
+        """The metric, up to a positive factor, times a vector."""
+        whole = Whole.of(vector)
+        if self._metric is None:
+            return whole
+        return Whole([sum(map(mul, row, whole.numerators)) for row in self._metric], whole.denominator)
+
+    def furthest(self, along: Whole, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
+        """Those of some points that lie furthest along a direction, and their lead over the next."""
+        if not any(along.numerators):
             return points, None
-        along, table = Whole.of(direction), self._table_of(points, record)
+        table = self._table_of(points, record)
         scores = table.numerators @ np.array(along.numerators, dtype=object)
         best = max(scores.tolist())
         furthest = scores == best
@@ -178,6 +185,11 @@ class Truth:
             return points, None
         lead = best - max(scores[~furthest].tolist())
         return points[furthest], Fraction(lead, along.denominator * table.denominator)
+
+    def offsets(self, points: np.ndarray, record: int) -> np.ndarray:
+        """The ways from the first of some points to each of them, as integers, up to one positive factor for all."""
+        numerators = self._table_of(points, record).numerators
+        return numerators - numerators[0]
 
     def _table_of(self, points: np.ndarray, record: int) -> _Table:
         """Some points over one denominator. Many ask in turn about the same ones, so the last answer is kept."""

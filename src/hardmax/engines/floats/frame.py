@@ -1,16 +1,26 @@
 """The scale in which floats walk a cloud. A positive factor changes no attended set, so we take one that suits floats:
-decimals become whole numbers, and clouds of any size come to a size at which scores neither overflow nor vanish."""
+decimals become whole numbers, and clouds of any size come to a size at which scores neither overflow nor vanish.
 
-from dataclasses import dataclass
+Axes may be measured in different units, too: with S diagonal, <A z, z'> = <S A S y, y'> for z = S y, z' = S y'. Bounds
+on rounding know only the norms of points and metric. Where a metric is largest along axes on which tokens are small,
+these allow for scores that nobody has; units that make tokens reach equally far along all axes make the bounds sharp.
+"""
+
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from hardmax.engines.floats.bounds import LARGEST, SMALLEST, UNIT, norms_above, rounding_error
+from hardmax.engines.floats.metric import FloatMetric
 from hardmax.tokens.points import Points
 from hardmax.tokens.rationals import fits_float64
 
 _LARGEST_WHOLE = 2**53
+# By how much bounds on scores must be sharper for axes to have units of their own.
+_WORTH = 2.0**10
+# The exponent for an axis along which all tokens are 0: what the metric does there must not count.
+_NOWHERE = -400
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +30,7 @@ class Frame:
     numbers: np.ndarray  # (p, d)
     unit: Fraction
     error: float
+    exponents: np.ndarray | None = None  # axis k of the numbers is in units of 2 to the exponent k
 
     @classmethod
     def of(cls, points: Points) -> "Frame":
@@ -30,8 +41,36 @@ class Frame:
             return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)
         return _of_fractions(points.coordinates)
 
+    def balanced(self, metric: FloatMetric) -> "Frame":
+        """The same with a unit for each axis, where that makes the bounds on scores far sharper."""
+        reach = np.abs(self.numbers).max(axis=0)
+        if metric.matrix is None or self.error:
+            return self
+        exponents = np.where(reach > 0.0, np.frexp(reach)[1], _NOWHERE)
+        scaled, longest = metric.on_axes(exponents), float(norms_above(self.numbers).max())
+        bound = Fraction(_WORTH * len(reach) * (scaled.norm + scaled.error)) / scaled.scale
+        if not np.isfinite(scaled.error) or Fraction(metric.norm) / metric.scale * Fraction(longest) ** 2 <= bound:
+            return self
+        numbers = np.ldexp(self.numbers, -exponents)
+        exact = np.array_equal(np.ldexp(numbers, exponents), self.numbers)
+        return replace(self, numbers=numbers, exponents=exponents) if exact else self
+
+    def metric(self, metric: FloatMetric) -> FloatMetric:
+        """The metric in these units."""
+        return metric if self.exponents is None else metric.on_axes(self.exponents)
+
+    def on_one_scale(self, numbers: np.ndarray) -> np.ndarray:
+        """Numbers with one unit for all axes."""
+        return numbers if self.exponents is None else np.ldexp(numbers, self.exponents)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether numbers are as the tokens came."""
+        return self.unit == 1 and self.exponents is None
+
     def in_units(self, numbers: np.ndarray) -> np.ndarray:
         """Places as the tokens came; each coordinate is rounded once more, unless the unit is a power of two."""
+        numbers = self.on_one_scale(numbers)
         if self.unit == 1:
             return numbers
         above, below = self.unit.numerator, self.unit.denominator
@@ -43,6 +82,8 @@ class Frame:
 
     def error_in_units(self, error: float, largest: float) -> float:
         """What an error comes to with the rounding of `in_units`, for numbers of norm up to `largest`."""
+        if self.exponents is not None:
+            error, largest = (float(np.ldexp(size, int(self.exponents.max()))) for size in (error, largest))
         if self.unit == 1:
             return error
         total = Fraction(error + 4 * UNIT * largest) * self.unit if np.isfinite(error) else None

@@ -24,6 +24,18 @@ class FloatMetric:
     def directions(self, points: np.ndarray) -> np.ndarray:
         return points if self.matrix is None else points @ self.matrix.T
 
+    def on_axes(self, exponents: np.ndarray) -> "FloatMetric":
+        """The same metric for points whose axis k is measured in units of 2 to the exponent k."""
+        assert self.matrix is not None
+        sums = exponents[:, None] + exponents
+        shift = int((np.frexp(self.matrix)[1] + sums)[self.matrix != 0.0].max(initial=0))
+        matrix = np.ldexp(self.matrix, sums - shift)
+        norm, error = float(np.linalg.norm(matrix)), 0.0
+        if self.error or not np.array_equal(np.ldexp(matrix, shift - sums), self.matrix):
+            # Entries were rounded, or underflow now; what underflow took before may be larger now.
+            error = UNIT * norm + len(matrix) * float(np.ldexp(1.0, int(sums.max()) - shift - 1074))
+        return FloatMetric(matrix, norm, error, self.scale / Fraction(2) ** shift)
+
 
 @lru_cache(maxsize=64)
 def float_metric(dynamics: Dynamics) -> FloatMetric:

@@ -1,10 +1,14 @@
-"""Floats without doubt: contests among tokens decided exactly, at the first layer, where tokens are what they are."""
+"""Floats without doubt: contests decided exactly among tokens, which are the floats they are, and among neighbours,
+whose exact differences are rounded only once."""
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from hardmax.attended_sets import Choices
+from hardmax.engines.floats.bounds import SAFETY, UNDERFLOW, norms_above
 from hardmax.engines.floats.kernels.furthest import mark_furthest
-from hardmax.engines.floats.metric import FloatMetric
+from hardmax.engines.floats.metric import UNIT, FloatMetric
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
 _SMALLEST, _LARGEST = 2.0**-450, 2.0**450
@@ -56,3 +60,27 @@ def furthest_tokens(directions: np.ndarray, tokens: np.ndarray, contenders: Choi
     mark_furthest(directions, tokens, contenders.indices, contenders.offsets, furthest, leads)
     sizes = np.add.reduceat(furthest.astype(np.int64), contenders.offsets[:-1])
     return Choices(contenders.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(leads.min())
+
+
+def nearest(integers: np.ndarray) -> np.ndarray:
+    """Integers divided by the largest, as the nearest floats."""
+    largest = max(map(abs, integers.flat), default=0)
+    return (integers / (largest or 1)).astype(np.float64)
+
+
+def nearest_rows(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """The same, each row divided by its own largest."""
+    return np.stack([nearest(np.array(row, dtype=object)) for row in rows])
+
+
+def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Which offsets, a column each, can be among the two furthest along a direction.
+
+    Directions and offsets are off by one rounding in each coordinate, so that a score is off by less than (d + 4) u
+    times their norms; what underflow takes is less than 2^-900, as no number exceeds 1.
+    """
+    scores = directions @ offsets.T
+    norms = [norms_above(vectors) for vectors in (directions, offsets)]
+    off = (directions.shape[1] + 4) * UNIT * SAFETY * np.outer(*norms) + UNDERFLOW
+    sure = np.partition(scores - off, -2, axis=1)[:, -2]
+    return scores + off >= sure[:, None]

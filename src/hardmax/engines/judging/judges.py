@@ -1,5 +1,6 @@
 """What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,16 +13,27 @@ from hardmax.checking import real_number
 from hardmax.dynamics import Dynamics
 from hardmax.engines.cpu.machine import Cpu
 from hardmax.engines.exact.truth import Exactly, Truth
+from hardmax.engines.exact.vectors import Whole
 from hardmax.engines.floats.bounds import LARGEST, SMALLEST, SlackFactors
 from hardmax.engines.floats.contest import Contest
 from hardmax.engines.floats.frame import Frame
 from hardmax.engines.floats.metric import FloatMetric, float_metric
-from hardmax.engines.floats.undoubted import exact_products, furthest_tokens
+from hardmax.engines.floats.undoubted import (
+    exact_products,
+    first_or_second,
+    furthest_tokens,
+    nearest,
+    nearest_rows,
+)
 from hardmax.engines.judging.arena import Arena
 from hardmax.engines.judging.bands import are_spread, hold_in_bands
 from hardmax.engines.judging.lasting import Scene
 from hardmax.errors import InputError
 from hardmax.tokens.points import Points
+
+# So few contenders are compared as integers at once; as many scores are made at a time.
+_FEW, _BLOCK = 4, 2**20
+_NOBODY = np.empty(0, dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +83,10 @@ class Hearing(Protocol):
 class Judge(Protocol):
     """Says what counts as a tie."""
 
+    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
+        """The scale in which floats walk."""
+        ...
+
     def first_error(self, frame: Frame) -> float:
         """How far the numbers of a frame are from the truth; nan if nothing is promised."""
         ...
@@ -89,6 +105,9 @@ class TieSlack:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "relative", real_number(self.relative, "`relative`", at_least=0))
+
+    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
+        return Frame.of(points)
 
     def first_error(self, frame: Frame) -> float:
         return np.nan
@@ -133,6 +152,9 @@ class _CloseEnough:
 class Proof:
     """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, the truth decides."""
 
+    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
+        return Frame.of(points).balanced(float_metric(dynamics))
+
     def first_error(self, frame: Frame) -> float:
         return frame.error
 
@@ -145,7 +167,7 @@ class _Proving:
 
     def __init__(self, points: Points, frame: Frame, dynamics: Dynamics) -> None:
         self._dynamics = dynamics
-        self._metric = float_metric(dynamics)
+        self._metric = frame.metric(float_metric(dynamics))
         self._factors = SlackFactors.of(points.dimension, self._metric)
         self._frame = frame
         self._truth = Truth(points, dynamics)
@@ -176,13 +198,31 @@ class _Proving:
 
     def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
         """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
-        sets, leads, now = [], [np.inf], self._truth.last
-        asked = self._truth.positions(pending[contest.contested].tolist(), now)
-        for place, contenders in zip(asked, contest.contenders, strict=True):
-            furthest, lead = self._truth.furthest(place, contenders, now)
-            sets.append(furthest)
-            leads.append(np.inf if lead is None else float(lead * self._lead_unit))
+        now = self._truth.last
+        asked = [self._truth.along(place) for place in self._truth.positions(pending[contest.contested].tolist(), now)]
+        sets: list[np.ndarray] = [_NOBODY] * len(asked)
+        leads = [np.inf]
+        for rows, contenders in _with_similar_contenders(contest.contenders):
+            few = self._worth_asking([asked[row] for row in rows], contenders)
+            for row, some in zip(rows.tolist(), few, strict=True):
+                sets[row], lead = self._truth.furthest(asked[row], some, now)
+                leads.append(np.inf if lead is None else float(lead * self._lead_unit))
         return Choices.of_arrays(sets), min(leads)
+
+    def _worth_asking(self, directions: list[Whole], points: np.ndarray) -> Iterator[np.ndarray]:
+        """For each direction those of the points that can be furthest along it, or next to that.
+
+        From one point to another is not far where neighbours contend. So exact differences, rounded once, tell most of
+        them apart, where positions in floats do not.
+        """
+        if len(points) <= _FEW:
+            yield from [points] * len(directions)
+            return
+        offsets, block = nearest(self._truth.offsets(points, self._truth.last)), max(1, _BLOCK // len(points))
+        for start in range(0, len(directions), block):
+            some = nearest_rows([direction.numerators for direction in directions[start : start + block]])
+            for close in first_or_second(some, offsets):
+                yield points[close]
 
     def _hold(self, question: Question) -> Contest:
         arena, rows = question.arena, question.rows
@@ -206,7 +246,8 @@ class _Proving:
         if choices.all_single and not self._can_meet:
             # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
             return 1
-        return Scene(arena, choices, self._dynamics, self._metric, self._truth).layers_unchanged(pending)
+        scene = Scene(arena, choices, self._dynamics, self._metric, self._truth, self._frame.exponents)
+        return scene.layers_unchanged(pending)
 
     def is_leader(self, choices: Choices) -> np.ndarray:
         if not self._can_meet or choices.all_single:
@@ -221,3 +262,19 @@ class _Proving:
 
     def exactly(self) -> Exactly | None:
         return self._truth.now()
+
+
+def _with_similar_contenders(contenders: Choices) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Rows in groups, and the contenders of each group: all of them, where that is not many more than each row has.
+
+    More of them than a row has do no harm to it.
+    """
+    firsts, sizes = contenders.firsts(np.arange(len(contenders))), np.frexp(contenders.sizes)[1]
+    order = np.lexsort((sizes, firsts))
+    changes = (np.diff(firsts[order]) != 0) | (np.diff(sizes[order]) != 0)
+    for rows in np.split(order, np.flatnonzero(changes) + 1):
+        together = np.unique(contenders.of_rows(rows).indices)
+        if len(together) <= 4 * contenders.sizes[rows].mean():
+            yield rows, together
+        else:
+            yield from ((row, contenders[int(row[0])]) for row in np.split(rows, len(rows)))

@@ -31,6 +31,7 @@ class Scene:
     dynamics: Dynamics
     metric: FloatMetric
     truth: Truth
+    exponents: np.ndarray | None = None  # of the units of the arena's axes
 
     def layers_unchanged(self, pending: np.ndarray) -> int | None:
         """How many layers the closed form holds before attended sets may differ (at least 1); None: for ever."""
@@ -85,7 +86,7 @@ class Scene:
         if key not in self._known_to_last:
             target, record = self.truth.target(point, self.truth.last), self.truth.last
             rivals = self._rivals([target], [self._places], tied)
-            furthest, _ = self.truth.furthest(target, np.union1d(tied, rivals), record)
+            furthest, _ = self.truth.furthest(self.truth.along(target), np.union1d(tied, rivals), record)
             self._known_to_last[key] = set(tied.tolist()) <= set(furthest.tolist())
         return self._known_to_last[key]
 
@@ -126,7 +127,7 @@ class Scene:
         On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
         where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
         """
-        vectors = _scaled(places_asked)
+        vectors = _scaled(places_asked, self.exponents)
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         factors = SlackFactors.of(vectors.shape[1], self.metric)
         slack = factors.slack(norms, UNIT * norms, self._reach, self._error_of_ends)
@@ -149,10 +150,13 @@ def _minus(a: Vector, b: Vector) -> Vector:
     return tuple(x - y for x, y in zip(a, b, strict=True))
 
 
-def _scaled(vectors: list[Vector]) -> np.ndarray:
-    """Vectors as floats, each up to a positive factor."""
+def _scaled(vectors: list[Vector], exponents: np.ndarray | None) -> np.ndarray:
+    """Vectors as floats, in units of 2 to these exponents, each up to a positive factor."""
     rows = []
+    units = [Fraction(2) ** int(exponent) for exponent in exponents] if exponents is not None else None
     for vector in vectors:
+        if units is not None:
+            vector = [value / unit for value, unit in zip(vector, units, strict=True)]
         largest = max(abs(value) for value in vector) or Fraction(1)
         rows.append([float(value / largest) for value in vector])
     return np.array(rows)

@@ -8,6 +8,7 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.cpu.machine import CPU, Cpu
+from hardmax.engines.floats.bounds import norms_above
 from hardmax.engines.floats.frame import Frame
 from hardmax.engines.floats.metric import float_metric, relative_margin
 from hardmax.engines.floats.stretch import FloatStretch, InUnits
@@ -29,9 +30,9 @@ class FloatWalker:
     machine: Cpu = CPU
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatStretch]:
-        frame = Frame.of(points)
+        frame, metric = self.judge.frame(points, dynamics), float_metric(dynamics)
         hearing = self.judge.open(points, frame, dynamics)
-        norm, error = float_metric(dynamics).norm, self.judge.first_error(frame)
+        error, gap_unit = self.judge.first_error(frame), float(metric.scale / frame.metric(metric).scale)
         arena = Arena(
             layer=0,
             keep=dynamics.keep,
@@ -55,9 +56,9 @@ class FloatWalker:
                 until=None if lasting is None else arena.layer + lasting,
                 choices=choices,
                 is_leader=hearing.is_leader(choices),
-                margin=relative_margin(contest.gap, norm, arena.longest),
+                margin=relative_margin(contest.gap * gap_unit, metric.norm, _longest(arena, frame)),
                 keep=dynamics.keep,
-                places=InUnits(arena, frame) if frame.unit != 1 else arena,
+                places=arena if frame.is_plain else InUnits(arena, frame),
                 error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
                 decided_by=" and ".join(contest.by),
                 exactly=hearing.exactly(),
@@ -65,3 +66,8 @@ class FloatWalker:
             if lasting is None:
                 return
             arena = arena.after_layers(choices, lasting)
+
+
+def _longest(arena: Arena, frame: Frame) -> float:
+    """The largest norm of all points, measured alike along all axes."""
+    return arena.longest if frame.exponents is None else float(norms_above(frame.on_one_scale(arena.places)).max())

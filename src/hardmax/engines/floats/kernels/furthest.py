@@ -10,21 +10,12 @@ _UNIT = 2.0**-53
 
 
 @njit
-def _lead(y, a, b, parts):
-    """<y, a> - <y, b>: its sign is the true one, its size is that up to rounding."""
-    lead, size = 0.0, 0.0
-    for axis in range(len(y)):
-        product = y[axis] * (a[axis] - b[axis])
-        lead += product
-        size += abs(product)
-    # Each difference and each product has one rounding, each sum one more. Neighbours, too, are told apart so: it is
-    # their distance that counts, not how far out they are.
-    if abs(lead) > (len(y) + 3) * 2.0 * _UNIT * size:
-        return lead
+def _exact_lead(directions, row, points, a, b, parts):
+    """The sign of <y, a> - <y, b>, and nearly its size."""
     count = 0
-    for axis in range(len(y)):
-        count = add_product(y[axis], a[axis], parts, count)
-        count = add_product(-y[axis], b[axis], parts, count)
+    for axis in range(directions.shape[1]):
+        count = add_product(directions[row, axis], points[a, axis], parts, count)
+        count = add_product(-directions[row, axis], points[b, axis], parts, count)
     return leading_part(parts, count)
 
 
@@ -34,7 +25,8 @@ def mark_furthest(first, last, directions, points, contenders, offsets, furthest
 
     Direction r has the contenders from `offsets[r]` up to `offsets[r + 1]`.
     """
-    parts = np.empty(4 * directions.shape[1])
+    d = directions.shape[1]
+    parts = np.empty(4 * d)
     for row in range(first, last):
         start, best, lead = offsets[row], contenders[offsets[row]], np.inf
         if not directions[row].any():  # nobody is further than others
@@ -42,11 +34,20 @@ def mark_furthest(first, last, directions, points, contenders, offsets, furthest
             continue
         furthest[start] = True
         for place in range(start + 1, offsets[row + 1]):
-            ahead = _lead(directions[row], points[contenders[place]], points[best], parts)
+            other = contenders[place]
+            ahead, size = 0.0, 0.0
+            for axis in range(d):
+                product = directions[row, axis] * (points[other, axis] - points[best, axis])
+                ahead += product
+                size += abs(product)
+            # Each difference and each product has one rounding, each sum one more. Neighbours, too, are told apart so:
+            # it is their distance that counts, not how far out they are.
+            if not abs(ahead) > (d + 3) * 2.0 * _UNIT * size:
+                ahead = _exact_lead(directions, row, points, other, best, parts)
             furthest[place] = ahead >= 0.0
             if ahead > 0.0:
                 furthest[start:place] = False
-                best, lead = contenders[place], ahead
+                best, lead = other, ahead
             elif ahead < 0.0:
                 lead = min(lead, -ahead)
         leads[row] = lead
