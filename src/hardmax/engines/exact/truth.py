@@ -22,7 +22,7 @@ import numpy as np
 from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.exact.powers import DIGIT, check_length, power
-from hardmax.engines.exact.vectors import Vector, Whole, between, dot, exact_sum, minus
+from hardmax.engines.exact.vectors import Vector, Whole, between, dot, exact_sum, minus, weighted_mean
 from hardmax.tokens.points import Points
 
 Key = tuple[int, int]  # a point, and the number of a record
@@ -81,9 +81,8 @@ class Truth:
         self._records: list[_Record] = []
         self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
         self._since = np.zeros(points.count, dtype=np.int64)  # the record since which it follows
-        self._positions: dict[Key, Vector] = {}
-        self._means: dict[tuple[int, bytes], Vector] = {}
-        self._wholes: dict[Key, Whole] = {}
+        self._positions: dict[Key, Whole] = {}
+        self._means: dict[tuple[int, bytes], Whole] = {}
         self._table = _Table(-1, b"", np.empty((0, 0), dtype=object), 1)
         self._is_rounded = False
         self._work = 0
@@ -92,7 +91,7 @@ class Truth:
     def rounded(self) -> "Truth":
         """The same walk, in which powers that are long are known to 50 digits."""
         twin = copy(self)
-        twin._positions, twin._means, twin._wholes = {}, {}, {}
+        twin._positions, twin._means = {}, {}
         twin._is_rounded = True
         return twin
 
@@ -127,7 +126,7 @@ class Truth:
 
     def positions(self, points: Iterable[int], record: int) -> list[Vector]:
         """Where some points are at the first layer of a record."""
-        return [self._position((int(point), record)) for point in points]
+        return [self.place(int(point), record).fractions for point in points]
 
     def now(self) -> "Now":
         """What can be asked of the record that is now, at any later time."""
@@ -138,8 +137,8 @@ class Truth:
         """Where a point goes in a record: the mean of those it attends to."""
         leader = self._leader(point, record)
         if leader is not None:
-            return self._position((leader, record))
-        return self._mean(self._records[record].of(point), record)
+            return self.place(leader, record).fractions
+        return self._mean(self._records[record].of(point), record).fractions
 
     def way_left(self, points: np.ndarray, record: int) -> Vector:
         """What some points have still to go, added up with their multiplicities."""
@@ -153,7 +152,7 @@ class Truth:
         for point in slowly.tolist():
             if self._leader(point, record) == point:
                 continue
-            way = minus(self._position((point, record)), self.target(point, record))
+            way = minus(self.place(point, record).fractions, self.target(point, record))
             count = int(self._points.multiplicities[point])
             total = tuple(s + count * x for s, x in zip(total, way, strict=True))
         return total
@@ -166,12 +165,11 @@ class Truth:
     def _sum(self, points: np.ndarray) -> Vector:
         return tuple(map(exact_sum, self._points.coordinates[points].T))
 
-    def along(self, vector: Vector) -> Whole:
-        """The metric, up to a positive factor, times a vector."""
-        whole = Whole.of(vector)
+    def along(self, place: Whole) -> Whole:
+        """The metric, up to a positive factor, times a place."""
         if self._metric is None:
-            return whole
-        return Whole([sum(map(mul, row, whole.numerators)) for row in self._metric], whole.denominator)
+            return place
+        return Whole([sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator)
 
     def furthest(self, along: Whole, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
         """Those of some points that lie furthest along a direction, and their lead over the next."""
@@ -195,17 +193,12 @@ class Truth:
         """Some points over one denominator. Many ask in turn about the same ones, so the last answer is kept."""
         key = points.tobytes()
         if (self._table.record, self._table.points) != (record, key):
-            rows = [self._whole((point, record)) for point in points.tolist()]
+            rows = [self.place(point, record) for point in points.tolist()]
             common = math.lcm(*{row.denominator for row in rows})
             numerators = np.empty((len(rows), self._points.dimension), dtype=object)
             numerators[:] = [row.times(common // row.denominator) for row in rows]
             self._table = _Table(record, key, numerators, common)
         return self._table
-
-    def _whole(self, key: Key) -> Whole:
-        if key not in self._wholes:
-            self._wholes[key] = Whole.of(self._position(key))
-        return self._wholes[key]
 
     def direction_of(self, vector: Vector) -> Vector:
         """The metric times a vector, up to a positive factor."""
@@ -217,9 +210,11 @@ class Truth:
         leader = int(self._followed[point])
         return leader if leader >= 0 and self._since[point] <= record else None
 
-    def _position(self, key: Key) -> Vector:
+    def place(self, point: int, record: int) -> Whole:
+        """Where a point is at the first layer of a record."""
         # A stack of our own: chains are as long as the walk.
-        known, stack = self._positions, [key]
+        known, key = self._positions, (point, record)
+        stack = [key]
         while stack:
             if stack[-1] in known:
                 stack.pop()
@@ -245,28 +240,27 @@ class Truth:
         origin, attended = self._origin(point, record)
         return [(point, origin), *((int(j), origin) for j in attended)]
 
-    def _work_out(self, point: int, record: int) -> Vector:
+    def _work_out(self, point: int, record: int) -> Whole:
         if record == 0:
-            return tuple(Fraction(value) for value in self._points.coordinates[point].tolist())
+            return Whole.of(tuple(Fraction(value) for value in self._points.coordinates[point].tolist()))
         origin, attended = self._origin(point, record)
         here = self._positions[point, origin]
         if len(attended) == 1 and attended[0] == point:
             return here
         until = self._layers[record]
-        self._work += len(here) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
-        return between(self._mean(attended, origin), here, self.share(until - self._layers[origin], until))
+        self._work += len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
+        return here.on_the_way(self._mean(attended, origin), self.share(until - self._layers[origin], until))
 
-    def _mean(self, attended: np.ndarray, record: int) -> Vector:
+    def _mean(self, attended: np.ndarray, record: int) -> Whole:
         if len(attended) == 1:
-            return self._position((int(attended[0]), record))
+            return self.place(int(attended[0]), record)
         key = (record, attended.tobytes())
         if key not in self._means:
             if record == 0 and self._adds_up_fast(attended):
-                self._means[key] = tuple(total / len(attended) for total in self._sum(attended))
+                self._means[key] = Whole.of(tuple(total / len(attended) for total in self._sum(attended)))
                 return self._means[key]
             counts = [int(count) for count in self._points.multiplicities[attended]]
-            columns = zip(*self.positions(attended.tolist(), record), strict=True)
-            self._means[key] = tuple(dot(counts, column) / sum(counts) for column in columns)
+            self._means[key] = weighted_mean([self.place(point, record) for point in attended.tolist()], counts)
         return self._means[key]
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
@@ -21,8 +22,35 @@ class Whole(NamedTuple):
         common = math.lcm(*(value.denominator for value in vector))
         return cls([value.numerator * (common // value.denominator) for value in vector], common)
 
+    @classmethod
+    def reduced(cls, numerators: Sequence[int], denominator: int) -> "Whole":
+        common = math.gcd(*numerators, denominator)
+        if common == 1:
+            return cls(numerators, denominator)
+        return cls([value // common for value in numerators], denominator // common)
+
+    @property
+    def fractions(self) -> Vector:
+        return tuple(Fraction(value, self.denominator) for value in self.numerators)
+
     def times(self, factor: int) -> Sequence[int]:
         return self.numerators if factor == 1 else [value * factor for value in self.numerators]
+
+    def on_the_way(self, there: "Whole", share: Fraction) -> "Whole":
+        """The place that is a share of the way from here before there: here at 1, there at 0."""
+        common = math.lcm(self.denominator, there.denominator)
+        stay, go = share.numerator, share.denominator - share.numerator
+        own, others = self.times(common // self.denominator), there.times(common // there.denominator)
+        numerators = [stay * z + go * w for z, w in zip(own, others, strict=True)]
+        return Whole.reduced(numerators, common * share.denominator)
+
+
+def weighted_mean(places: Sequence[Whole], weights: Sequence[int]) -> Whole:
+    """The mean of some places, counted with weights."""
+    common = math.lcm(*{place.denominator for place in places})
+    factors = [weight * (common // place.denominator) for place, weight in zip(places, weights, strict=True)]
+    columns = zip(*(place.numerators for place in places), strict=True)
+    return Whole.reduced([sum(map(mul, factors, column)) for column in columns], common * sum(weights))
 
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:

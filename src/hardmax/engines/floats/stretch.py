@@ -13,6 +13,7 @@ from hardmax.engines.exact.powers import power
 from hardmax.engines.exact.truth import Exactly
 from hardmax.engines.floats.bounds import SUMMED
 from hardmax.engines.floats.frame import Frame
+from hardmax.engines.floats.undoubted import adds_up_exactly
 from hardmax.engines.stretch import Stretch
 from hardmax.tokens.lengths import unit_of
 
@@ -114,7 +115,9 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
     weights = multiplicities[tied.indices].astype(np.float64)[:, None]
     terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
     sums = np.add.reduceat(terms, starts, axis=0)
-    for row in np.flatnonzero(tied.sizes > SUMMED):
-        sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
+    long = np.flatnonzero(tied.sizes > SUMMED)
+    if len(long) and not adds_up_exactly(terms, np.add.reduceat(np.abs(terms), starts, axis=0)):
+        for row in long:
+            sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
     means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
     return means

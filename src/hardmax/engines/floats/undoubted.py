@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from hardmax.attended_sets import Choices
-from hardmax.engines.floats.bounds import SAFETY, UNDERFLOW, norms_above
-from hardmax.engines.floats.kernels.furthest import mark_furthest
+from hardmax.engines.floats.bounds import SAFETY, UNDERFLOW
+from hardmax.engines.floats.kernels.furthest import mark_first_or_second, mark_furthest
 from hardmax.engines.floats.metric import UNIT, FloatMetric
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
@@ -38,6 +38,11 @@ def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | Non
         return None
     directions = metric.directions(numbers)
     return directions if squares_fit(directions) else None
+
+
+def adds_up_exactly(terms: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether no sum of some of the terms is rounded, whatever the order; `sizes` are the sums of their sizes."""
+    return float(sizes.max()) <= _LARGEST_WHOLE * _quantum(terms)
 
 
 def _quantum(numbers: np.ndarray) -> float:
@@ -77,10 +82,9 @@ def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     """Which offsets, a column each, can be among the two furthest along a direction.
 
     Directions and offsets are off by one rounding in each coordinate, so that a score is off by less than (d + 4) u
-    times their norms; what underflow takes is less than 2^-900, as no number exceeds 1.
+    times the sum of the sizes of its products; what underflow takes is less than 2^-900, as no number exceeds 1.
     """
-    scores = directions @ offsets.T
-    norms = [norms_above(vectors) for vectors in (directions, offsets)]
-    off = (directions.shape[1] + 4) * UNIT * SAFETY * np.outer(*norms) + UNDERFLOW
-    sure = np.partition(scores - off, -2, axis=1)[:, -2]
-    return scores + off >= sure[:, None]
+    close = np.empty((len(directions), len(offsets)), dtype=bool)
+    share = (directions.shape[1] + 4) * UNIT * SAFETY
+    mark_first_or_second(directions, np.ascontiguousarray(offsets.T), share, UNDERFLOW, close)
+    return close

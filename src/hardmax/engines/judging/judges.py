@@ -199,7 +199,7 @@ class _Proving:
     def _by_positions(self, contest: Contest, pending: np.ndarray) -> tuple[Choices, float]:
         """Who is furthest among the contenders, by exact positions, and their smallest lead over the others."""
         now = self._truth.last
-        asked = [self._truth.along(place) for place in self._truth.positions(pending[contest.contested].tolist(), now)]
+        asked = [self._truth.along(self._truth.place(i, now)) for i in pending[contest.contested].tolist()]
         sets: list[np.ndarray] = [_NOBODY] * len(asked)
         leads = [np.inf]
         for rows, contenders in _with_similar_contenders(contest.contenders):
@@ -272,8 +272,11 @@ def _with_similar_contenders(contenders: Choices) -> Iterator[tuple[np.ndarray, 
     firsts, sizes = contenders.firsts(np.arange(len(contenders))), np.frexp(contenders.sizes)[1]
     order = np.lexsort((sizes, firsts))
     changes = (np.diff(firsts[order]) != 0) | (np.diff(sizes[order]) != 0)
+    everybody = np.zeros(contenders.indices.max() + 1, dtype=bool)
     for rows in np.split(order, np.flatnonzero(changes) + 1):
-        together = np.unique(contenders.of_rows(rows).indices)
+        everybody[:] = False
+        everybody[contenders.of_rows(rows).indices] = True
+        together = np.flatnonzero(everybody)
         if len(together) <= 4 * contenders.sizes[rows].mean():
             yield rows, together
         else:

@@ -15,7 +15,7 @@ from hardmax.attended_sets import Choices
 from hardmax.dynamics import Dynamics
 from hardmax.engines.exact.events import layers_negative
 from hardmax.engines.exact.truth import Truth
-from hardmax.engines.exact.vectors import Vector, dot
+from hardmax.engines.exact.vectors import Vector, Whole, dot
 from hardmax.engines.floats.bounds import SAFETY, UNDERFLOW, UNIT, SlackFactors, mean_error, norms_above
 from hardmax.engines.floats.metric import FloatMetric
 from hardmax.engines.floats.stretch import mean_positions
@@ -86,7 +86,7 @@ class Scene:
         if key not in self._known_to_last:
             target, record = self.truth.target(point, self.truth.last), self.truth.last
             rivals = self._rivals([target], [self._places], tied)
-            furthest, _ = self.truth.furthest(self.truth.along(target), np.union1d(tied, rivals), record)
+            furthest, _ = self.truth.furthest(self.truth.along(Whole.of(target)), np.union1d(tied, rivals), record)
             self._known_to_last[key] = set(tied.tolist()) <= set(furthest.tolist())
         return self._known_to_last[key]
 

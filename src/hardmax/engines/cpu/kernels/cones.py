@@ -223,31 +223,48 @@ def _find_best(cones, start, end, places, who, count, scores, found, smallest):
 
 
 @njit
-def _find_close(cones, start, end, places, who, count, scores, close, listing):
-    """Count the points that score at least the floor of each of some directions, or list them."""
+def _in_order(who, count):
+    """Where the smallest of some numbers stands, the next, … (Shell's sort: numba takes seconds to compile its own)."""
+    order, step = np.arange(count), count // 2
+    while step > 0:
+        for i in range(step, count):
+            j, held = i, order[i]
+            while j >= step and who[order[j - step]] > who[held]:
+                order[j] = order[j - step]
+                j -= step
+            order[j] = held
+        step //= 2
+    return order
+
+
+@njit
+def _find_close(cones, start, end, places, who, count, close, listing):
+    """Count the points that score at least the floor of each of some directions, or list them, in increasing order."""
     vectors, order, floors, starts, lists = cones.vectors, cones.order, close.floor, close.starts, close.places
-    d = vectors.shape[1]
+    blocks, d = (count + WIDTH - 1) // WIDTH, vectors.shape[1]
+    scores, increasing = np.empty((blocks, WIDTH)), _in_order(who, count if listing else 0)
     for i in range(start, end):
         row = order[i]
-        floor, number, below = floors[row], 0, -np.inf
-        for b in range((count + WIDTH - 1) // WIDTH):
+        for b in range(blocks):
             along = vectors[row, 0]
             for lane in range(WIDTH):
-                scores[lane] = along * places[b, 0, lane]
+                scores[b, lane] = along * places[b, 0, lane]
             for axis in range(1, d):
                 along = vectors[row, axis]
                 for lane in range(WIDTH):
-                    scores[lane] += along * places[b, axis, lane]
-            for lane in range(min(WIDTH, count - b * WIDTH)):
-                if scores[lane] >= floor:
-                    if listing:
-                        lists[starts[row] + number] = who[b * WIDTH + lane]
-                    number += 1
-                elif scores[lane] > below:
-                    below = scores[lane]
-        if listing:
-            lists[starts[row] : starts[row] + number].sort()
-        else:
+                    scores[b, lane] += along * places[b, axis, lane]
+        floor, number, below = floors[row], 0, -np.inf
+        first = starts[row] if listing else 0
+        for k in range(count):
+            j = increasing[k] if listing else k
+            score = scores[j // WIDTH, j % WIDTH]
+            if score >= floor:
+                if listing:
+                    lists[first + number] = who[j]
+                number += 1
+            elif score > below:
+                below = score
+        if not listing:
             close.counts[row], close.outside[row] = number, below
 
 
@@ -278,4 +295,4 @@ def search(first_task, last_task, what, cones, blocks, known, found, close):
             elif what == BEST:
                 smallest = _find_best(cones, start, end, places, who, left, behind, found, smallest)
             else:
-                _find_close(cones, start, end, places, who, left, behind, close, what == LIST)
+                _find_close(cones, start, end, places, who, left, close, what == LIST)

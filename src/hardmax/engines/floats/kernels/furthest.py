@@ -51,3 +51,27 @@ def mark_furthest(first, last, directions, points, contenders, offsets, furthest
             elif ahead < 0.0:
                 lead = min(lead, -ahead)
         leads[row] = lead
+
+
+@spread(lambda directions, *_: len(directions))
+def mark_first_or_second(first, last, directions, columns, share, least, close):
+    """Mark for each direction the columns that can be among the two furthest along it: a score is off by less than a
+    share of the sizes of its products, and `least`."""
+    d, count = columns.shape
+    scores, off = np.empty(count), np.empty(count)
+    for row in range(first, last):
+        scores[:], off[:] = 0.0, 0.0
+        for axis in range(d):
+            along = directions[row, axis]
+            for j in range(count):
+                product = along * columns[axis, j]
+                scores[j] += product
+                off[j] += abs(product)
+        top, second = -np.inf, -np.inf
+        for j in range(count):
+            off[j] = share * off[j] + least
+            sure = scores[j] - off[j]
+            if sure > second:
+                top, second = max(top, sure), min(top, sure)
+        for j in range(count):
+            close[row, j] = scores[j] + off[j] >= second
