@@ -114,9 +114,7 @@ def test_searches_made_for_large_clouds_choose_truly_in_small_ones_full_of_ties(
 def test_in_cones_points_are_chosen_truly(problem: Problem):
     cloud, metric, alpha = problem
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            outward, "_FIRST_SORTED", 1
-        )  # whoever asks for more than the outermost point is searched in cones
+        patch.setattr(outward, "_FIRST_SORTED", 1)  # all but the outermost point: cones
         ways = (run_certified, run_in_bands)
         runs = [run(cloud, hm.Dynamics(alpha, metric), 3, Cpu("outward")) for run in ways]
     assert_same_as_oracle(runs, cloud, metric, alpha, 3)

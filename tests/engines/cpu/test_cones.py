@@ -1,6 +1,7 @@
 """Directions in cones: whatever is dropped for many at once, the contest is that of everybody."""
 
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -59,9 +60,11 @@ def test_each_direction_is_in_one_cone_and_cones_are_narrow():
     units, order = np.column_stack([on_a_sphere(20_000, 3), np.ones((20_000, 2))]), np.arange(20_000)
     before = units.copy()
     starts = sort_into_cones(units, order, 500)
-    assert np.array_equal(np.sort(order), np.arange(20_000)) and np.array_equal(units, before[order])
-    assert np.diff(starts).max() <= 500 and np.diff(starts).min() > 0
-    assert np.median([np.ptp(units[a:b, :3], axis=0).max() for a, b in zip(starts, starts[1:], strict=False)]) < 0.6
+    assert np.array_equal(np.sort(order), np.arange(20_000))
+    assert np.array_equal(units, before[order])
+    assert np.diff(starts).max() <= 500
+    assert np.diff(starts).min() > 0
+    assert np.median([np.ptp(units[a:b, :3], axis=0).max() for a, b in pairwise(starts)]) < 0.6
 
 
 @pytest.mark.parametrize("points", [on_a_sphere(2000, 3), np.random.default_rng(2).standard_normal((2000, 4))])

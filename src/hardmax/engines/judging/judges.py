@@ -206,6 +206,8 @@ class _Proving:
             few = self._worth_asking([asked[row] for row in rows], contenders)
             for row, some in zip(rows.tolist(), few, strict=True):
                 sets[row], lead = self._truth.furthest(asked[row], some, now)
+                if lead is None and len(some) < len(contenders):  # they tie: who comes next is not among them
+                    _, lead = self._truth.furthest(asked[row], contenders, now)
                 leads.append(np.inf if lead is None else float(lead * self._lead_unit))
         return Choices.of_arrays(sets), min(leads)
 
