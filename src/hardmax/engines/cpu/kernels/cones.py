@@ -102,7 +102,7 @@ def _radius(units, start, end, centre):
             distance += (units[i, k] - centre[k]) ** 2
         square = distance if distance > square else square
     # A unit vector is off by a few roundings, and so is a distance.
-    return np.sqrt(square) * (1 + 2.0**-40) + 8 * _UNIT
+    return np.sqrt(square) * (1 + 2.0**-40 + 4 * len(centre) * _UNIT) + 8 * _UNIT
 
 
 @njit
