@@ -167,9 +167,10 @@ class Truth:
 
     def along(self, place: Whole) -> Whole:
         """The metric, up to a positive factor, times a place."""
-        if self._metric is None:
+        metric = self._dynamics.metric_integers
+        if metric is None:
             return place
-        return Whole([sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator)
+        return Whole([sum(map(mul, row, place.numerators)) for row in metric], place.denominator)
 
     def furthest(self, along: Whole, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
         """Those of some points that lie furthest along a direction, and their lead over the next."""
