@@ -15,8 +15,10 @@ from hardmax.engines.floats.contest import Contest
 
 # The outermost points are sorted first; the others only if some direction asks for them.
 _FIRST_SORTED = 4096
-# Directions that are tried first: if so few of the outermost points settle few of them, all are searched in cones.
-_TRIED, _TRIED_POINTS = 256, 1024
+# Directions that are tried first: if the outermost points settle fewer of them than this share, all go into cones.
+_TRIED, _MOST, _MOST_IN_MANY_DIMENSIONS = 256, 0.9, 0.7
+# In more dimensions than this, cones are worth it only where points are at all distances alike.
+_FEW_DIMENSIONS = 4
 
 
 def outward(
@@ -27,12 +29,19 @@ def outward(
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)
     along, base = Directions(directions, norms_above(directions), slack), directions @ centre
-    if len(points) > _FIRST_SORTED:
-        few = _Outermost.of(points, radii, min(_FIRST_SORTED, _TRIED_POINTS))
-        if few.settles_few(along, base):
-            return cones(directions, points, slack)
-    contest, left = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED)).hold(along, base)
-    return contest.with_rows(left, cones(directions[left], points, slack[left])) if len(left) else contest
+    few = points.shape[1] <= _FEW_DIMENSIONS
+    top = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED))
+    most = _MOST if few else _MOST_IN_MANY_DIMENSIONS
+    if len(points) > _FIRST_SORTED and top.share_settled(along, base) < most:
+        return cones(directions, points, slack)
+    contest, left = top.hold(along, base)
+    if not len(left):
+        return contest
+    if few:
+        return contest.with_rows(left, cones(directions[left], points, slack[left]))
+    rest, none = _Outermost.of(points, radii, len(points)).hold(along.rows(left), base[left])
+    assert not len(none)
+    return contest.with_rows(left, rest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +64,10 @@ class _Outermost:
         reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding) + rounding * size
         return cls(order, Shells(in_blocks(points[order]), count, reach))
 
-    def settles_few(self, directions: Directions, base: np.ndarray) -> bool:
-        """Whether these points settle fewer than half of a sample of the directions."""
+    def share_settled(self, directions: Directions, base: np.ndarray) -> float:
+        """How many of a sample of the directions these points settle."""
         tried = np.arange(0, len(base), max(1, len(base) // _TRIED))
-        return 2 * len(self.hold(directions.rows(tried), base[tried])[1]) > len(tried)
+        return 1 - len(self.hold(directions.rows(tried), base[tried])[1]) / len(tried)
 
     def hold(self, directions: Directions, base: np.ndarray) -> tuple[Contest, np.ndarray]:
         """The contest among these points, and the directions for which points that are not among them might matter.
