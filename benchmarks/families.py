@@ -9,8 +9,8 @@ import sys
 from collections.abc import Callable
 
 import numpy as np
-from cpu_peers import blocked
-from harness import Timing, compare, record
+import torch
+from harness import Job, Timing, compare, record
 
 import hardmax as hm
 
@@ -69,11 +69,17 @@ CLOUDS: dict[str, tuple[Callable[[], np.ndarray], np.ndarray | None]] = {
 }
 
 
+def one_layer(points: np.ndarray) -> Job:
+    """Who is furthest, in torch: products in blocks, and their maxima."""
+    tensor = torch.from_numpy(points)
+    return lambda: [(block @ tensor.T).max(dim=1).indices for block in tensor.split(1024)]
+
+
 def measure(name: str, rounds: int = 3) -> list[Timing]:
     """The limit of a cloud beside one layer of the peer."""
     make, metric = CLOUDS[name]
     points, dynamics = make(), hm.Dynamics("1/2", metric)
-    contestants = {PEER: blocked(points), "hardmax, the limit": lambda: hm.limit(points, dynamics)}
+    contestants = {PEER: one_layer(points), "hardmax, the limit": lambda: hm.limit(points, dynamics)}
     return compare(f"{name}: the limit", PEER, contestants, rounds=rounds, once=[PEER])
 
 
