@@ -25,8 +25,6 @@ from hardmax.tokens.batches import Cloud
 from hardmax.tokens.points import merge
 
 HALF = hm.Dynamics("1/2")
-# The interpreter computes with numpy, which warns where a GPU goes on with inf and nan.
-pytestmark = pytest.mark.filterwarnings("ignore:.*(overflow|invalid value|All-NaN).*:RuntimeWarning")
 FUSED = {"enable_fp_fusion": True}  # as in `argmax`
 
 

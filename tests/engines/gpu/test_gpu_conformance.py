@@ -31,8 +31,6 @@ from hardmax.runs.walking import run_points
 from hardmax.tokens.batches import read_batch
 from hardmax.tokens.points import merge
 
-# The interpreter computes with numpy, which warns where a GPU goes on with inf and nan.
-pytestmark = pytest.mark.filterwarnings("ignore:.*(overflow|invalid value|All-NaN).*:RuntimeWarning")
 ENGINES = (GpuWalker(Gpu(DEVICE)), ExactWalker(by_all_scores))
 
 
