@@ -87,3 +87,29 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     for layer in range(4):
         assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
+
+
+def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(monkeypatch):
+    monkeypatch.setattr(arena, "_FEWEST_POINTS", 0)
+    rng = np.random.default_rng(0)
+    corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    places = np.concatenate([corners, rng.uniform(-0.9, 0.9, (60, 2))])
+    follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
+    waits = follows.copy()
+    waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
+    kwargs = {"multiplicities": np.ones(64, dtype=np.int64), "places": places, "errors": np.zeros(64), "worst": 0.0}
+    now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
+    turns = np.linspace(0, 2 * np.pi, 720)
+    looks = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for choices, layers, left in ((waits, 12, 24), (follows, 1, 4), (follows, 3, 4)):
+        now = now.after_layers(Choices.of_single(choices), layers)
+        assert len(now) == left
+        scores = now.everybody() @ looks.T
+        gone = np.setdiff1d(np.arange(64), now.members)
+        assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
+        assert now.suffices(looks, np.full(720, now.lead * 0.99))
+        assert not now.suffices(looks, np.full(720, now.lead * 1.01))
+        slack = np.full(720, 1e-15)
+        contest = now.hold(hm.Cpu("all"), looks, slack, np.zeros(720, dtype=np.int64))
+        assert (scores[contest.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
+        assert contest.gap <= now.lead * (1 + 1e-12)

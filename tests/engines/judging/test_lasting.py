@@ -1,0 +1,39 @@
+"""Several ties at once: the closed form holds up to the first change of any of them."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+
+import hardmax as hm
+
+
+def overtaken(place: str) -> list[list[str]]:
+    """Token 2 ties tokens 0 and 1 on its way to their middle (1, 0, 0); token 3, further along that, catches up.
+
+    It is at (place, 0, -1), and level at the t with place (1 - t/2) - 3 t/10 = 1 - t/2.
+    """
+    return [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], [place, "0", "-1"]]
+
+
+def beside(first: list[list[str]], second: list[list[str]]) -> oracle.Cloud:
+    """Two clouds in spaces at right angles: neither sees the other, since its own scores are positive."""
+    nothing = ["0"] * 3
+    rows = [row + nothing for row in first] + [nothing + row for row in second]
+    return [[Fraction(text) for text in row] for row in rows]
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+@pytest.mark.parametrize("places", [("11/10", "6/5"), ("6/5", "11/10"), ("6/5", "6/5"), ("9/10", "6/5"), ("6/5", "1")])
+def test_of_two_ties_that_end_the_earlier_ends_first(places, arithmetic):
+    cloud, alpha = beside(*map(overtaken, places)), Fraction(1, 10)
+    run = hm.simulate(cloud, hm.Dynamics(alpha), layers=20, arithmetic=arithmetic)
+    walked = list(oracle.walk(cloud, alpha, None, 20))
+    for layer, (_, sets) in enumerate(walked):
+        assert [set(several.tolist()) for several in run.attended(layer)] == sets
+    truth = np.array(walked[20][0], dtype=np.float64)
+    assert np.abs(run.at(20) - truth).max() <= 1e-12
+    # 6/5 is level at t = 1/2, 11/10 at t = 2/7, the others never.
+    level = {8 if place == "6/5" else 14 for place in places if Fraction(place) > 1}
+    assert set(run.decided_at) == {0} | level
