@@ -97,9 +97,9 @@ def is_equivalent(mutant: Mutant) -> bool:
 
 
 def tests_of(mutant: Mutant) -> list[str]:
-    """The tests of the room that its file is in, fast ones first."""
+    """The doctests of its file and the tests of the room that it is in, fast ones first."""
     rooms = [room for room in LISTS["tests"] if mutant["file"].startswith(f"src/hardmax/{room}")]
-    return LISTS["tests"][max(rooms, key=len)]
+    return [mutant["file"], *LISTS["tests"][max(rooms, key=len)]]
 
 
 def run_tests(tree: Path, tests: list[str], cold: bool = False) -> tuple[str, str]:

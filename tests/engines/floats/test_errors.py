@@ -1,4 +1,4 @@
-"""How far floats can be from the truth: errors measured in fractions, against what is promised, which is hardly more."""
+"""How far floats can be from the truth: errors measured in fractions, against what is promised and hardly more."""
 
 from fractions import Fraction
 
