@@ -87,11 +87,11 @@ def draw(seed: int) -> Iterator[Mutant]:
 
 
 def is_equivalent(mutant: Mutant) -> bool:
-    """Whether it is listed: by file and line, and by what the line becomes if not all its changes are equivalent."""
+    """Whether its line is listed, and what the line becomes, if not all its mutants are equivalent."""
     return any(
         mutant["file"].endswith(entry["file"])
-        and mutant["old"].strip() == entry["line"]
-        and mutant["new"].strip() in entry.get("becomes", [mutant["new"].strip()])
+        and mutant["old"].strip() in entry["lines"]
+        and mutant["new"].strip() in entry.get("become", [mutant["new"].strip()])
         for entry in LISTS["equivalent"]
     )
 
