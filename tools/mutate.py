@@ -1,8 +1,8 @@
 """Mutation testing: do the tests notice an operator or a number that is wrong?
 
-`make mutate N=300 SEED=1` draws mutants of cosmic-ray at random, and runs the tests of its room on each, in a copy of
-the tree. `mutants.toml` says which files, which tests, and which mutants are equivalent. Not drawn are these, those
-in annotations and messages, and those that are type errors at once: bit operators for arithmetic, `is` for `<`.
+`make mutate N=300 SEED=1` draws mutants of cosmic-ray at random and runs the tests of their room on each, in a copy of
+the tree. `mutants.toml` says which files, which tests, and which mutants are equivalent. Not drawn are these, those in
+annotations and messages, and those that are type errors at once: bit operators for arithmetic, `is` for `<`.
 """
 
 import argparse
@@ -29,10 +29,9 @@ from pathlib import Path
 from typing import Any
 
 Mutant = dict[str, Any]  # file, line (where the change begins), old and new (whole lines), operator
-
 ROOT = Path(__file__).parents[1]
 LISTS = tomllib.loads((ROOT / "tools/mutants.toml").read_text(encoding="utf-8"))
-SECONDS = 300  # for one mutant
+SECONDS = 300  # of processor time, for one mutant
 _TYPE_ERRORS = re.compile(r"_(Add|Sub|Mul|Div|FloorDiv|Mod|Pow)_(.Shift|Bit.*)|_(Eq|NotEq|LtE?|GtE?)_Is(Not)?")
 
 
@@ -75,25 +74,17 @@ def draw(seed: int) -> Iterator[Mutant]:
                 old, new = (text.splitlines() for text in texts)
                 changes = [each for each in SequenceMatcher(None, old, new).get_opcodes() if each[0] != "equal"]
                 (_, first, _, new_first, _), (_, _, last, _, new_last) = changes[0], changes[-1]
-                lines = "\n".join(old[first:last]), "\n".join(new[new_first:new_last])
-                mutant = {
-                    "file": path.relative_to(ROOT).as_posix(),
-                    "line": first + 1,
-                    "old": lines[0],
-                    "new": lines[1],
-                }
+                mutant = {"file": path.relative_to(ROOT).as_posix(), "line": first + 1, "operator": name}
+                mutant |= {"old": "\n".join(old[first:last]), "new": "\n".join(new[new_first:new_last])}
                 if not is_equivalent(mutant):
-                    yield mutant | {"operator": name.removeprefix("core/")}
+                    yield mutant
 
 
 def is_equivalent(mutant: Mutant) -> bool:
     """Whether its line is listed, and what the line becomes, if not all its mutants are equivalent."""
-    return any(
-        mutant["file"].endswith(entry["file"])
-        and mutant["old"].strip() in entry["lines"]
-        and mutant["new"].strip() in entry.get("become", [mutant["new"].strip()])
-        for entry in LISTS["equivalent"]
-    )
+    old, new = mutant["old"].strip(), mutant["new"].strip()
+    entries = [each for each in LISTS["equivalent"] if mutant["file"].endswith(each["file"]) and old in each["lines"]]
+    return any(new in each.get("become", [new]) for each in entries)
 
 
 def tests_of(mutant: Mutant) -> list[str]:
@@ -104,7 +95,7 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 def run_tests(tree: Path, tests: list[str], cold: bool = False) -> tuple[str, str]:
     """Run tests up to the first that fails: how it ended, and by which. If `cold`, all kernels are compiled anew."""
-    limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]  # of processor time: the machine may be busy
+    limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]  # the machine may be busy with other things
     command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         ours = {"PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1", "HARDMAX_MUTANT": "1"}
@@ -128,7 +119,7 @@ def try_out(tree: Path, mutant: Mutant) -> Mutant:
     source, first, old = path.read_text(encoding="utf-8"), mutant["line"] - 1, mutant["old"].splitlines()
     lines = source.splitlines()
     if lines[first : first + len(old)] != old:
-        sys.exit(f"{mutant['file']}:{first + 1} has changed since the mutant was drawn")
+        return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
     lines[first : first + len(old)] = mutant["new"].splitlines()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
     outcome, by = run_tests(tree, tests_of(mutant), cold="kernels" in path.parts)
@@ -139,14 +130,15 @@ def try_out(tree: Path, mutant: Mutant) -> Mutant:
 def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
     """Results as they come. First the tests run on the sources as they are, which also has numba compile kernels."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
-        trees = [Path(folder, str(number)) for number in range(jobs)]
+        trees, free = [Path(folder, str(number)) for number in range(jobs)], queue.SimpleQueue[Path]()
         for part in ("src", "tests", "pyproject.toml"):
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
-        rooms = {" ".join(tests): tests for tests in map(tests_of, mutants)}
+        rooms: dict[str, list[str]] = {}
+        for file, *tests in map(tests_of, mutants):
+            rooms.setdefault(" ".join(tests), [*tests]).append(file)
         for outcome, by in pool.map(lambda tests: run_tests(trees[0], tests), rooms.values()):
             if outcome != "survived":
-                sys.exit(f"the tests fail on the sources as they are: {by}")
-        free = queue.SimpleQueue[Path]()
+                sys.exit(f"the tests must pass on the sources as they are: {by}")
         for tree in trees:
             free.put(tree if tree.exists() else shutil.copytree(trees[0], tree))
 
@@ -183,14 +175,18 @@ def main() -> None:
         found.append(each)
         with results.open("a") as file:
             file.write(json.dumps(each) + "\n")
-        print(f"{len(found)}/{len(mutants)} {each['outcome']}, {each['seconds']} s: {each['file']}:{each['line']}")
-        print(f"  - {each['old'].strip()}\n  + {each['new'].strip()}\n  {each['by']}", flush=True)
-    outcomes = Counter(each["outcome"] for each in found if not is_equivalent(each))
-    for each in found:
-        if each["outcome"] == "survived" and not is_equivalent(each):
-            print(f"survived: {each['file']}:{each['line']}\n  - {each['old'].strip()}\n  + {each['new'].strip()}")
-    killed, total = outcomes.total() - outcomes["survived"], outcomes.total()
+        print(f"{len(found)}/{len(mutants)} {told(each)}", flush=True)
+    counted = [each for each in found if not is_equivalent(each)]
+    outcomes = Counter(each["outcome"] for each in counted)
+    print("", *(told(each) for each in counted if each["outcome"] not in ("killed", "timeout")), sep="\n")
+    killed, total = outcomes["killed"] + outcomes["timeout"], len(counted)
     print(f"{killed} of {total} killed ({killed / max(total, 1):.1%}), {outcomes['timeout']} of them by the clock.")
+
+
+def told(mutant: Mutant) -> str:
+    """A mutant and what became of it."""
+    place = f"{mutant['outcome']} after {mutant['seconds']} s: {mutant['file']}:{mutant['line']} {mutant['by']}"
+    return f"{place}\n  - {mutant['old'].strip()}\n  + {mutant['new'].strip()}"
 
 
 if __name__ == "__main__":
