@@ -94,12 +94,16 @@ def tests_of(mutant: Mutant) -> list[str]:
 
 
 def run_tests(tree: Path, tests: list[str], cold: bool = False) -> tuple[str, str]:
-    """Run tests up to the first that fails: how it ended, and by which. If `cold`, all kernels are compiled anew."""
+    """Run tests up to the first that fails: how it ended, and by which.
+
+    If `cold`, kernels are compiled anew, with checked indices: one out of bounds often does no harm that shows.
+    """
     limited = ["sh", "-c", f'ulimit -t {SECONDS}; exec "$@"', "sh"]  # the machine may be busy with other things
     command = [*limited, sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider", *tests]
     with tempfile.TemporaryDirectory() as fresh, Path(fresh, "output").open("w+") as output:
         ours = {"PYTHONPATH": str(tree / "src"), "PYTHONDONTWRITEBYTECODE": "1", "HARDMAX_MUTANT": "1"}
-        environment = os.environ | ours | {"OMP_NUM_THREADS": "1"} | ({"NUMBA_CACHE_DIR": fresh} if cold else {})
+        compiling = {"NUMBA_CACHE_DIR": fresh, "NUMBA_BOUNDSCHECK": "1"} if cold else {}
+        environment = os.environ | ours | {"OMP_NUM_THREADS": "1"} | compiling
         process = subprocess.Popen(command, cwd=tree, env=environment, stdout=output, stderr=output, process_group=0)
         with suppress(subprocess.TimeoutExpired):
             process.wait(4 * SECONDS)
@@ -122,7 +126,7 @@ def try_out(tree: Path, mutant: Mutant) -> Mutant:
         return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
     lines[first : first + len(old)] = mutant["new"].splitlines()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    outcome, by = run_tests(tree, tests_of(mutant), cold="kernels" in path.parts)
+    outcome, by = run_tests(tree, tests_of(mutant), cold="kernels" in mutant["file"])
     path.write_text(source, encoding="utf-8")
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
@@ -133,10 +137,8 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         trees, free = [Path(folder, str(number)) for number in range(jobs)], queue.SimpleQueue[Path]()
         for part in ("src", "tests", "pyproject.toml"):
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
-        rooms: dict[str, list[str]] = {}
-        for file, *tests in map(tests_of, mutants):
-            rooms.setdefault(" ".join(tests), [*tests]).append(file)
-        for outcome, by in pool.map(lambda tests: run_tests(trees[0], tests), rooms.values()):
+        rooms = {(*tests_of(each)[1:], "kernels" in each["file"]) for each in mutants}
+        for outcome, by in pool.map(lambda room: run_tests(trees[0], list(room[:-1]), room[-1]), sorted(rooms)):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {by}")
         for tree in trees:
