@@ -81,10 +81,15 @@ def draw(seed: int) -> Iterator[Mutant]:
 
 
 def is_equivalent(mutant: Mutant) -> bool:
-    """Whether its line is listed, and what the line becomes, if not all its mutants are equivalent."""
-    old, new = mutant["old"].strip(), mutant["new"].strip()
-    entries = [each for each in LISTS["equivalent"] if mutant["file"].endswith(each["file"]) and old in each["lines"]]
-    return any(new in each.get("become", [new]) for each in entries)
+    """Whether it is listed, as `file: line` or, where not all mutants of a line are equivalent, `file: line => new`."""
+    for row in (row for reason in LISTS["equivalent"].values() for row in reason.splitlines()):
+        file, _, change = row.partition(": ")
+        # Blanks and comments do not count.
+        old, _, new = ("".join(part.split()) for part in change.partition("=>"))
+        was, becomes = ("".join(mutant[key].split("#")[0].split()) for key in ("old", "new"))
+        if mutant["file"].endswith(file) and old == was and new in ("", becomes):
+            return True
+    return False
 
 
 def tests_of(mutant: Mutant) -> list[str]:
