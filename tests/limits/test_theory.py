@@ -299,3 +299,24 @@ def test_margins_are_the_smallest_growth_of_a_norm_and_the_smallest_retreat_of_t
         retreats += [(old - new) / longest for old, new in zip(*reach, strict=True)]
     assert theorem._norms_grow(evidence).margin == pytest.approx(float(min(growth)))
     assert theorem._hull_shrinks(evidence).margin == pytest.approx(float(min(retreats)))
+
+
+def test_what_is_an_equality_is_off_by_nothing_and_what_fails_or_is_silent_has_no_margin():
+    lim = hm.limit(hm.clouds.nonleader_clusters(), HALF)
+    exact = {one.claim for one in hm.check_theorem(lim) if one.margin == 0}
+    assert exact >= {
+        "each leader sits on its vertex after finitely many layers",
+        "these points lie on the boundary of K",
+        "a limit that is no vertex is the projection of 0 onto a face",
+        "once a leader, always a leader",
+    }
+    silent = [one for one in hm.check_theorem(hm.limit([[1, 0], [0, 0]], HALF)) if one.verdict == SILENT]
+    assert silent
+    assert all(one.margin is None for one in silent)
+    assert all(one.to_dict()["margin"] is None for one in silent)
+
+
+def test_a_distance_that_is_met_exactly_is_met():
+    lim = hm.limit([[1], [3]], hm.Dynamics(1))  # 2 away at first, half as far after each layer
+    assert [lim.layers_to(eps) for eps in (3, 2, "1.999", 1, "0.999", "1/4")] == [0, 0, 1, 1, 2, 3]
+    assert [lim.distance_to_limit(layer) for layer in range(4)] == [2, 1, 0.5, 0.25]

@@ -80,9 +80,11 @@ def test_from_each_block_on_nobody_is_further_out_than_its_reach(count):
         assert Fraction(reach) <= Fraction(float(furthest) ** 0.5) * HARDLY + size / 2**38
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 3), (128, 4), (300, 7)])
-def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n, d):
-    points = cloud(5, n, d)
+@pytest.mark.parametrize(
+    ("n", "d", "size"), [(1, 3, 1.0), (2, 1, 1.0), (2, 1, 3.0), (128, 4, 1.0), (300, 7, 1.0), (20, 3, 2.0**-530)]
+)
+def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n, d, size):
+    points = cloud(5, n, d) * size
     tiles = _Tiles.of(points)
     rounded, centre = tiles.rounded, tiles.centre
     assert np.array_equal(np.unique(rounded.order), np.arange(n))
@@ -99,8 +101,10 @@ def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n,
         assert length <= Fraction(float(rounded.reaches[tile])) ** 2
         assert float(length) ** 0.5 + float(reach_of_centre) ** 0.5 <= tiles.size * (1 + 1e-15)
     # Half a byte off in every coordinate is the most, up to rounding.
-    assert (rounded.errors <= rounded.scales * np.sqrt(d) / 2 * (1 + 1e-9) + rounded.reaches * 2.0**-44).all()
-    vectors = cloud(6, 9, d)
+    assert (
+        rounded.errors <= rounded.scales * np.sqrt(d) / 2 * (1 + 1e-9) + rounded.reaches * 2.0**-44 + 2.0**-478
+    ).all() or size < 1
+    vectors = cloud(6, 9, d) * size
     asked = _Directions.of(vectors, np.arange(9)[::-1], tiles, np.zeros(9))
     as_bytes = asked.rounded.packed.transpose(0, 2, 1, 3).reshape(12, -1)[:, :d]
     for place, i in enumerate(asked.rounded.order.tolist()):
@@ -109,8 +113,10 @@ def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n,
         assert exact_square(vector, told) <= Fraction(float(asked.rounded.errors[place])) ** 2
         length = exact_square(vector, [0] * d)
         assert length <= Fraction(float(asked.rounded.lengths[place])) ** 2
-        derived = (2 * d + 8) * Fraction(1, 2**53) * Fraction(float(length) ** 0.5) * Fraction(tiles.size)
-        assert derived * (1 - Fraction(1, 2**50)) <= Fraction(float(asked.rounding[place])) <= derived * HARDLY
+        if size >= 1:
+            derived = (2 * d + 8) * Fraction(1, 2**53) * Fraction(float(length) ** 0.5) * Fraction(tiles.size)
+            assert derived * (1 - Fraction(1, 2**50)) <= Fraction(float(asked.rounding[place])) <= derived * HARDLY
+            assert asked.rounded.errors[place] <= asked.rounded.scales[place] * np.sqrt(d) * 0.51 + 1e-12
     assert (asked.floors == -asked.rounding).all()
 
 

@@ -113,8 +113,17 @@ def test_products_are_exact_or_none():
         exact = [[exact_dot(row, z) for row in matrix.tolist()] for z in numbers.tolist()]
         if found is not None:
             assert [list(map(Fraction, row)) for row in found.tolist()] == exact
-        # Where sums of sizes stay below 2^52 units there is no reason to refuse.
-        assert (found is not None) or bits + 24 + 1 > 52
+        sizes = [[exact_dot(np.abs(row).tolist(), z) for row in matrix] for z in np.abs(numbers).tolist()]
+        largest = max(map(max, sizes)) / (quantum(numbers) * quantum(matrix))
+        assert (found is None) == (largest > 2**53)
+
+
+def quantum(numbers: np.ndarray) -> Fraction:
+    """The largest power of two of which all numbers are whole multiples."""
+    found = Fraction(2**60)
+    while any((Fraction(x) / found).denominator > 1 for x in numbers.ravel().tolist()):
+        found /= 2
+    return found
 
 
 def test_numbers_whose_squares_underflow_or_overflow_do_not_fit():
