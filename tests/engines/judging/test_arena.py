@@ -102,7 +102,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
     turns = np.linspace(0, 2 * np.pi, 720)
     looks = np.stack([np.cos(turns), np.sin(turns)], axis=1)
-    for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 6)):
+    for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
         now = now.after_layers(Choices.of_single(choices), layers)
         assert len(now) == left
         scores = now.everybody() @ looks.T
