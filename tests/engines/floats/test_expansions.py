@@ -115,7 +115,7 @@ def test_products_are_exact_or_none():
             assert [list(map(Fraction, row)) for row in found.tolist()] == exact
         sizes = [[exact_dot(np.abs(row).tolist(), z) for row in matrix] for z in np.abs(numbers).tolist()]
         largest = max(map(max, sizes)) / (quantum(numbers) * quantum(matrix))
-        assert (found is None) == (largest > 2**53)
+        assert (found is None) == (largest >= 2**53)
 
 
 def quantum(numbers: np.ndarray) -> Fraction:
