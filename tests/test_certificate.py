@@ -695,3 +695,14 @@ COSTS = {
 def test_what_a_check_costs_is_known(name, monkeypatch):
     document = LONG if name == "long" else EXAMPLES[name]
     assert tuple(least(document, budget, monkeypatch) for budget in ("WORK", "ROOM")) == COSTS[name]
+
+
+def test_sets_that_are_listed_again_though_they_have_not_changed_are_refused():
+    document = copy.deepcopy(EXAMPLES["late leader"])
+    assert document["settled_at"] > 0
+    first, *others = document["attended"]
+    for layer in range(document["settled_at"] + 1):
+        listed = [first, {"from": layer, "sets": first["sets"]}, *others]
+        verdict = verify(signed(document | {"attended": listed}))
+        assert not verdict
+        assert verdict.reason.startswith("attended: ")
