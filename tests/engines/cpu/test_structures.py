@@ -5,11 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardmax.engines.cpu.kernels.balls import GROUP
 from hardmax.engines.cpu.kernels.outward import WIDTH
 from hardmax.engines.cpu.searches import rounded as module
-from hardmax.engines.cpu.searches.balls import Balls, in_blocks, sorted_within
-from hardmax.engines.cpu.searches.outward import _Outermost
+from hardmax.engines.cpu.searches.cones import in_blocks
+from hardmax.engines.cpu.searches.outward import _Outermost, _sorted_within
 from hardmax.engines.cpu.searches.rounded import _Directions, _sample, _Tiles
 from hardmax.engines.floats.bounds import norms_above
 
@@ -25,24 +24,6 @@ def exact_square(a, b) -> Fraction:
     return sum(((Fraction(x) - Fraction(y)) ** 2 for x, y in zip(a, b, strict=True)), Fraction(0))
 
 
-@pytest.mark.parametrize(("seed", "n", "d"), [(0, 1, 2), (1, 70, 1), (2, 600, 3)])
-def test_every_point_is_in_its_ball_and_balls_are_hardly_larger_than_they_must_be(seed, n, d):
-    points = cloud(seed, n, d)
-    balls = Balls.around(points)
-    size = Fraction(float(np.abs(points).max()))
-    assert np.array_equal(np.sort(balls.order), np.arange(n))
-    assert balls.places.points == n
-    for around, width in ((balls.places.narrow, WIDTH), (balls.places.wide, WIDTH * GROUP)):
-        assert len(around.radii) == -(-n // width)
-        for ball, radius in enumerate(around.radii.tolist()):
-            members = points[balls.order[ball * width : (ball + 1) * width]].tolist()
-            centre = around.centres[:, ball].tolist()
-            assert np.allclose(centre, np.mean(members, axis=0), rtol=1e-12)
-            furthest = max(exact_square(place, centre) for place in members)
-            assert furthest <= Fraction(radius) ** 2 <= 2 * furthest * HARDLY + (size / 2**38) ** 2
-            assert Fraction(radius) ** 2 <= (Fraction(float(furthest) ** 0.5) * HARDLY + size / 2**39) ** 2
-
-
 def test_points_stand_in_blocks_coordinate_by_coordinate_and_zeros_after_the_last():
     points = cloud(3, 2 * WIDTH + 5, 3)
     blocks = in_blocks(points)
@@ -54,7 +35,7 @@ def test_points_stand_in_blocks_coordinate_by_coordinate_and_zeros_after_the_las
 
 
 def test_groups_are_brought_into_order_one_by_one():
-    found = sorted_within(np.array([5, 3, 9, 1, 0, 2]), np.array([0, 2, 2, 6]))
+    found = _sorted_within(np.array([5, 3, 9, 1, 0, 2]), np.array([0, 2, 2, 6]))
     assert found.indices.tolist() == [3, 5, 0, 1, 2, 9]
     assert found.offsets.tolist() == [0, 2, 2, 6]
 
