@@ -38,9 +38,12 @@ unit: .venv/ready
 coverage: .venv/ready
 	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
 
-# Breaks the code in some hundred ways, one at a time, and asks the tests whether they notice.
+# Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
+N ?= 300
+SEED ?= 0
 mutate: .venv/ready
-	$(BIN)/python mutations/run.py
+	$(BIN)/pip install --quiet --editable '.[mutate]'
+	$(BIN)/python tools/mutate.py --count $(N) --seed $(SEED)
 
 # Adversarial problems against integers, over an hour of them; `make soak SOAK="--seconds 600 --start 7000"` for some.
 # Before them the property tests, with many times as many examples as `make test` takes.

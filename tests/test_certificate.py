@@ -659,3 +659,50 @@ def test_the_checker_imports_nothing_but_the_standard_library():
 def test_a_verdict_is_as_true_as_it_accepts():
     assert bool(hardmax.verify(EXAMPLES["line"])) is True
     assert bool(hardmax.verify({})) is False
+
+
+def least(document: Document, budget: str, monkeypatch: pytest.MonkeyPatch) -> int:
+    """The smallest budget of one kind with which a certificate is not given up, where the other kind is boundless."""
+    for name in ("WORK", "ROOM"):
+        monkeypatch.setattr(checker, name, 10**30)
+    low, high = 0, 10**9
+    while high - low > 1:
+        middle = (low + high) // 2
+        monkeypatch.setattr(checker, budget, middle)
+        low, high = (low, middle) if verify(document) else (middle, high)
+    return high
+
+
+LONG = certified(
+    rational("123456789012345678901/7 3", "-5 1/1000000000000000003", "1 -2", "1/9 1/11", "-1 1/3", "0 0"),
+    Fraction(999983, 2),
+    rational("2 1/10000000000000061", "1/10000000000000061 3"),
+)
+# People are told what effort means: what a check is reckoned to cost does not change unnoticed.
+COSTS = {
+    "line": (159_176, 5_940),
+    "square": (256_540, 9_900),
+    "turned": (321_382, 11_880),
+    "late leader": (530_856, 15_840),
+    "repeated": (500_354, 13_860),
+    "metric": (290_678, 9_900),
+    "cube": (667_004, 27_720),
+    "long": (496_076, 19_440),
+}
+
+
+@pytest.mark.parametrize("name", COSTS)
+def test_what_a_check_costs_is_known(name, monkeypatch):
+    document = LONG if name == "long" else EXAMPLES[name]
+    assert tuple(least(document, budget, monkeypatch) for budget in ("WORK", "ROOM")) == COSTS[name]
+
+
+def test_sets_that_are_listed_again_though_they_have_not_changed_are_refused():
+    document = copy.deepcopy(EXAMPLES["late leader"])
+    assert document["settled_at"] > 0
+    first, *others = document["attended"]
+    for layer in range(document["settled_at"] + 1):
+        listed = [first, {"from": layer, "sets": first["sets"]}, *others]
+        verdict = verify(signed(document | {"attended": listed}))
+        assert not verdict
+        assert verdict.reason.startswith("attended: ")

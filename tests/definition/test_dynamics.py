@@ -63,3 +63,10 @@ def test_a_metric_of_the_wrong_size_is_refused():
         hm.simulate([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]), layers=1)
     with pytest.raises(hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"):
         hm.step([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]))
+
+
+def test_a_metric_is_shown_in_full_while_its_numbers_are_short():
+    shown = hm.Dynamics(1, [["1/3", 0], [0, "0.123456789"]])._repr_html_()
+    assert "1/3" in shown
+    assert "≈0.1235" in shown
+    assert "≈0.3" not in shown

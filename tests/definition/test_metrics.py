@@ -82,3 +82,30 @@ def test_the_same_metric_in_floats_and_in_texts_makes_the_same_dynamics():
     assert hash(floats) == hash(texts)
     assert floats != hm.Dynamics(1)
     assert floats != hm.Dynamics(1, [[0.5, 0], [0, "2.1"]])
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 24])
+@pytest.mark.parametrize("tiny", [Fraction(2) ** -k for k in (0, 20, 40, 52, 60, 80)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_floats_and_a_few_products_of_integers_decide_without_elimination(size, tiny, sign, monkeypatch):
+    def refuse(rows):
+        raise AssertionError("the pivots were asked for")
+
+    monkeypatch.setattr(metrics, "_pivots_are_positive", refuse)
+    lower = np.random.default_rng(size).integers(-1, 2, (size, size))
+    table = with_pivots([Fraction(1)] * (size - 1) + [sign * tiny], lower)
+    assert positive_definite(table) == (sign > 0)
+
+
+def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_not():
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 8):
+        for _ in range(60):
+            root = rng.standard_normal((n, n))
+            table = root @ root.T + np.diag(rng.choice([1e-17, 1e-3, -1e-17, -1e-3], n))
+            table = (table + table.T) / 2
+            exact = metrics._pivots_are_positive(metrics._whole(table).tolist())
+            assert exact or not metrics._is_proved(table)
+            assert not exact or metrics._is_proved(table + np.eye(n) * 1e-3)
+            refuted = metrics._is_refuted(metrics._whole(table), table, np.zeros(n, dtype=int))
+            assert refuted == (not exact)

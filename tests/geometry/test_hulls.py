@@ -163,3 +163,16 @@ def test_an_outline_of_a_segment_is_its_ends_and_of_a_solid_is_refused():
 def test_bad_points_are_refused_in_one_line():
     with pytest.raises(InputError, match=r"^`points` must be finite: token 1 is"):
         hull([[1.0], [float("inf")]])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_points_within_edges_and_facets_are_no_vertices_wherever_rounding_puts_them(seed):
+    grid = np.array([[x, y, z] for x in (-1, 0, 1) for y in (-1, 0, 1) for z in (-1, 0, 1)], dtype=float)
+    rng = np.random.default_rng(seed)
+    # Further out than Qhull forgives, but not than `resolution` does.
+    grid[np.abs(grid).sum(axis=1) < 3] *= 1 + 2e-13 * (seed % 2)
+    turned = grid @ shapes.turn(3, seed) * 10.0 ** rng.uniform(-3, 3) + rng.standard_normal(3) * (seed % 4 > 1)
+    found = hull(turned)
+    corners = np.flatnonzero(np.abs(grid).sum(axis=1) > 2.5)
+    assert list(found.vertices) == corners.tolist()
+    assert sorted(map(len, found.facets)) == [4] * 6

@@ -172,3 +172,9 @@ def test_a_chase_is_seen_once_three_layers_are_walked(layers):
     lim = hm.limit(CORNERS, hm.Dynamics(1, QUARTER_TURN, any_metric=True), at_most=layers)
     assert (lim.cycle is not None) == (layers >= 2)
     assert ("repeat with period 1" in lim.stopped) == (layers >= 2)
+
+
+def test_of_repeated_tokens_that_chase_one_another_the_first_is_named():
+    run = made_up([4] * 6)
+    run.points.of_token = np.array([1, 0, 0, 1])
+    assert cycle_of(run).chase == (1, 0)

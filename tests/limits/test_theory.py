@@ -253,3 +253,70 @@ def test_trap_more_float_layers_are_not_more_converged():
     shallow, deep = (hm.simulate(cloud, hm.Dynamics(1), layers=k, arithmetic="float").at(k)[4] for k in (30, 400))
     limit = hm.limit(cloud, hm.Dynamics(1)).points[4]
     assert np.linalg.norm(shallow - limit) < 1e-8 < 0.9 < np.linalg.norm(deep - limit)
+
+
+def evidence_of(cloud, dynamics: hm.Dynamics, *false: list[list[int]]) -> theorem.Evidence:
+    """What is known of a cloud, or would be if its layers were these."""
+    evidence = theorem.Evidence(theorem._exact_limit(hm.limit(cloud, dynamics).run, 50))
+    if false:
+        evidence.clouds = [theorem.IntegerCloud(rows, 1) for rows in false]
+    return evidence
+
+
+FALSE = {
+    "a token that is as long elsewhere": ([[1, 0], [-2, -1], [3, 3]], [[0, 1], [-2, -1], [3, 3]]),
+    "a token that is shorter": ([[2, 0], [-2, -1], [3, 3]], [[1, 0], [-2, -1], [3, 3]]),
+}
+
+
+@pytest.mark.parametrize("layers", FALSE.values(), ids=FALSE)
+def test_a_token_that_moves_without_growing_is_told(layers):
+    seen = theorem._norms_grow(evidence_of([[1, 0], [-2, -1], [3, 3]], HALF, *layers))
+    assert (seen.verdict, seen.detail) == (FAILS, "point 0 moved without growing")
+
+
+def test_a_token_further_out_than_any_before_is_told():
+    layers = [[1, 0], [-2, -1], [3, 3]], [[4, 0], [-2, -1], [3, 3]]
+    assert theorem._hull_shrinks(evidence_of([[1, 0], [-2, -1], [3, 3]], HALF, *layers)).verdict == FAILS
+
+
+@pytest.mark.parametrize("metric", [None, [[2, 1], [1, 3]]])
+def test_margins_are_the_smallest_growth_of_a_norm_and_the_smallest_retreat_of_the_hull(metric):
+    cloud = [[Fraction(x, 3) for x in row] for row in ([3, 1], [-6, 2], [1, 1], [2, -5], [-1, -1])]
+    evidence = evidence_of(cloud, hm.Dynamics("1/2", metric))
+    path = [path for path, _ in oracle.walk(cloud, Fraction(1, 2), metric, max(evidence.layers))]
+    path = [path[layer] for layer in evidence.layers]
+
+    def looks(tokens):
+        return [oracle.apply(metric, z) for z in tokens]
+
+    growth, retreats = [], []
+    for before, after in pairwise(path):
+        norms = [[oracle.dot(y, z) for y, z in zip(looks(some), some, strict=True)] for some in (before, after)]
+        growth += [(new - old) / old for old, new in zip(*norms, strict=True) if new != old]
+        reach = [[max(oracle.dot(y, z) for z in some) for y in looks(before)] for some in (before, after)]
+        longest = max(map(abs, reach[0]))
+        retreats += [(old - new) / longest for old, new in zip(*reach, strict=True)]
+    assert theorem._norms_grow(evidence).margin == pytest.approx(float(min(growth)))
+    assert theorem._hull_shrinks(evidence).margin == pytest.approx(float(min(retreats)))
+
+
+def test_what_is_an_equality_is_off_by_nothing_and_what_fails_or_is_silent_has_no_margin():
+    lim = hm.limit(hm.clouds.nonleader_clusters(), HALF)
+    exact = {one.claim for one in hm.check_theorem(lim) if one.margin == 0}
+    assert exact >= {
+        "each leader sits on its vertex after finitely many layers",
+        "these points lie on the boundary of K",
+        "a limit that is no vertex is the projection of 0 onto a face",
+        "once a leader, always a leader",
+    }
+    silent = [one for one in hm.check_theorem(hm.limit([[1, 0], [0, 0]], HALF)) if one.verdict == SILENT]
+    assert silent
+    assert all(one.margin is None for one in silent)
+    assert all(one.to_dict()["margin"] is None for one in silent)
+
+
+def test_a_distance_that_is_met_exactly_is_met():
+    lim = hm.limit([[1], [3]], hm.Dynamics(1))  # 2 away at first, half as far after each layer
+    assert [lim.layers_to(eps) for eps in (3, 2, "1.999", 1, "0.999", "1/4")] == [0, 0, 1, 1, 2, 3]
+    assert [lim.distance_to_limit(layer) for layer in range(4)] == [2, 1, 0.5, 0.25]

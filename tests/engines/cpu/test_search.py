@@ -155,3 +155,15 @@ def test_in_the_plane_a_lead_over_whom_nobody_scored_is_not_forgotten():
     directions = np.tile([[0.0, 1.0]], (200, 1))
     truth = 1 - points[points[:, 1] < 1, 1].max()
     assert SEARCHES["plane"](directions, points, np.full(200, 1e-9)).gap == pytest.approx(truth, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["rounded", "outward"])
+def test_the_smallest_lead_is_found_though_it_is_large_and_of_a_single_row(name):
+    # Along seven axes the furthest lead by more than 9, along the last one by 5: over a point that bytes rule out.
+    rng = np.random.default_rng(0)
+    points = np.concatenate([10 * np.eye(8), -10 * np.eye(8), 5 * np.eye(8)[-1:], rng.uniform(-0.5, 0.5, (900, 8))])
+    directions = np.eye(8)[np.arange(400) % 7] * rng.uniform(1, 1.1, (400, 1))
+    for row in (5, 100, 301):
+        asked = directions.copy()
+        asked[row] = 1.09 * np.eye(8)[-1]
+        assert SEARCHES[name](asked, points, np.full(400, 1e-9)).gap == pytest.approx(1.09 * 5, rel=1e-9)

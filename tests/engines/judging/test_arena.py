@@ -87,3 +87,56 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     for layer in range(4):
         assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-12])
+def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(size, monkeypatch):
+    monkeypatch.setattr(arena, "_FEWEST_POINTS", 0)
+    rng = np.random.default_rng(0)
+    corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    places = np.concatenate([corners, [[0.99999, 0.0]], rng.uniform(-0.9, 0.9, (59, 2))]) * size
+    follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
+    waits = follows.copy()
+    waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
+    kwargs = {"multiplicities": np.ones(64, dtype=np.int64), "places": places, "errors": np.zeros(64), "worst": 0.0}
+    now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
+    turns = np.linspace(0, 2 * np.pi, 720)
+    looks = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
+        now = now.after_layers(Choices.of_single(choices), layers)
+        assert len(now) == left
+        scores = now.everybody() @ looks.T
+        gone = np.setdiff1d(np.arange(64), now.members)
+        assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
+        assert now.suffices(looks, np.full(720, now.lead * 0.99))
+        assert not now.suffices(looks, np.full(720, now.lead * 1.01))
+        slack = np.full(720, 1e-15)
+        contest = now.hold(hm.Cpu("all"), looks, slack, np.zeros(720, dtype=np.int64))
+        assert (scores[contest.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
+        assert contest.gap <= now.lead * (1 + 1e-12)
+
+
+def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds():
+    rng = np.random.default_rng(1)
+    places, errors = rng.standard_normal((6, 2)), rng.uniform(1e-12, 1e-11, 6)
+    kwargs = {"multiplicities": np.ones(6, dtype=np.int64), "places": places, "errors": errors, "worst": 2e-11}
+    now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
+    norms = np.linalg.norm(places, axis=1)
+    longest = norms.max()
+    step = 7 * 2.0**-53
+    single = np.array([1, 1, 4, 0, 4, 2])
+    later = now.after_layers(Choices.of_single(single), 2)
+    wished = np.maximum(errors, errors[single]) + step * np.maximum(norms, norms[single])
+    assert later.errors == pytest.approx(wished, rel=1e-5)
+    assert (later.errors > wished).all()
+    assert later.worst == pytest.approx(2e-11 + step * longest, rel=1e-5)
+    assert later.layer == 2
+    ties = [[1], [1], [0, 4, 5], [0], [4], [2, 3]]
+    tied = now.after_layers(Choices.of_lists(ties), 1)
+    mean = 4 * 2.0**-53 * longest
+    firsts = np.array([several[0] for several in ties])
+    wished = np.maximum(errors, errors[firsts]) + step * np.maximum(norms, norms[firsts])
+    wished[[2, 5]] = errors.max() + step * longest + mean
+    assert tied.errors == pytest.approx(wished, rel=1e-5)
+    assert tied.worst == pytest.approx(2e-11 + step * longest + mean, rel=1e-5)
+    assert tied.places[2] == pytest.approx((places[2] + places[[0, 4, 5]].mean(axis=0)) / 2)

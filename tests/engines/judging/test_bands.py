@@ -1,9 +1,18 @@
 """Contests in bands of sizes: who attends to whom is the truth, whatever the sizes."""
 
+from fractions import Fraction
+
 import numpy as np
+import oracle
 import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax.engines.floats.bounds import SlackFactors, norms_above
+from hardmax.engines.floats.contest import score_all
+from hardmax.engines.floats.metric import float_metric
 from hardmax.engines.judging import bands
 
 HALF = hm.Dynamics("1/2")
@@ -88,3 +97,41 @@ def test_the_directions_of_tokens_next_to_nothing_are_not_lost_to_underflow(metr
     assert "bands" in run.decided_by[0]
     for layer in range(3):
         assert run.attended(layer).tolist() == truth.attended(layer).tolist()
+
+
+def exact_scores(points: np.ndarray, places: np.ndarray, metric) -> list[list[Fraction]]:
+    """<A x, z> for all of these, in fractions."""
+    rows = [[Fraction(x) for x in row] for row in places.tolist()]
+    looks = [oracle.apply(metric, [Fraction(x) for x in row]) for row in points.tolist()]
+    return [[oracle.dot(look, row) for row in rows] for look in looks]
+
+
+@settings(max_examples=examples(800))
+@given(st.integers(0, 2**32 - 1))
+def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 14)), int(rng.integers(1, 4))
+    places = rng.integers(-4, 5, (n, d)) * 2.0 ** rng.integers(-9, 10, (n, 1)).astype(float)
+    matrix = np.diag(np.arange(1, d + 1)) if rng.random() < 0.5 else None
+    metric = float_metric(hm.Dynamics(1, matrix))
+    errors = np.full(n, 0.0 if rng.random() < 0.5 else 2.0**-30)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bands, "_WIDTH", 2.0 ** int(rng.integers(1, 8)))
+        own = places[::2], errors[::2]
+        factors = SlackFactors.of(d, metric)
+        contest = bands.hold_in_bands(score_all, own, places, errors, metric, factors)
+    exact_metric = None if metric.matrix is None else [[Fraction(x) for x in row] for row in metric.matrix.tolist()]
+    scores = exact_scores(own[0], places, exact_metric)
+    sizes = norms_above(places)
+    for row, (some, score) in enumerate(zip(contest.choices(), scores, strict=True)):
+        best, found = max(score), set(some.tolist())
+        assert {j for j, value in enumerate(score) if value == best} <= found
+        if not own[0][row].any():
+            assert found == set(range(n))
+            continue
+        # Nobody is a contender who trails by more than all that can be wrong with either.
+        doubt = 8 * factors.slack(sizes[::2][row : row + 1], errors[:1], float(sizes.max()), errors[0])[0]
+        assert all(best - score[j] <= Fraction(float(doubt)) for j in found)
+        assert (row in contest.contested) == (len(found) > 1)
+        assert contest.winners[row] in found
+    assert contest.by[0] == "bands"
