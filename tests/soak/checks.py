@@ -44,6 +44,8 @@ def judge(problem: Problem) -> Outcome:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)
+            # Interpreted, kernels for a GPU compute with numpy, which warns where a GPU goes on with inf.
+            warnings.filterwarnings("ignore", category=RuntimeWarning, module="triton.runtime.interpreter")
             _judge(problem, outcome)
     except Exception as error:
         at = traceback.extract_tb(error.__traceback__)[-1]
