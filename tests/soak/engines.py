@@ -42,7 +42,7 @@ CHANGES = (64, 65, 181, 182, 724, 725, 2047, 2048, 2049, 4096, 4097, 8192, 8193)
 METRICS: tuple[Walker, ...] = (
     Walker("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
     *by_every_search("processor", AT_METRICS, AT_METRICS),
-    Walker("balls", "outward", FEW, AT_METRICS),
+    Walker("cones", "outward", FEW, AT_METRICS),
     Walker("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
     Walker("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
     Walker("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
