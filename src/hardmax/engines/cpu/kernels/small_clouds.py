@@ -92,8 +92,8 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
         share = powers[rules.layers - layer] if for_ever else 1.0
         if share != 1.0:
             move(room.points, room.moved, count, room.chosen[0], share)
-        # Also where the share is 1 by rounding: the true tokens have moved.
-        error += more
+        if for_ever:  # also where the share is 1 by rounding: the true tokens have moved
+            error += more
         outcome.settled[b] = layer if for_ever or layer == UNDECIDED else WALKED
         outcome.errors[b] = error
         for p in range(count):
