@@ -71,12 +71,13 @@ def gpu_lines() -> list[str]:
 
 
 def gpu_line(work: str, rows: list[dict[str, str]]) -> str:
-    mine = float(rows[0]["milliseconds"]) / 1e3
-    times = [(row["peer"], float(row["ratio"])) for row in rows]
-    beside = ", ".join(f"{peer} {duration(mine * ratio)} (**{number(ratio)}×**)" for peer, ratio in times)
+    # Peers race in groups, in each of which ours has a time of its own.
+    times = [(row["peer"], float(row["milliseconds"]) / 1e3, float(row["ratio"])) for row in rows]
+    beside = ", ".join(f"{peer} {duration(mine * ratio)} (**{number(ratio)}×**)" for peer, mine, ratio in times)
+    ours = " to ".join(dict.fromkeys(duration(mine) for mine in sorted(mine for _, mine, _ in times)))
     work = re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", work)
     device = rows[0]["machine"].removeprefix("NVIDIA ").split()[0]
-    return f"| {work}, {device} | {duration(mine)} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
+    return f"| {work}, {device} | {ours} | {beside} | {checked(rows[0])}{rows[0]['disagreements']} |"
 
 
 def target_table() -> str:
