@@ -14,9 +14,8 @@ import hardmax
 ROOT = Path(__file__).parents[1]
 SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 PROJECT = SETTINGS["project"]
-EXTRAS = {
-    name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in ("bench", "release", "dev")
-}
+OURS = ("bench", "mutate", "release", "dev")
+EXTRAS = {name: wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in OURS}
 # Where what is installed is not called as it is imported.
 MODULES = {"python-flint": "flint", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
 PART_OF = {"mpl_toolkits": "matplotlib"}

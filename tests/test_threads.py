@@ -192,7 +192,7 @@ def test_where_no_more_threads_can_be_started_those_that_were_are_waited_for(sta
     done = []
 
     class Crowded(ThreadPoolExecutor):
-        def submit(self, *arguments):
+        def submit(self, *arguments):  # pyright: ignore[reportIncompatibleMethodOverride]
             if starting == len(done_by):
                 raise RuntimeError("can't start new thread")
             done_by.append(super().submit(*arguments))

@@ -57,6 +57,8 @@ class Dynamics:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
             return NotImplemented
+        if self.matrix is None or other.matrix is None:
+            return self.alpha == other.alpha and self.matrix is other.matrix
         return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)
 
     def __hash__(self) -> int:

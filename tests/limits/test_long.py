@@ -36,6 +36,7 @@ def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(a
 @pytest.mark.parametrize("alpha", ["1/5000", "1e-6", "1e-12"])
 def test_a_limit_with_a_long_event_answers_at_once(alpha):
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), at_most=10**13)
+    assert lim.settled_at is not None
     assert float(Fraction(alpha)) * lim.settled_at == pytest.approx(1.335, abs=1e-3)
     assert lim.to_dict()["layers_to_1e-6"] == lim.layers_to("1e-6")
     for eps in EPS:
@@ -82,8 +83,9 @@ def test_a_checker_that_gives_up_names_the_effort_that_all_layers_need():
     proof = hm.limit(OVERTAKEN, hm.Dynamics("1/200")).certificate
     verdict = hm.verify(proof, effort=0.02)
     assert not verdict.decided
-    needed = int(re.search(r"effort=(\d+)", verdict.reason)[1])
+    (needed,) = map(int, re.findall(r"effort=(\d+)", verdict.reason))
     assert needed == 1
     assert hm.verify(proof, effort=needed)
     reason = hm.verify(json.loads(endless()), effort=0.01).reason
-    assert int(re.search(r"effort=(\d+)", reason)[1]) > 10**20
+    (needed,) = map(int, re.findall(r"effort=(\d+)", reason))
+    assert needed > 10**20

@@ -66,7 +66,7 @@ def test_products_with_a_metric_are_given_only_where_nothing_is_rounded():
 
 
 def assert_attended_as_defined(tokens, dynamics: hm.Dynamics) -> None:
-    wished = hm.attended(tokens, dynamics).tolist()
+    (wished,) = (sets.tolist() for sets in hm.attended([tokens], dynamics))
     assert hm.simulate(tokens, dynamics, layers=0).attended(0).tolist() == wished
     batch = hm.simulate([tokens, tokens], dynamics, layers=0)
     assert [run.attended(0).tolist() for run in batch] == [wished, wished]

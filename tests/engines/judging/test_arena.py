@@ -106,6 +106,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         now = now.after_layers(Choices.of_single(choices), layers)
         assert len(now) == left
         scores = now.everybody() @ looks.T
+        assert now.members is not None
         gone = np.setdiff1d(np.arange(64), now.members)
         assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
         assert now.suffices(looks, np.full(720, now.lead * 0.99))

@@ -35,7 +35,7 @@ def test_attended_sets_of_neighbours_are_the_true_ones_at_every_layer(seed, metr
 @given(st.integers(0, 2**32 - 1))
 def test_the_two_furthest_are_never_ruled_out(seed):
     rng = np.random.default_rng(seed)
-    n, m, d = rng.integers(2, 60), rng.integers(1, 8), rng.integers(1, 5)
+    n, m, d = (int(rng.integers(*span)) for span in ((2, 60), (1, 8), (1, 5)))
     scale = 10 ** int(rng.integers(0, 60))
 
     def integers(rows: int) -> np.ndarray:
