@@ -47,6 +47,8 @@ class Frame:
         if metric.matrix is None or self.error:
             return self
         exponents = np.where(reach > 0.0, np.frexp(reach)[1], _NOWHERE)
+        if 4.0 ** np.ptp(exponents) <= _WORTH:  # axes of like reach: units of their own gain no more than their spread
+            return self
         scaled, longest = metric.on_axes(exponents), float(norms_above(self.numbers).max())
         bound = Fraction(_WORTH * len(reach) * (scaled.norm + scaled.error)) / scaled.scale
         if not np.isfinite(scaled.error) or Fraction(metric.norm) / metric.scale * Fraction(longest) ** 2 <= bound:
