@@ -136,3 +136,12 @@ def test_numbers_whose_squares_underflow_or_overflow_do_not_fit():
     assert not squares_fit(np.array([1.0, 2.0**451]))
     assert not squares_fit(np.array([1.0, -(2.0**-451)]))
     assert not squares_fit(np.array([-(2.0**451), 0.0]))
+
+
+def test_what_is_left_of_a_sum_that_cancels_leads():
+    near = 1 + 2.0**-52  # its square is 1 + 2^-51, and 2^-104 that rounding takes
+    parts, count = np.zeros(8), 0
+    for a, b in ((2.0**-160, 1.0), (-(2.0**-104), 1.0), (-(1 + 2.0**-51), 1.0), (near, near)):
+        count = add_product(a, b, parts, count)
+    assert parts[count - 1] == 0
+    assert leading_part(parts, count) == 2.0**-160
