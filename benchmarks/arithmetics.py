@@ -9,7 +9,7 @@ import numpy as np
 from harness import compare, record
 
 import hardmax as hm
-from hardmax.engines.exact import integers
+from hardmax._exact import argmax as integers
 
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import oracle

@@ -10,8 +10,7 @@ from unittest.mock import patch
 import numpy as np
 from numba import njit, prange
 
-from hardmax.engines.cpu.kernels.rounded import _CHECKED, TASK, TILE
-from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, largest_products
+from hardmax._float.rounded import _CHECKED, GROUP, ROWS, TASK, TILE, largest_products
 
 Place = tuple[ModuleType, str]
 

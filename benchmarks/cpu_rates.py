@@ -10,8 +10,7 @@ import numpy as np
 import torch
 from numba import njit, prange
 
-from hardmax.engines.cpu.kernels.rounded import TILE
-from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP, largest_products
+from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, largest_products
 
 TILES_IN_CACHE = 4
 

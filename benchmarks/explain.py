@@ -14,9 +14,9 @@ import numpy as np
 from harness import CIRCUMSTANCES, add_rows, circumstances
 from imdb import read
 
+from hardmax._parallel import limited_to
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.shipped import load
-from hardmax.threads import limited_to
 
 COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "median_ms", "median_ms_with_both_ledgers", "median_ms_with_removals")
 COLUMNS += ("largest_gap_by_leader", "largest_gap_by_word", "smallest_logit")

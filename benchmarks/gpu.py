@@ -14,8 +14,7 @@ from gpu_harness import add_rows, compare, matrix_rate, row, time_of
 from gpu_reviews import repeating, reviews
 
 import hardmax as hm
-from hardmax.engines.floats.bounds import SlackFactors
-from hardmax.engines.floats.metric import float_metric
+from hardmax._float.bounds import SlackFactors, float_metric
 
 HALF = hm.Dynamics("1/2")
 SAMPLE = 4096

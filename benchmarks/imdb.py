@@ -25,11 +25,11 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import RESULTS, read_rows
 
+from hardmax.io import write_whole
 from hardmax.text.evaluation.measuring import Evaluation, evaluate_model
 from hardmax.text.evaluation.standing import measure_inside, measure_standing
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
-from hardmax.tokens.files import write_whole
 from hardmax.train import PRESETS, fit
 
 SEEDS = (0, 1, 2)

@@ -14,13 +14,12 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 import hardmax as hm
-from hardmax.engines.cpu.kernels.rounded import TASK, TILE
-from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP
-from hardmax.engines.cpu.searches import plane as plane_search
-from hardmax.engines.cpu.searches import rounded as rounded_search
-from hardmax.engines.floats.bounds import SlackFactors
-from hardmax.engines.judging import arena
-from hardmax.runs import simulation
+from hardmax import simulation
+from hardmax._float import active_set as arena
+from hardmax._float import plane as plane_search
+from hardmax._float import rounded as rounded_search
+from hardmax._float.bounds import SlackFactors
+from hardmax._float.rounded import GROUP, ROWS, STEP, TASK, TILE
 
 HALF = hm.Dynamics("1/2")
 COLUMNS = (*CIRCUMSTANCES, "of", "what", "value", "unit", "share")

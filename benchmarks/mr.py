@@ -23,7 +23,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.corpora import Corpus, read_corpus
 from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.train import Recipe, fit

@@ -20,7 +20,9 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from hardmax.errors import InputError
+from hardmax._format import EXTRA
+from hardmax._validation import InputError
+from hardmax.io import write_whole
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan
@@ -37,8 +39,6 @@ from hardmax.text.data.corpora import Corpus, read_corpus
 from hardmax.text.knowing.counting import Counted, count_leaders
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.shipped import load
-from hardmax.tokens.files import write_whole
-from hardmax.wording import EXTRA
 
 OWN = ("imdb-2d", "imdb-2d-best", "imdb-16d")
 MOST = 25  # words

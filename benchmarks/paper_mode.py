@@ -18,9 +18,9 @@ import time
 from pathlib import Path
 from typing import Any
 
+from hardmax.io import write_whole
 from hardmax.paper.mode.plan import DIMENSIONS, plan_of
 from hardmax.paper.reviews.stored import read_reviews, write_reviews
-from hardmax.tokens.files import write_whole
 
 RUNS = [f"d{d}-{kind}" for kind in ("paper", "validated") for d in reversed(DIMENSIONS)] + ["d4-exact", "d2-exact"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import oracle
 import pytest
 
-from hardmax.engines.floats.contest import Contest
-from hardmax.runs.trajectory import Trajectory
+from hardmax._float.argmax import ArgmaxResult
+from hardmax.trajectory import Trajectory
 
 
 def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
@@ -33,9 +33,9 @@ def distance(tokens: np.ndarray, expected: oracle.Cloud) -> float:
     return float(max(squares)) ** 0.5
 
 
-def assert_same(one: Contest, other: Contest) -> None:
+def assert_same(one: ArgmaxResult, other: ArgmaxResult) -> None:
     assert np.array_equal(one.contested, other.contested)
-    assert all(np.array_equal(a, b) for a, b in zip(one.contenders, other.contenders, strict=True))
+    assert all(np.array_equal(a, b) for a, b in zip(one.candidates, other.candidates, strict=True))
     clear = np.setdiff1d(np.arange(len(one.winners)), one.contested)
     assert np.array_equal(one.winners[clear], other.winners[clear])
     assert one.gap == pytest.approx(other.gap, rel=1e-9, abs=1e-300)

@@ -172,10 +172,10 @@ def matrices(d: int, entries: SearchStrategy[Fraction] = whole) -> SearchStrateg
 
 def spd_metrics(d: int) -> SearchStrategy[Matrix | None]:
     """Symmetric positive definite matrices; `None` is the identity."""
-    stretches = st.sampled_from([Fraction(text) for text in ("1", "2", "1/2", "3", "1/10")])
+    phases = st.sampled_from([Fraction(text) for text in ("1", "2", "1/2", "3", "1/10")])
     return st.one_of(
         st.none(),
-        tokens(d, stretches).map(diagonal),
+        tokens(d, phases).map(diagonal),
         st.just(tridiagonal(d)),
         matrices(d).map(gram),
         matrices(d, ratios).map(gram),

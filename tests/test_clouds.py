@@ -11,7 +11,7 @@ import oracle
 import pytest
 
 from hardmax import clouds
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 HALF = Fraction(1, 2)
 SIZES = {"polygon": {"sides": 5}, "grid": {"side": 3}} | {
@@ -73,19 +73,19 @@ def test_changing_a_cloud_leaves_the_next_one_alone():
 
 def test_a_turned_square_keeps_its_ties():
     cloud = clouds.square(inside=[(0.5, 0.0)])
-    sets = oracle.attended_sets(exactly(clouds.turned(cloud)))
+    sets = oracle.attended_sets(exactly(clouds.rotated(cloud)))
     assert sets == oracle.attended_sets(exactly(cloud))
     assert sets[4] == {0, 3}
 
 
 def test_turning_leaves_further_coordinates_and_the_given_cloud_alone():
     cloud = np.array([[Fraction(5), Fraction(0), Fraction(7)]])
-    assert clouds.turned(cloud).tolist() == [[3, 4, 7]]
+    assert clouds.rotated(cloud).tolist() == [[3, 4, 7]]
     assert cloud.tolist() == [[5, 0, 7]]
 
 
 def test_a_turned_turn_has_the_angle_twice():
-    assert clouds.turned(clouds.turned([[1, 0]])).tolist() == [[Fraction(-7, 25), Fraction(24, 25)]]
+    assert clouds.rotated(clouds.rotated([[1, 0]])).tolist() == [[Fraction(-7, 25), Fraction(24, 25)]]
 
 
 @pytest.mark.parametrize("sides", [3, 4, 5, 6, 7, 8, 12, 100])
@@ -172,7 +172,7 @@ def test_every_name_is_explained():
         (lambda: clouds.gaussian(3, 2, seed=None), "`seed` must be"),  # pyright: ignore
         (lambda: clouds.square(inside=[(1, 2, 3)]), r"`inside` must hold tokens \(x, y\) of the plane"),
         (lambda: clouds.square(inside=5), "`inside` must be a table"),
-        (lambda: clouds.turned([[1.0]]), "`cloud` must have tokens of dimension 2 or more"),
+        (lambda: clouds.rotated([[1.0]]), "`cloud` must have tokens of dimension 2 or more"),
     ],
 )
 def test_what_cannot_be_made_is_refused_in_one_line(make, words):

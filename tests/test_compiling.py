@@ -12,7 +12,7 @@ import pytest
 from warmed import Server, Started
 
 import hardmax
-from hardmax.kernel_sources import kernel_sources
+from hardmax._compile import kernel_sources
 
 PACKAGE = Path(hardmax.__file__).parent
 
@@ -22,7 +22,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 
 CONSTANT = 1
 
@@ -39,7 +39,7 @@ def generated(typingctx):
     return types.int64(), lambda context, builder, signature, args: ir.Constant(ir.IntType(64), 1000)
 """
 KERNEL = """
-from hardmax.compiling import njit
+from hardmax._compile import njit
 from hardmax.kernels.helpers import CONSTANT, called, generated, inlined
 
 @njit
@@ -251,7 +251,7 @@ def test_kernels_are_compiled_in_one_way_only():
 
 
 def test_whatever_is_compiled_is_a_kernel_source():
-    using = {path for path, names in imported_by_all().items() if "hardmax.compiling.njit" in names}
+    using = {path for path, names in imported_by_all().items() if "hardmax._compile.njit" in names}
     using |= {path for path in imported_by_all() if taken_of_numba(path) & EXTENSIONS}
     assert len(using) > 10
     assert using <= SOURCES

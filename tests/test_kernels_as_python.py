@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax import compiling
-from hardmax.engines.cpu.search import ONLY_IN, SEARCHES
+from hardmax import _compile as compiling
+from hardmax._float.search import ONLY_IN, SEARCHES
 
 TEXTS = [
     "",
@@ -74,7 +74,7 @@ def test_without_numba_all_is_as_compiled_kernels_have_it(monkeypatch):
 
 FIRST = """
 import time, numpy as np, hardmax as hm
-from hardmax.engines.floats.bounds import norms_above
+from hardmax._float.bounds import norms_above
 norms_above(np.ones((1, 2)))  # numba is imported, and a kernel compiled
 cloud, text = hm.clouds.square(inside=[(0.5, 0)]), "An awful script, but the cast is great."
 model = hm.load("imdb-2d")
@@ -96,7 +96,7 @@ def test_with_nothing_compiled_a_little_work_takes_less_than_a_second_whatever_w
 def test_every_search_can_be_the_first_thing_that_is_asked_for():
     code = """
 import numpy as np, hardmax as hm
-from hardmax.engines.machines import Cpu
+from hardmax.engines import Cpu
 cloud = np.random.default_rng(0).standard_normal((12, {dimension}))
 print(hm.simulate(cloud, hm.Dynamics("1/2"), layers=2, engine=Cpu("{search}")).leaders.tolist())
 """
@@ -146,7 +146,7 @@ ADVERSARIAL = """
 import sys
 sys.path.insert(0, sys.argv[1])
 from hardmax import compiling
-from hardmax.engines.floats.kernels.furthest import mark_furthest
+from hardmax._float.kernels import mark_furthest
 from soak.checks import judge
 from soak.problems import problem
 from soak.quick import QUICK

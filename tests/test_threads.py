@@ -12,8 +12,8 @@ import pytest
 from effort import some
 
 import hardmax as hm
-from hardmax import threads
-from hardmax.threads import limited_to, share_out, threads_now
+from hardmax import _parallel as threads
+from hardmax._parallel import limited_to, parallel_for, threads_now
 
 HALF = hm.Dynamics("1/2")
 
@@ -30,7 +30,7 @@ def test_every_task_is_done_once(count, tasks, pause):
         done.extend(range(first, last))
 
     with limited_to(count):
-        share_out(work, tasks, ("given",))
+        parallel_for(work, tasks, ("given",))
     assert sorted(done) == list(range(tasks))
 
 
@@ -45,7 +45,7 @@ def test_threads_take_part_where_there_is_much_to_do():
             threading.Event().wait(0.001)
 
     with limited_to(2):
-        share_out(work, 100, ())
+        parallel_for(work, 100, ())
     assert len(seen) == 2
 
 
@@ -59,7 +59,7 @@ def test_what_goes_wrong_in_a_thread_is_told_and_the_rest_is_left():
             raise KeyboardInterrupt
 
     with limited_to(3), pytest.raises(KeyboardInterrupt):
-        share_out(work, 10_000, ())
+        parallel_for(work, 10_000, ())
     assert len(done) < 1000
 
 
@@ -137,11 +137,11 @@ def test_a_child_of_a_fork_starts_threads_of_its_own():
     code = (
         "import os, threading, time, warnings\n"
         "warnings.simplefilter('ignore', DeprecationWarning)\n"
-        "from hardmax.threads import limited_to, share_out\n"
+        "from hardmax._parallel import limited_to, parallel_for\n"
         "def count():\n"
         "    who = set()\n"
         "    def work(first, last): time.sleep(0.05 * (last - first)); who.add(threading.get_ident())\n"
-        "    with limited_to(2): share_out(work, 10, ())\n"
+        "    with limited_to(2): parallel_for(work, 10, ())\n"
         "    return len(who)\n"
         "assert count() == 2\n"
         "child = os.fork()\n"
@@ -207,7 +207,7 @@ def test_where_no_more_threads_can_be_started_those_that_were_are_waited_for(sta
     done_by: list = []
     with Crowded(4) as pool, limited_to(4):
         monkeypatch.setattr(threads, "_pool", lambda: pool)
-        share_out(work, 64, ())
+        parallel_for(work, 64, ())
         assert sorted(done) == list(range(64))
 
 
@@ -221,7 +221,7 @@ def test_no_call_does_more_than_a_moment_of_work(count):
         threading.Event().wait(0.001 * (last - first))
 
     with limited_to(count):
-        share_out(work, 400, ())
+        parallel_for(work, 400, ())
     assert longest <= 110  # a tenth of a second, and what clocks are off
 
 

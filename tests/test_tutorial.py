@@ -13,7 +13,7 @@ import pytest
 
 import hardmax as hm
 from hardmax import text
-from hardmax.limits.clusters import Clusters
+from hardmax._clusters import Clusters
 from hardmax.text import Corpus, Tokeniser, Vocabulary, encode, plant
 from hardmax.train import Recipe
 
@@ -31,7 +31,7 @@ SHOWN = {
 # What people give, and seldom look at; errors; and what is met beyond the tutorial.
 NOT_SHOWN = {
     *("AfterLayers", "Every", "FirstOf", "LastOnly", "Record", "Settled", "Stop", "TieSlack"),
-    *("Cpu", "Gpu", "Machine", "InputError", "Analysis", "Corpus", "Encoded"),
+    *("Cpu", "Gpu", "Engine", "InputError", "Analysis", "Corpus", "Encoded"),
 }
 
 

@@ -16,10 +16,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax.checking import short, truth_value, whole_number
-from hardmax.errors import InputError
-from hardmax.tokens.batches import read_table
-from hardmax.tokens.rationals import fits_float64, to_fractions
+from hardmax._tokens.batches import read_table
+from hardmax._tokens.rationals import fits_float64, to_fractions
+from hardmax._validation import InputError, check_bool, check_int, shorten
 
 Seed: TypeAlias = int | np.random.Generator
 
@@ -106,9 +105,9 @@ def polygon(sides: int, midpoints: bool = False) -> np.ndarray:
     >>> polygon(6, midpoints=True).shape
     (12, 2)
     """
-    sides = whole_number(sides, "`sides`", at_least=3, at_most=LARGEST_CLOUD)
+    sides = check_int(sides, "`sides`", at_least=3, at_most=LARGEST_CLOUD)
     vertices = _unit_circle(sides)
-    if not truth_value(midpoints, "`midpoints`"):
+    if not check_bool(midpoints, "`midpoints`"):
         return vertices
     return np.concatenate([vertices, (vertices + np.roll(vertices, -1, axis=0)) / 2])
 
@@ -138,10 +137,10 @@ def grid(side: int, d: int = 2) -> np.ndarray:
     >>> grid(2).tolist()
     [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]
     """
-    side, d = whole_number(side, "`side`", at_least=1), whole_number(d, "`d`", at_least=1)
+    side, d = check_int(side, "`side`", at_least=1), check_int(d, "`d`", at_least=1)
     # side^d itself may have more digits than memory holds.
     if max(side, d) > LARGEST_GRID or d * math.log2(side) > math.log2(LARGEST_GRID) + 1e-9:
-        came = f"{short(side)}^{short(d)}"
+        came = f"{shorten(side)}^{shorten(d)}"
         raise InputError(
             f"`side`^`d` must be at most {LARGEST_GRID}, not {came} tokens. Make one smaller.",
             argument="side",
@@ -156,11 +155,11 @@ def lattice(n: int, d: int, span: int = 2, seed: Seed = 0) -> np.ndarray:
     >>> bool(np.all(np.abs(lattice(100, 3)) <= 2))
     True
     """
-    span = whole_number(span, "`span`", at_least=1, at_most=2**53)
+    span = check_int(span, "`span`", at_least=1, at_most=2**53)
     return _generator(seed).integers(-span, span, _shape(n, d), endpoint=True).astype(np.float64)
 
 
-def turned(cloud: Any) -> np.ndarray:
+def rotated(cloud: Any) -> np.ndarray:
     """The cloud, exactly, after the rotation ((3/5, -4/5), (4/5, 3/5)) of its first two coordinates.
 
     Ties stay ties, but no float holds fifths: this is where comparing floats goes wrong.
@@ -204,7 +203,7 @@ def named(name: str, **options: Any) -> np.ndarray:
     maker = MAKERS.get(name.replace("-", "_")) if isinstance(name, str) else None
     if maker is None:
         names = ", ".join(NAMES).replace("_", "-")
-        raise InputError(f"`name` must be one of {names}, not {short(name)}.")
+        raise InputError(f"`name` must be one of {names}, not {shorten(name)}.")
     taken = inspect.signature(maker).parameters
     missing = [option for option, about in taken.items() if about.default is about.empty and option not in options]
     wrong = [option for option in options if option not in taken]
@@ -231,10 +230,10 @@ def _unit_circle(parts: int) -> np.ndarray:
 
 
 def _shape(n: int, d: int) -> tuple[int, int]:
-    n, d = whole_number(n, "`n`", at_least=1), whole_number(d, "`d`", at_least=1)
+    n, d = check_int(n, "`n`", at_least=1), check_int(d, "`d`", at_least=1)
     if n * d > LARGEST_CLOUD:
         raise InputError(
-            f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {short(n)} * {short(d)}. Make one smaller.",
+            f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {shorten(n)} * {shorten(d)}. Make one smaller.",
             argument="n",
             also=("`d`",),
         )
@@ -243,7 +242,5 @@ def _shape(n: int, d: int) -> tuple[int, int]:
 
 def _generator(seed: Seed) -> np.random.Generator:
     return (
-        seed
-        if isinstance(seed, np.random.Generator)
-        else np.random.default_rng(whole_number(seed, "`seed`", at_least=0))
+        seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     )

@@ -15,14 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.attended_sets import AttendedSets, Choices
-from hardmax.checking import instance, short, truth_value
-from hardmax.errors import InputError
-from hardmax.markup import card, note, table
-from hardmax.metrics import check_positive_definite, check_square, check_symmetric, is_metric
-from hardmax.tokens.batches import Cloud, Ragged, read_batch, read_table, restore
-from hardmax.tokens.points import Points, merge
-from hardmax.tokens.rationals import IntegerCloud, Number, read_number
+from hardmax._attended import AttendedSets, Choices
+from hardmax._format import card, note, table
+from hardmax._metric import check_positive_definite, check_square, check_symmetric, is_metric
+from hardmax._tokens.batches import Cloud, Ragged, read_batch, read_table, restore
+from hardmax._tokens.points import Points, merge
+from hardmax._tokens.rationals import IntegerCloud, Number, read_number
+from hardmax._validation import InputError, check_bool, instance, shorten
 
 SHOWN_OF_METRIC, LONGEST_CELL = 8, 8
 
@@ -45,8 +44,8 @@ class Dynamics:
     def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
         step = read_number(alpha, "`alpha`")
         if step <= 0:
-            raise InputError(f"`alpha` must be positive, not {short(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
-        any_metric = truth_value(any_metric, "`any_metric`")
+            raise InputError(f"`alpha` must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
+        any_metric = check_bool(any_metric, "`any_metric`")
         object.__setattr__(self, "alpha", step)
         object.__setattr__(self, "matrix", None if metric is None else _read_metric(metric))
         if not any_metric and self.matrix is not None:

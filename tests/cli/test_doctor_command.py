@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 from command import Command
 
+from hardmax._batch import walk_clouds
+from hardmax._float.rounded import search
 from hardmax.cli.reports import health
-from hardmax.engines.cpu.kernels.rounded import search
-from hardmax.engines.cpu.kernels.small_clouds import walk_clouds
 from hardmax.text.model.kernels.walking import walk_texts
 from hardmax.text.tokens.kernels.encoding import encode_texts
 from hardmax.text.tokens.kernels.reading import read_text
@@ -73,9 +73,9 @@ def test_a_failed_self_check_is_an_exit_code(hardmax: Command, monkeypatch: pyte
 
 
 def test_the_self_check_notices_a_wrong_answer(monkeypatch: pytest.MonkeyPatch):
-    simulate = importlib.import_module("hardmax.runs.simulation").simulate
+    simulate = importlib.import_module("hardmax.simulation").simulate
     monkeypatch.setattr(
-        "hardmax.runs.simulation.simulate",
+        "hardmax.simulation.simulate",
         lambda cloud, dynamics, layers: simulate(cloud, dynamics, layers=layers, arithmetic="float"),
     )
     found = health.self_check()

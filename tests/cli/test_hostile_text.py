@@ -15,10 +15,10 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_evaluate import make_model
 
+from hardmax._format import escape_html, harmless_json, harmless_text, sanitize_line
+from hardmax._validation import InputError
 from hardmax.cli import output
 from hardmax.cli.starting import hush_libraries
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_html, harmless_json, harmless_line, harmless_text
 from hardmax.text.text_model import TextModel
 
 # A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an unseen tag.
@@ -68,9 +68,9 @@ def test_every_control_and_every_mark_of_direction_is_escaped():
     planes = (range(0x3000), range(0xD800, 0x10000), range(0xE0000, 0xE1000))
     everything = " ".join(chr(code) for plane in planes for code in plane)
     assert len(harmful(everything)) > 2000
-    for made_harmless in (harmless_line, harmless_text, harmless_html):
+    for made_harmless in (sanitize_line, harmless_text, escape_html):
         assert harmful(made_harmless(everything)) == []
-    assert "\n" not in harmless_line(everything)
+    assert "\n" not in sanitize_line(everything)
     assert harmful(harmless_json(everything)) == []
     assert json.loads(harmless_json(everything)) == everything
 
@@ -82,8 +82,8 @@ def test_letters_of_all_scripts_stay_as_they_are():
 
 
 def test_what_is_harmless_stays_so():
-    once = harmless_line(EVIL)
-    assert harmless_line(once) == once
+    once = sanitize_line(EVIL)
+    assert sanitize_line(once) == once
 
 
 def test_an_error_is_harmless_wherever_it_is_shown():
@@ -245,7 +245,7 @@ def test_what_libraries_warn_of_is_one_harmless_line(
     hush_libraries()
     warnings.showwarning(UserWarning(f"Glyph 27\n{EVIL}"), UserWarning, "x.py", 1)
     logging.getLogger("matplotlib").warning("created a temporary cache directory %s", EVIL)
-    assert capsys.readouterr().err == f"warning: Glyph 27 {harmless_line(EVIL)}\n"
+    assert capsys.readouterr().err == f"warning: Glyph 27 {sanitize_line(EVIL)}\n"
 
 
 @pytest.mark.parametrize("suffix", ["html", "txt", "json"])
@@ -278,7 +278,7 @@ def test_a_trace_of_our_own_fault_is_harmless(hardmax: Command, monkeypatch: pyt
     def broken(_: str) -> None:
         raise RuntimeError(EVIL)
 
-    monkeypatch.setattr("hardmax.tokens.files.read_cloud", broken)
+    monkeypatch.setattr("hardmax.io.read_cloud", broken)
     for trace in ("", "1"):
         monkeypatch.setenv("HARDMAX_TRACEBACK", trace)
         outcome = hardmax("limit", "-", *HALF)

@@ -50,7 +50,7 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
 def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     written = hardmax("clouds", "nonleader-clusters", "--turn", "--json").out
     document = json.loads(hardmax("limit", "-", *HALF, "--json", stdin=written.encode()).out)
-    lim = limit(clouds.turned(clouds.nonleader_clusters()), Dynamics("1/2"))
+    lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
     assert document["points"] == lim.points.tolist()
     assert document["labels"] == lim.clusters.labels.tolist()
     assert document["leaders"] == lim.leaders.tolist()
@@ -153,10 +153,10 @@ def test_check_in_json_has_the_same_statements(hardmax: Command):
 
 
 def test_a_statement_that_fails_is_exit_code_1(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
-    from hardmax.limits.theorem import FAILS, Statement, TheoremReport
+    from hardmax.theorem import FAILS, Statement, TheoremReport
 
     broken = TheoremReport((Statement("Theorem 1.1", "leaders exist", FAILS, 0.25, "none"),))
-    monkeypatch.setattr("hardmax.limits.theorem.check_theorem", lambda _: broken)
+    monkeypatch.setattr("hardmax.theorem.check_theorem", lambda _: broken)
     outcome = hardmax("limit", "-", *HALF, "--check", stdin=SQUARE)
     assert outcome.code == 1
     assert outcome.out.endswith("Theorem 1.1\tleaders exist\tfails\t0.25\tnone\n")
@@ -298,7 +298,7 @@ def test_an_interruption_ends_quietly_with_130(hardmax: Command, tmp_path: Path,
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hardmax.limits.finding.limit", interrupted)
+    monkeypatch.setattr("hardmax.limits.limit", interrupted)
     outcome = hardmax("limit", "-", *HALF, "-o", tmp_path / "limits.csv", stdin=SQUARE)
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
     assert list(tmp_path.iterdir()) == []

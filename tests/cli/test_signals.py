@@ -28,7 +28,7 @@ def work(first, last):
         say_ready()
         ctypes.CDLL(None).poll(None, 0, 600_000)
     time.sleep(0.01)
-hardmax.certificate.verify = lambda *_, **__: threads.share_out(work, 1000, ())
+hardmax.certificate.verify = lambda *_, **__: threads.parallel_for(work, 1000, ())
 """
 PROGRAM = """
 import ctypes, os, signal, sys, time

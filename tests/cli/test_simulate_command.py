@@ -13,7 +13,7 @@ from command import Command
 from terminal import on_a_terminal
 
 from hardmax import Dynamics, Trajectories, Trajectory, clouds, simulate
-from hardmax.tokens.files import read_cloud
+from hardmax.io import read_cloud
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
@@ -246,7 +246,7 @@ def test_an_interruption_ends_quietly_with_130(hardmax: Command, monkeypatch: py
     def interrupted(_: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("hardmax.tokens.files.read_cloud", interrupted)
+    monkeypatch.setattr("hardmax.io.read_cloud", interrupted)
     outcome = hardmax("simulate", "-", *THIRTY)
     assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
 
@@ -255,7 +255,7 @@ def test_a_fault_of_ours_is_one_line_too(hardmax: Command, monkeypatch: pytest.M
     def broken(_: str) -> None:
         raise RuntimeError("the cat sat\non the keyboard")
 
-    monkeypatch.setattr("hardmax.tokens.files.read_cloud", broken)
+    monkeypatch.setattr("hardmax.io.read_cloud", broken)
     outcome = hardmax("simulate", "-", *THIRTY)
     assert outcome.code == 1
     assert outcome.err.startswith("error: hardmax failed (RuntimeError: the cat sat on the keyboard)")
@@ -273,7 +273,7 @@ def test_a_fault_of_ours_can_be_traced(hardmax: Command, monkeypatch: pytest.Mon
     def broken(_: str) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("hardmax.tokens.files.read_cloud", broken)
+    monkeypatch.setattr("hardmax.io.read_cloud", broken)
     monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
     outcome = hardmax("simulate", "-", *THIRTY)
     assert outcome.code == 1
@@ -282,12 +282,12 @@ def test_a_fault_of_ours_can_be_traced(hardmax: Command, monkeypatch: pytest.Mon
 
 
 def test_a_missing_extra_is_named(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
-    from hardmax.errors import MissingExtra
+    from hardmax._validation import MissingExtra
 
     def missing(_: str) -> None:
         raise MissingExtra("reading clouds of cats", "cats")
 
-    monkeypatch.setattr("hardmax.tokens.files.read_cloud", missing)
+    monkeypatch.setattr("hardmax.io.read_cloud", missing)
     outcome = hardmax("simulate", "-", *THIRTY)
     assert outcome.code == 1
     assert "pip install 'hardmax[cats]'" in outcome.err

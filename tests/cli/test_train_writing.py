@@ -13,7 +13,7 @@ from text.small_models import small_model
 
 pytest.importorskip("torch", reason="the extra `train` is not installed")
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.train.log import Epoch, read_log
 from hardmax.train.writing import CURVE, Target

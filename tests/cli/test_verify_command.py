@@ -9,7 +9,7 @@ from command import Command, Outcome
 from hostile_certificates import HOSTILE, REPEATED, Hostile
 
 from hardmax import Certificate, Dynamics, clouds, limit
-from hardmax.limits.certifying import digest
+from hardmax._certify import digest
 
 # In integers, for which nothing has to be compiled while tests are collected.
 CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact").certificate

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import any_metrics, spd_metrics
 
-from hardmax.attended_sets import AttendedSets, Choices
-from hardmax.metrics import is_metric, positive_definite
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax._attended import AttendedSets, Choices
+from hardmax._metric import is_metric, positive_definite
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 
 
 @st.composite

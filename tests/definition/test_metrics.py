@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax import metrics
-from hardmax.metrics import positive_definite
+from hardmax import _metric as metrics
+from hardmax._metric import positive_definite
 
 TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
 

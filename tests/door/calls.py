@@ -11,9 +11,13 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds
+from hardmax._float.policies import TieSlack
 from hardmax.engines import Cpu, Gpu
-from hardmax.engines.judging.judges import TieSlack
-from hardmax.geometry import affine, cells, extreme, halfspaces, hulls, projection
+from hardmax.geometry import _affine as affine
+from hardmax.geometry import halfspaces, projection
+from hardmax.geometry import halfspaces as cells
+from hardmax.geometry import hull as extreme
+from hardmax.geometry import hull as hulls
 from hardmax.geometry.polytope import Polytope
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
 from hardmax.text.evaluation.standing import measure_inside, measure_standing, share_inside
@@ -83,7 +87,7 @@ def dynamics_calls() -> Iterator[Call]:
     yield _call("Every", hm.Every, m=2, memory_limit=10**9)
     yield _call("LastOnly", hm.LastOnly, memory_limit=10**9)
     yield _call("Ragged", hm.Ragged, tokens=SQUARE, offsets=[0, 2, 5], multiplicities=[1, 2, 3, 4, 5])
-    yield _call("as_written", hm.as_written, values=SQUARE)
+    yield _call("parse_decimals", hm.parse_decimals, values=SQUARE)
 
 
 def result_calls() -> Iterator[Call]:
@@ -140,7 +144,7 @@ def cloud_calls() -> Iterator[Call]:
     yield _call("clouds.sphere", clouds.sphere, n=5, d=2, seed=1)
     yield _call("clouds.grid", clouds.grid, side=3, d=2)
     yield _call("clouds.lattice", clouds.lattice, n=5, d=2, span=2, seed=1)
-    yield _call("clouds.turned", clouds.turned, cloud=SQUARE)
+    yield _call("clouds.turned", clouds.rotated, cloud=SQUARE)
     yield _call("clouds.named", clouds.named, name="gaussian", n=5, d=2)
 
 

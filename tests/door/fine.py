@@ -33,7 +33,7 @@ _POINTS = (
     "HalfSpace.normal; HalfSpace.contains.points; cell_of.points; TextModel.extra"
 )
 _TABLES = (
-    "simulate*.tokens; limit.tokens; step.tokens; attended.tokens; as_written.values; HardmaxClustering.X; "
+    "simulate*.tokens; limit.tokens; step.tokens; attended.tokens; parse_decimals.values; HardmaxClustering.X; "
     "Polytope*.points; project*.points; project_exact.vertices; extreme_points.*; is_extreme.points; affine_*.points; "
     "hull.points; outline.points; half_space.metric; HalfSpace.contains.points; leader_cells.leaders; "
     "leader_cells.metric; cell_of.*; clouds.square.inside; clouds.turned.cloud; draw_tokens.tokens; "
@@ -70,10 +70,10 @@ FINE = (
     _fine("one of the five, two or none, counted from either end", "*[]].index; *[]].cloud", "0; -1; 1"),
     _fine("a part of a sequence", "*[]].index", "slice"),
     _fine("some tokens", "Trajectory.exact_at.tokens", "[]; (); range; list of -1"),
-    _fine("a number that a Fraction is made of, whatever its shape", "as_written.values",
+    _fine("a number that a Fraction is made of, whatever its shape", "parse_decimals.values",
           "True; False; numpy True; 0; -1; 1; 2.5; -2.5; 2^63; 10^400; 10^5000; -10^400; Fraction; 0-d number; "
           "number as text; range; list of -1; list of halves; list of huge; list of bools; 40 deep; 1-d; 3-d; 4-d"),
-    _fine("no numbers at all make no Fractions", "as_written.values",
+    _fine("no numbers at all make no Fractions", "parse_decimals.values",
           "[]; (); [[]]; [[], []]; [[[]]]; array of none; array without columns; batch of none; batch of empty"),
     _fine("an effort", "verify.effort", "1; 2.5; inf; 2^63"),
     _fine("a number of faces, of points", "*.dimension; is_extreme.index", "0; 1"),

@@ -15,7 +15,7 @@ from door.fine import is_fine
 from effort import THOROUGH
 
 import hardmax as hm
-from hardmax.errors import MissingExtra
+from hardmax._validation import MissingExtra
 
 ROOMS: dict[str, Callable[[], Iterator[calls.Call]]] = {
     "dynamics": calls.dynamics_calls,

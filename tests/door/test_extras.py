@@ -9,11 +9,11 @@ import pytest
 from door.calls import HALF, SQUARE
 
 import hardmax as hm
-from hardmax import errors
+from hardmax import _validation as errors
+from hardmax._validation import MissingExtra
 from hardmax.cli import options
 from hardmax.cli.commands.evaluate import evaluate_command
 from hardmax.cli.commands.limit import limit_command
-from hardmax.errors import MissingExtra
 
 
 @pytest.fixture
@@ -83,6 +83,6 @@ def test_a_model_of_the_hub_names_the_extra(without):
 
 def test_only_the_modules_that_are_needed_are_asked_for(without):
     without("pandas")
-    errors.need("Half of it", "tables", "json")
+    errors.require_extra("Half of it", "tables", "json")
     with pytest.raises(MissingExtra, match="All of it needs the extra `tables`"):
-        errors.need("All of it", "tables")
+        errors.require_extra("All of it", "tables")

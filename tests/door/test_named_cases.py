@@ -13,9 +13,9 @@ import scipy.sparse
 from door.calls import HALF, SQUARE
 
 import hardmax as hm
+from hardmax._float.policies import TieSlack
+from hardmax._validation import InputIndexError
 from hardmax.engines import Cpu, Gpu
-from hardmax.engines.judging.judges import TieSlack
-from hardmax.errors import NoSuchPlace
 
 RAGGED = hm.Ragged([[1.0], [2.0], [3.0]], offsets=[0, 1, 3])
 LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while tests are collected
@@ -44,7 +44,7 @@ MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False
         (lambda: hm.simulate(MASKED, HALF, layers=1), "fill them with .filled(value), or leave their rows out."),
         (lambda: hm.simulate(list(MASKED), HALF, layers=1), "fill them with .filled(value)"),
         (lambda: hm.simulate([MASKED, MASKED], HALF, layers=1), "fill them with .filled(value)"),
-        (lambda: hm.as_written(list(MASKED)), "fill them with .filled(value)"),
+        (lambda: hm.parse_decimals(list(MASKED)), "fill them with .filled(value)"),
         (lambda: hm.simulate(SQUARE, HALF, layers=10**30), "Use record=LastOnly()."),
         (lambda: hm.Dynamics(1, metric=[1, 2]), "`metric` must be a table of shape (d, d), not of shape (2,)."),
         (lambda: hm.Dynamics(1, any_metric="False"), "`any_metric` must be True or False, not 'False'."),
@@ -88,7 +88,7 @@ def test_a_ragged_batch_counts_from_either_end_and_ends():
     assert RAGGED[-1].tolist() == [[2.0], [3.0]]
     assert [cloud.tolist() for cloud in RAGGED] == [[[1.0]], [[2.0], [3.0]]]
     for beyond in (2, -3):
-        with pytest.raises(NoSuchPlace, match="`cloud` must be a whole number below 2"):
+        with pytest.raises(InputIndexError, match="`cloud` must be a whole number below 2"):
             RAGGED[beyond]
 
 

@@ -20,9 +20,9 @@ from soak.truth import ExactCloud, leaders_of
 from strategies import any_metric_problems, hard_floats
 
 import hardmax as hm
-from hardmax.engines.cpu import search
-from hardmax.engines.floats.contest import score_all
-from hardmax.runs.batch.together import Together
+from hardmax._batch_runs import Together
+from hardmax._float import search
+from hardmax._float.argmax import score_all
 
 CHUNK = 25
 

@@ -13,13 +13,12 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
-from hardmax.engines.cpu.machine import CPU, Cpu
-from hardmax.engines.cpu.search import ONLY_IN, SEARCHES
-from hardmax.engines.cpu.searches import outward
-from hardmax.engines.exact import integers
-from hardmax.engines.floats.bounds import SlackFactors
-from hardmax.engines.floats.stretch import FloatStretch
-from hardmax.engines.judging import bands
+from hardmax._exact import argmax as integers
+from hardmax._float import bands
+from hardmax._float import shells as outward
+from hardmax._float.bounds import SlackFactors
+from hardmax._float.phase import FloatPhase
+from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 
@@ -182,6 +181,6 @@ def test_the_float_layers_of_a_certified_run_are_within_their_error_of_the_exact
             dynamics = hm.Dynamics(alpha)
             floats, exact = run_certified(tokens, dynamics, 30), run_exact(tokens, dynamics, 30)
             assert floats.arithmetic == "certified"
-            assert all(isinstance(stretch, FloatStretch) for stretch in floats.stretches)
+            assert all(isinstance(phase, FloatPhase) for phase in floats.phases)
             for layer in (0, 1, 2, 3, 10, 30):
                 assert distance(floats.at(layer), exact.exact_at(layer).tolist()) <= floats.error

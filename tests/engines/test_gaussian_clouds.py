@@ -18,7 +18,7 @@ def test_certified_never_disagrees_with_exact_and_hands_over_less_than_one_cloud
         handed_over += run.arithmetic == "exact"
         assert run.decided_at == truth.decided_at
         assert np.array_equal(run.leader_since, truth.leader_since)
-        for mine, true in zip(run.stretches, truth.stretches, strict=True):
+        for mine, true in zip(run.phases, truth.phases, strict=True):
             assert np.array_equal(mine.choices.indices, true.choices.indices)
             assert np.array_equal(mine.choices.offsets, true.choices.offsets)
     assert 100 * handed_over < count

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.engines import Cpu, Gpu
-from hardmax.engines.machines import machine_for
+from hardmax.engines import Cpu, Gpu, machine_for
 
 HALF = hm.Dynamics("1/2")
 CLOUD = np.random.default_rng(0).standard_normal((3000, 12))

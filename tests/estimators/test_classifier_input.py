@@ -12,7 +12,7 @@ from estimators.quick import TWO, UNSEEN, HardmaxClassifier, quick
 from numpy.testing import assert_array_equal
 from sklearn.exceptions import DataConversionWarning
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 MAKERS = {
     "list": list,

@@ -9,7 +9,7 @@ import pytest
 from estimators.quick import TWO, quick
 
 import hardmax.estimators
-from hardmax.errors import MissingExtra
+from hardmax._validation import MissingExtra
 
 
 def test_without_scikit_learn_the_extra_is_named(monkeypatch: pytest.MonkeyPatch):

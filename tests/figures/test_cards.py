@@ -12,12 +12,12 @@ from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax import clouds
+from hardmax._format import LONGEST_CELL, card, table
 from hardmax.figures.asked import LimitLike, RunLike, has
 from hardmax.figures.cards import MOST_CLOUDS, runs_card
 from hardmax.figures.flat import plane_axes
 from hardmax.figures.sketches import sketch_limit, sketch_run
 from hardmax.figures.svg import MARGIN, sketch_svg
-from hardmax.markup import LONGEST_CELL, card, table
 
 HALF = hm.Dynamics("1/2")
 ROUND = hm.Dynamics("1/2", [[0, -1], [1, 0]], any_metric=True)

@@ -28,7 +28,7 @@ CLOUDS = {
     "zero": [[0.0, 0.0]],
     "on a line": [[0, 1], [0, 2], [0, -1], [0, 0.5]],
     "all in one place": [[1, 2], [1, 2]],
-    "non-leader clusters": clouds.turned(clouds.nonleader_clusters()),
+    "non-leader clusters": clouds.rotated(clouds.nonleader_clusters()),
     "emerging leader": clouds.emerging_leader(),
     "grid with zero": clouds.grid(5),
     "1,000 tokens": clouds.gaussian(1000, 2),

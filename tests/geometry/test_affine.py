@@ -8,8 +8,8 @@ from geometry.shapes import cube, floats, turn
 from hypothesis import given
 from strategies import clouds, rational_rotations
 
-from hardmax.errors import InputError
-from hardmax.geometry.affine import affine_frame, affine_rank, first_of_equals, unit_scaled
+from hardmax._validation import InputError
+from hardmax.geometry._affine import affine_frame, affine_rank, first_of_equals, unit_scaled
 
 
 @given(clouds())

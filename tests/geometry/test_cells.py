@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import any_metrics, clouds, spd_metrics
 
 import hardmax as hm
-from hardmax.errors import InputError
-from hardmax.geometry.cells import cell_of, leader_cells
+from hardmax._validation import InputError
+from hardmax.geometry.halfspaces import cell_of, leader_cells
 
 RECTANGLE = (-2.0, 3.0, -1.0, 2.0)
 leaders_and_metrics = st.tuples(clouds(min_d=2, max_d=2), st.one_of(spd_metrics(2), any_metrics(2)))
@@ -89,7 +89,7 @@ def test_many_points_are_labelled_in_parts(monkeypatch):
     rng = np.random.default_rng(0)
     points, leaders = rng.normal(size=(100, 5)), rng.normal(size=(7, 5))
     whole = cell_of(points, leaders)
-    monkeypatch.setattr("hardmax.geometry.cells.CHUNK", 50)
+    monkeypatch.setattr("hardmax.geometry.halfspaces.CHUNK", 50)
     assert cell_of(points, leaders).tolist() == whole.tolist()
     assert cell_of(points[3], leaders) == whole[3]
 

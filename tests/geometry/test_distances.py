@@ -12,12 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import clouds, spd_metrics
 
-from hardmax.geometry import distances
-from hardmax.geometry.distances import SLACK, Ruler
-from hardmax.geometry.nearest import Nearest
+from hardmax._tokens.rationals import root
+from hardmax.geometry import projection as distances
 from hardmax.geometry.polytope import Polytope
-from hardmax.geometry.projection import project_exact
-from hardmax.tokens.lengths import root
+from hardmax.geometry.projection import SLACK, Nearest, Ruler, project_exact
 
 
 def exact_square(points: np.ndarray, target: np.ndarray, metric: np.ndarray | None = None) -> Fraction:

@@ -6,8 +6,8 @@ from geometry import shapes
 from hypothesis import given, settings
 from strategies import clouds
 
-from hardmax.errors import InputError
-from hardmax.geometry.extreme import extreme_points, is_extreme
+from hardmax._validation import InputError
+from hardmax.geometry.hull import extreme_points, is_extreme
 
 small_clouds = clouds(max_n=7)
 
@@ -62,7 +62,7 @@ def test_points_on_a_sphere_are_all_extreme():
 def test_many_points_try_a_part_of_their_directions_and_find_the_same(monkeypatch):
     points = np.random.default_rng(1).normal(size=(400, 4))
     expected = extreme_points(points).tolist()
-    monkeypatch.setattr("hardmax.geometry.extreme.MOST_DIRECTIONS", 3)
+    monkeypatch.setattr("hardmax.geometry.hull.MOST_DIRECTIONS", 3)
     assert extreme_points(points).tolist() == expected
 
 

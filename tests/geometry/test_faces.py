@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from hardmax.geometry.faces import faces_below
+from hardmax.geometry.hull import faces_below
 
 
 def test_any_vertices_of_a_simplex_are_a_face():

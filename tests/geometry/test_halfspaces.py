@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from oracle import attended_sets
 from strategies import any_metric_problems, problems
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.geometry.halfspaces import HalfSpace, clip, corners_of, half_space
 
 RECTANGLE = (-2.0, 3.0, -1.0, 2.0)

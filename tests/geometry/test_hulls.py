@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from scipy.spatial import QhullError
 from strategies import clouds
 
-from hardmax.errors import InputError
-from hardmax.geometry.affine import affine_rank
-from hardmax.geometry.hulls import hull, outline
+from hardmax._validation import InputError
+from hardmax.geometry._affine import affine_rank
+from hardmax.geometry.hull import hull, outline
 
 
 @settings(max_examples=120)

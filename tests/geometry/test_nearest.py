@@ -6,8 +6,7 @@ from geometry.shapes import cube, turn
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.geometry.nearest import nearest
-from hardmax.geometry.projection import project_exact
+from hardmax.geometry.projection import nearest, project_exact
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 6, 12])
@@ -36,7 +35,7 @@ def test_targets_at_once_are_targets_one_by_one(monkeypatch):
     corners, targets = rng.normal(size=(30, 4)), rng.normal(size=(50, 4)) * 2
     alone = np.concatenate([nearest(corners, target[None]).distances for target in targets])
     np.testing.assert_allclose(nearest(corners, targets).distances, alone, atol=1e-13)
-    monkeypatch.setattr("hardmax.geometry.nearest.CHUNK", 300)
+    monkeypatch.setattr("hardmax.geometry.projection.CHUNK", 300)
     np.testing.assert_allclose(nearest(corners, targets).distances, alone, atol=1e-13)
 
 

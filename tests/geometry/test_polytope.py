@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import clouds, problems, tokens
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.geometry.polytope import Polytope
 from hardmax.geometry.projection import project_exact
 

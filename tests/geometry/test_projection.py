@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from oracle import apply, dot
 from strategies import problems, subtracted, tokens
 
-from hardmax.errors import InputError
-from hardmax.geometry.affine import affine_rank
+from hardmax._validation import InputError
+from hardmax.geometry._affine import affine_rank
 from hardmax.geometry.projection import project, project_exact
 
 TILTED = [[2, 1], [1, 1]]

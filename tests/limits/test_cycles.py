@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from strategies import Problem, any_metric_problems
 
 import hardmax as hm
-from hardmax.attended_sets import Choices
-from hardmax.engines.exact.stretch import ExactStretch
-from hardmax.engines.floats.stretch import FloatStretch, Told
-from hardmax.limits.cycles import LONGEST_PERIOD, Cycle, find_cycle
-from hardmax.tokens.rationals import IntegerCloud
+from hardmax._attended import Choices
+from hardmax._clusters import LONGEST_PERIOD, Cycle, find_cycle
+from hardmax._exact.positions import ExactPhase
+from hardmax._float.phase import FloatPhase, StoredPositions
+from hardmax._tokens.rationals import IntegerCloud
 
 CORNERS = [[1, 0], [0, 1], [-1, 0], [0, -1]]
 QUARTER_TURN = [[0, -1], [1, 0]]
@@ -27,13 +27,13 @@ SETS = [[[0], [1]], [[1], [1]], [[0, 1], [1]], [[0], [0]], [[1], [0]]]
 
 
 def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int] | None = None) -> Any:
-    """A run of two points whose attended sets are SETS[sign] in each stretch, of given lengths, at given places."""
+    """A run of two points whose attended sets are SETS[sign] in each phase, of given lengths, at given places."""
     lengths, places = lengths or [1] * len(signs), places or list(range(len(signs)))
-    stretches, layer = [], 0
+    phases, layer = [], 0
     for sign, length, place in zip(signs, lengths, places, strict=True):
         cloud = IntegerCloud([[place, 1], [2, 3]], 7 + place % 2 * 7).reduced()
-        stretches.append(
-            ExactStretch(
+        phases.append(
+            ExactPhase(
                 layer=layer,
                 until=layer + length,
                 choices=Choices.of_lists(SETS[sign]),
@@ -45,14 +45,12 @@ def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int
             )
         )
         layer += length
-    return made_up_run(tuple(stretches), SimpleNamespace(of_token=np.arange(2), count=2))
+    return made_up_run(tuple(phases), SimpleNamespace(of_token=np.arange(2), count=2))
 
 
-def made_up_run(stretches: tuple, points: Any, certified: bool = True) -> Any:
+def made_up_run(phases: tuple, points: Any, certified: bool = True) -> Any:
     """What a cycle is looked for in."""
-    return SimpleNamespace(
-        stretches=stretches, points=points, certified=certified, exactly=lambda stretch: stretch.exactly
-    )
+    return SimpleNamespace(phases=phases, points=points, certified=certified, exactly=lambda phase: phase.exactly)
 
 
 def cycle_of(run: Any) -> Cycle:
@@ -116,9 +114,9 @@ def test_tokens_came_back_if_they_are_where_they_were_a_period_before():
 def test_floats_do_not_tell_whether_tokens_came_back():
     run = made_up([1] * 3, places=[4, 4, 4])
     assert cycle_of(run).exact
-    told = Told(np.zeros((2, 2)), np.ones(2, dtype=np.int64))
+    told = StoredPositions(np.zeros((2, 2)), np.ones(2, dtype=np.int64))
     floats = [
-        FloatStretch(
+        FloatPhase(
             layer=s.layer,
             until=s.until,
             choices=s.choices,
@@ -128,7 +126,7 @@ def test_floats_do_not_tell_whether_tokens_came_back():
             places=told,
             error=0.0,
         )
-        for s in run.stretches
+        for s in run.phases
     ]
     assert not cycle_of(made_up_run(tuple(floats), run.points, certified=False)).exact
 
@@ -142,9 +140,9 @@ def test_a_chase_names_the_first_token_of_each_point_and_none_that_only_run_afte
     run = made_up([1] * 3)
     # Point 0 runs after point 1, which chases point 2 and is chased by it; token 1 is point 0 once more.
     chasing = Choices.of_lists([[1], [2], [1]])
-    stretches = tuple(replace(stretch, choices=chasing) for stretch in run.stretches)
+    phases = tuple(replace(phase, choices=chasing) for phase in run.phases)
     points = SimpleNamespace(of_token=np.array([0, 0, 1, 2, 1]), count=2)
-    assert cycle_of(made_up_run(stretches, points)).chase == (2, 3)
+    assert cycle_of(made_up_run(phases, points)).chase == (2, 3)
 
 
 @settings(max_examples=examples(400))

@@ -12,7 +12,7 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
-from hardmax.limits.kinds import Elsewhere, FaceProjection, Vertex
+from hardmax._clusters import FaceProjection, OtherLimit, Vertex
 
 DEEP = 60
 alphas = st.sampled_from([Fraction(text) for text in ("1", "1/2", "2", "1/3", "1/10", "10", "7/3")])
@@ -72,7 +72,7 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
                 level = oracle.dot(look, w)
                 assert all(oracle.dot(look, places[v]) == level for v in vertices)
                 assert all(oracle.dot(look, place) <= level for place in places.values())
-            case Elsewhere():
+            case OtherLimit():
                 assert not lim.theorem_applies
 
 
@@ -112,7 +112,7 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
     lim = hm.limit(cloud, dynamics, arithmetic="exact", at_most=40)
     if lim.settled_at is None:
         assert not lim.certified
-        assert set(map(type, lim.clusters.kinds)) == {Elsewhere}
+        assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
         with pytest.raises(hm.InputError, match="no proof"):
             _ = lim.certificate
         with pytest.raises(hm.InputError, match="not settled"):

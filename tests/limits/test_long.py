@@ -9,8 +9,8 @@ import pytest
 from hostile_certificates import endless
 
 import hardmax as hm
-from hardmax.limits import theorem
-from hardmax.runs import walking
+from hardmax import _run as walking
+from hardmax import theorem
 
 # One token ties leaders, until another overtakes them: after 1.335 / alpha layers.
 OVERTAKEN = [[0, -2, 2], [-4, 4, -4], [-1, 4, 1], [-3, 4, -3], [0, -3, 2], [-4, 1, 1], [-1, 1, 2]]

@@ -12,8 +12,8 @@ from known import KNOWN, Known
 from strategies import Problem, any_metric_problems, clouds, problems
 
 import hardmax as hm
-from hardmax.limits import theorem
-from hardmax.limits.theorem import FAILS, HOLDS, SILENT, UNDECIDED
+from hardmax import theorem
+from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF = hm.Dynamics("1/2")
 
@@ -99,7 +99,7 @@ def test_fact_6_ties_that_settle_keep_their_sets_for_ever(problem: Problem):
 
 def test_fact_7_few_tokens_are_attended_to_in_low_dimension():
     attended = {
-        d: len(np.unique(hm.simulate(hm.clouds.gaussian(4000, d), HALF, layers=0).stretches[0].choices.indices))
+        d: len(np.unique(hm.simulate(hm.clouds.gaussian(4000, d), HALF, layers=0).phases[0].choices.indices))
         for d in (2, 3, 5, 8, 16)
     }
     assert attended[2] < attended[3] < attended[5] < attended[8] < attended[16]

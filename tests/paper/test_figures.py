@@ -11,8 +11,8 @@ from PIL import Image
 from strategies import clouds as tie_clouds
 
 from hardmax import Dynamics, limit
+from hardmax._clusters import OtherLimit
 from hardmax.clouds import emerging_leader, nonleader_clusters
-from hardmax.limits.kinds import Elsewhere
 from hardmax.paper.figures import fig1, fig2, fig3, fig4, fig5
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Setting
@@ -70,7 +70,7 @@ def test_every_limit_lies_in_the_attracting_set(cloud: list):
     lim = limit(cloud, Dynamics("1/2"), at_most=60)
     if lim.settled_at is None or not lim.theorem_applies:
         return
-    assert not any(isinstance(kind, Elsewhere) for kind in lim.clusters.kinds)
+    assert not any(isinstance(kind, OtherLimit) for kind in lim.clusters.kinds)
     points = {attractor.point for attractor in attracting_set(lim)}
     assert {tuple(place) for place in lim.exact_points.tolist()} <= points
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.figures.mpl import Figure
 from hardmax.paper.differences import DIFFERENCES
 from hardmax.paper.piece import Numbers, Piece, Setting

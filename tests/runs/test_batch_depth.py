@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.cpu import batch
-from hardmax.engines.cpu.batch import Then, depths, walk_batch
-from hardmax.engines.exact.powers import power
+from hardmax import _batch as batch
+from hardmax._batch import Then, depths, walk_batch
+from hardmax._exact.vectors import power
 
 SLOW = hm.Dynamics("1/1000")
 DEEP = 10**12

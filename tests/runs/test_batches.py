@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.tokens.batches import read_batch
+from hardmax._tokens.batches import read_batch
 
 DYNAMICS = hm.Dynamics("1/2")
 SMALL = np.array([[1.0, 0.0], [0.5, 0.5]])
@@ -80,10 +80,10 @@ def test_minus_zero_is_zero():
 
 
 def test_numbers_as_they_are_written():
-    assert hm.as_written([[1.4, 0.1]]).tolist() == [[Fraction(7, 5), Fraction(1, 10)]]
+    assert hm.parse_decimals([[1.4, 0.1]]).tolist() == [[Fraction(7, 5), Fraction(1, 10)]]
     for dtype in (np.float32, np.float16, np.longdouble):
-        assert hm.as_written(np.array(["1.4", "0.1"], dtype=dtype)).tolist() == [Fraction(7, 5), Fraction(1, 10)]
-    assert hm.as_written([[2**60 + 1, "0.1"]]).tolist() == [[2**60 + 1, Fraction(1, 10)]]
+        assert hm.parse_decimals(np.array(["1.4", "0.1"], dtype=dtype)).tolist() == [Fraction(7, 5), Fraction(1, 10)]
+    assert hm.parse_decimals([[2**60 + 1, "0.1"]]).tolist() == [[2**60 + 1, Fraction(1, 10)]]
 
 
 LAYOUTS = {

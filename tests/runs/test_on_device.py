@@ -19,16 +19,15 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines import Gpu, machines
-from hardmax.engines.gpu import batch as gpu_batch
-from hardmax.engines.gpu import points as gpu_points
-from hardmax.engines.gpu.points import merge_there
-from hardmax.runs.batch.one_by_one import OneByOne
-from hardmax.runs.batch.together import Together
-from hardmax.runs.on_device.together import TogetherThere
-from hardmax.runs.on_device.trajectory import DeviceTrajectory
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax import engines as machines
+from hardmax._batch_runs import OneByOne, Together
+from hardmax._gpu import batch as gpu_batch
+from hardmax._gpu import tensors as gpu_points
+from hardmax._gpu.simulation import DeviceTrajectory, TogetherThere
+from hardmax._gpu.tensors import merge_there
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
+from hardmax.engines import Gpu
 
 GPU = Gpu(DEVICE)
 HALF = hm.Dynamics("1/2")
@@ -58,7 +57,7 @@ def _tensors_count_as_on_a_gpu(monkeypatch):
         def machine_for(tokens, asked):
             return GPU if asked is None and machines.kind_of(tokens) is not None else processor(tokens, asked)
 
-        monkeypatch.setattr("hardmax.runs.stepping.machine_for", machine_for)
+        monkeypatch.setattr("hardmax.simulation.machine_for", machine_for)
 
 
 # One cloud

@@ -7,7 +7,7 @@ import oracle
 import pytest
 
 import hardmax as hm
-from hardmax.engines.judging.judges import TieSlack
+from hardmax._float.policies import TieSlack
 
 HALF = hm.Dynamics("1/2")
 
@@ -42,7 +42,7 @@ def test_any_layer_can_be_asked_for_whatever_was_recorded(arithmetic, record):
 def test_fewer_stretches_are_kept_when_less_is_recorded():
     cloud = hm.clouds.gaussian(40, 2, seed=3)
     lengths = {
-        name: len(hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, record=record).stretches)
+        name: len(hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, record=record).phases)
         for name, record in {"all": hm.Every(1), "some": hm.Every(4), "last": hm.LastOnly()}.items()
     }
     assert lengths["all"] > lengths["some"] > lengths["last"] == 1

@@ -8,11 +8,11 @@ from unittest.mock import patch
 import numpy as np
 
 import hardmax as hm
-from hardmax.engines.cpu.machine import Cpu
-from hardmax.engines.cpu.searches import outward
-from hardmax.engines.floats.bounds import SlackFactors
-from hardmax.engines.judging import bands
-from hardmax.engines.machines import Gpu
+from hardmax._float import bands
+from hardmax._float import shells as outward
+from hardmax._float.bounds import SlackFactors
+from hardmax._float.search import Cpu
+from hardmax.engines import Gpu
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary

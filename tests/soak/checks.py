@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import hardmax as hm
-from hardmax.engines.cpu.machine import Cpu
+from hardmax._float.search import Cpu
 from soak.answers import analysis_of, batch_of, run_of
 from soak.problems import Problem
 from soak.sampling import doubtful_rows

@@ -1,7 +1,7 @@
 """Everybody who can be asked, and where: each search of the processor, forced and chosen, the kernels, the GPU."""
 
-from hardmax.engines.cpu.search import SEARCHES
-from soak.sizes import Sizes, Tier, Walker
+from hardmax._float.search import SEARCHES
+from soak.sizes import Sizes, Solver, Tier
 
 S, M, L = Tier.SMALL, Tier.MIDDLING, Tier.LARGE
 ANY = (1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 16, 33, 64)
@@ -14,45 +14,45 @@ IN_THE_PLANE: Sizes = {**EVERYWHERE, L: (8192, 20_000)}
 DIMENSIONS = {"all": ANY, "line": (1,), "plane": (2,), "outward": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
 
 
-def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Walker]:
+def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Solver]:
     return [
-        Walker(name, search, DIMENSIONS.get(search, ANY), in_the_plane if search == "plane" else sizes)
+        Solver(name, search, DIMENSIONS.get(search, ANY), in_the_plane if search == "plane" else sizes)
         for search in SEARCHES
     ]
 
 
-PROCESSOR: tuple[Walker, ...] = (
-    Walker("processor", None, ANY, EVERYWHERE),
+PROCESSOR: tuple[Solver, ...] = (
+    Solver("processor", None, ANY, EVERYWHERE),
     *by_every_search("processor", EVERYWHERE, IN_THE_PLANE),
-    Walker("cones", "outward", FEW, EVERYWHERE),
-    Walker("arena", None, (2, 3, 4), {L: (3000, 5000)}),
-    Walker("bands", None, ANY, {**EVERYWHERE, L: (4096, 8192)}),
+    Solver("cones", "outward", FEW, EVERYWHERE),
+    Solver("arena", None, (2, 3, 4), {L: (3000, 5000)}),
+    Solver("bands", None, ANY, {**EVERYWHERE, L: (4096, 8192)}),
     *by_every_search("bands", {S: (1, 24), M: (40, 600)}, {S: (1, 24), M: (40, 600)}),
-    Walker("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
-    Walker("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
-    Walker("batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1200)}),
-    Walker("text", None, (*FEW, 16), {S: (1, 24), M: (40, 300)}),
-    Walker("gpu", None, FEW, {S: (1, 16)}),
-    Walker("gpu batch", None, FEW, {S: (1, 16)}),
+    Solver("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
+    Solver("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
+    Solver("batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1200)}),
+    Solver("text", None, (*FEW, 16), {S: (1, 24), M: (40, 300)}),
+    Solver("gpu", None, FEW, {S: (1, 16)}),
+    Solver("gpu batch", None, FEW, {S: (1, 16)}),
 )
 
 # Problems with hard metrics, at the sizes at which another way is chosen, and a little beside them.
 AT_METRICS: Sizes = {S: (1, 24), M: (25, 730)}
 CHANGES = (64, 65, 181, 182, 724, 725, 2047, 2048, 2049, 4096, 4097, 8192, 8193)
-METRICS: tuple[Walker, ...] = (
-    Walker("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
+METRICS: tuple[Solver, ...] = (
+    Solver("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
     *by_every_search("processor", AT_METRICS, AT_METRICS),
-    Walker("cones", "outward", FEW, AT_METRICS),
-    Walker("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
-    Walker("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
-    Walker("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
-    Walker("batch", None, (*FEW, 16), {S: (1, 24), M: (25, 400)}),
+    Solver("cones", "outward", FEW, AT_METRICS),
+    Solver("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
+    Solver("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
+    Solver("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
+    Solver("batch", None, (*FEW, 16), {S: (1, 24), M: (25, 400)}),
 )
-ARENA = (Walker("arena", None, (3, 4), {L: (2100, 4200)}),)
+ARENA = (Solver("arena", None, (3, 4), {L: (2100, 4200)}),)
 WIDTHS = (100_000, 133_143, 133_144, 133_145, 150_528, 200_000)
-IN_MANY_DIMENSIONS = tuple(Walker("wide", search, WIDTHS, {L: (5, 7)}) for search in ("all", "outward", "rounded"))
+IN_MANY_DIMENSIONS = tuple(Solver("wide", search, WIDTHS, {L: (5, 7)}) for search in ("all", "outward", "rounded"))
 
-DEVICE: tuple[Walker, ...] = (
-    Walker("gpu", None, ANY, EVERYWHERE),
-    Walker("gpu batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1000)}),
+DEVICE: tuple[Solver, ...] = (
+    Solver("gpu", None, ANY, EVERYWHERE),
+    Solver("gpu batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1000)}),
 )

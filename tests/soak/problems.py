@@ -11,7 +11,7 @@ from numpy.random import Generator
 import hardmax as hm
 from soak.clouds import KINDS, OF_METRICS, WIDE, make
 from soak.engines import ARENA, CHANGES, DEVICE, IN_MANY_DIMENSIONS, METRICS, PROCESSOR
-from soak.sizes import Tier, Walker
+from soak.sizes import Solver, Tier
 from soak.truth import ExactCloud
 
 ALPHAS = ("1/2", "1", "1/10", "1000")
@@ -33,7 +33,7 @@ class Problem:
     number: int
     tier: Tier
     kind: str
-    engine: Walker
+    engine: Solver
     alpha: Fraction
     metric: np.ndarray | None
     metric_kind: str
@@ -85,7 +85,7 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     )
 
 
-def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine: Walker) -> Problem:
+def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine: Solver) -> Problem:
     n, d = engine.draw_size(rng, tier, kind)
     near = [size for size in CHANGES if engine.sizes[tier][0] <= size <= engine.sizes[tier][1]]
     n = int(rng.choice(near)) if near and rng.random() < 0.5 else n
@@ -109,7 +109,7 @@ def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine
     )
 
 
-def assignment(number: int, device: bool = False) -> tuple[Tier, str, Walker]:
+def assignment(number: int, device: bool = False) -> tuple[Tier, str, Solver]:
     """Which kind of cloud a problem has, in which tier, and who has to answer.
 
     Kinds and engines come in turn, so that every pair is met again and again.
@@ -124,7 +124,7 @@ def assignment(number: int, device: bool = False) -> tuple[Tier, str, Walker]:
 
 
 @cache
-def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Walker]]:
+def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Solver]]:
     """The kinds that each engine meets in a tier, in an order that is neither's."""
     every = list(product(KINDS, DEVICE if device else PROCESSOR))
     if hard:

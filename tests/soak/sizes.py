@@ -34,7 +34,7 @@ MOST_WORK = 2 * 10**9
 
 
 @dataclass(frozen=True)
-class Walker:
+class Solver:
     """Who answers, with which search, in which dimensions, and how large a cloud it is given in each tier."""
 
     name: str

@@ -11,7 +11,8 @@ from text.reviews import read_split
 from text.small_models import WORDS, random_texts, small_model
 
 import hardmax
-from hardmax.errors import InputError
+from hardmax._parallel import limited_to
+from hardmax._validation import InputError
 from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.building import build_vocabulary
@@ -19,7 +20,6 @@ from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.lexicon import lexicon_of
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.threads import limited_to
 
 METRIC = [[2.0, 0.5], [0.5, 1.0]]
 VARIANTS = {

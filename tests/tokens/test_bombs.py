@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-import hardmax.runs.storage.batch  # imported here, so that its memory is not taken for that of a file
-from hardmax.errors import InputError
+import hardmax._run_files
+from hardmax._validation import InputError
+from hardmax.io import read_cloud
 from hardmax.text.data.corpora import read_corpus
-from hardmax.tokens.files import read_cloud
 
 LITTLE = 8 * 2**20
 
@@ -128,7 +128,7 @@ def test_nesting_without_end_is_refused(tmp_path: Path, opening: str):
 
 
 def test_numbers_with_exponents_without_end_are_refused_in_runs(tmp_path: Path):
-    from hardmax.runs.storage.packing import signed
+    from hardmax._run_files import signed
 
     hm.simulate(hm.clouds.turned(hm.clouds.square()), hm.Dynamics("1/2"), layers=1).save(tmp_path / "a.json")
     document = json.loads((tmp_path / "a.json").read_text())

@@ -16,11 +16,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.errors import InputError
-from hardmax.tokens.batches import Ragged, read_batch
-from hardmax.tokens.decimals import read_numbers
-from hardmax.tokens.files import read_cloud, read_metric, write_whole
-from hardmax.tokens.points import merge
+from hardmax._tokens.batches import Ragged, read_batch
+from hardmax._tokens.points import merge
+from hardmax._validation import InputError
+from hardmax.io import read_cloud, read_metric, read_numbers, write_whole
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
 
@@ -203,7 +202,7 @@ def test_line_numbers_count_blank_lines_and_comments(tmp_path: Path):
 
 def test_plain_decimals_are_read_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     # One by one a file of a hundred thousand rows takes ten times as long.
-    monkeypatch.setattr("hardmax.tokens.decimals._each_number", pytest.fail)
+    monkeypatch.setattr("hardmax.io._each_number", pytest.fail)
     generator = np.random.default_rng(0)
     text = "\n".join(f"{x:.6f},{y:.6f}" for x, y in generator.standard_normal((1000, 2)))
     assert read(tmp_path, "points.csv", text).tolist() == [

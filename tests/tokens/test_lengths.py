@@ -8,7 +8,7 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax.tokens.lengths import above, lengths, longest_above, root, rounding_of
+from hardmax._tokens.rationals import above, lengths, longest_above, root, rounding_of
 
 numbers = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 tables = st.integers(1, 4).flatmap(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardmax.tokens.kernels.merging import find_equal_rows, first_equal_rows, parts_of, table_size
+from hardmax._tokens.points import find_equal_rows, first_equal_rows, parts_of, table_size
 
 
 @pytest.mark.parametrize("rows", [1, 1000, 200_000])

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.kernels.merging import _key
-from hardmax.tokens.points import merge
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import _key, merge
 
 rows = st.lists(st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])), min_size=1)
 

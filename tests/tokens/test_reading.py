@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.errors import InputError
-from hardmax.tokens.reading import decode, parse_json, read_bytes, read_json
+from hardmax._validation import InputError
+from hardmax.io import decode, parse_json, read_bytes, read_json
 
 WISH = "expected a shopping list"
 DOCUMENTS = st.recursive(

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 import hardmax as hm
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.tables import read_table
+from hardmax._tokens.batches import read_batch, read_table
 
 # ---------------------------------------------------------------- numbers of every kind
 
@@ -249,7 +248,7 @@ def test_floats_are_not_copied():
 
 
 def test_whole_numbers_and_floats_are_not_made_fractions(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("hardmax.tokens.tables.to_fractions", pytest.fail)
+    monkeypatch.setattr("hardmax._tokens.batches.to_fractions", pytest.fail)
     for cloud in (
         [[1.5, 2]],
         [[2**60, -1e300]],

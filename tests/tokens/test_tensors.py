@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.tables import read_table
-from hardmax.tokens.tensors import TensorKind
+from hardmax._tokens.batches import read_batch, read_table
+from hardmax._tokens.tensors import TensorKind
 
 torch = pytest.importorskip("torch")
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.encoding import encode
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser

@@ -11,7 +11,7 @@ from effort import some
 
 pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.planted import plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import Recipe, fit

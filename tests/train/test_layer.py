@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 torch = pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
 import hardmax as hm
+from hardmax._tokens.batches import Ragged
 from hardmax.dynamics import step
-from hardmax.tokens.batches import Ragged
 from hardmax.train.attended import _find_on_device, find_attended
 from hardmax.train.clouds import Clouds
 from hardmax.train.layer import Hardmax, Softmax

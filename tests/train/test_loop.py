@@ -15,8 +15,8 @@ torch = pytest.importorskip("torch", reason="training needs torch (extra `train`
 
 from small_training import RECIPE, RECIPES, examples, train_small
 
-from hardmax.errors import InputError
-from hardmax.threads import limited_to
+from hardmax._parallel import limited_to
+from hardmax._validation import InputError
 from hardmax.train.clouds import Clouds
 from hardmax.train.log import read_log
 from hardmax.train.loop import decide

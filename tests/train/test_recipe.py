@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from hardmax import train
-from hardmax.errors import InputError, MissingExtra
+from hardmax._validation import InputError, MissingExtra
 from hardmax.text.files.finding import available
 from hardmax.train import PRESETS, Recipe
 from hardmax.train.presets import PRESET_NAMES, find_preset

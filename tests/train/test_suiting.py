@@ -9,7 +9,7 @@ from effort import THOROUGH
 
 pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.planted import plant
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train import Recipe, fit, search, suit

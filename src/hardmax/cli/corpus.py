@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.output import narrate
-from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardmax.errors import InputError, need
+from hardmax._validation import InputError, require_extra
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
-    from hardmax.engines.machines import Machine
-    from hardmax.runs.records import Every, LastOnly
-    from hardmax.runs.stops import Stop
+    from hardmax.engines import Engine
+    from hardmax.stops import Every, LastOnly, Stop
 
 TokenFile = Annotated[
     str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
@@ -91,12 +90,12 @@ class WalkOptions:
     def dynamics(self, alpha: str) -> "Dynamics":
         """The parameters of a layer, as they were typed."""
         from hardmax.dynamics import Dynamics
-        from hardmax.tokens.files import read_metric
+        from hardmax.io import read_metric
 
         metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
         return Dynamics(alpha, metric, any_metric=self.any_metric)
 
-    def engine(self) -> "Machine":
+    def engine(self) -> "Engine":
         """What shall do the work."""
         from hardmax.engines import Cpu, Gpu
 
@@ -119,7 +118,7 @@ class StopOptions:
 
     def read(self) -> "Stop":
         """The one of the two that was asked for."""
-        from hardmax.runs.stops import AfterLayers, Settled
+        from hardmax.stops import AfterLayers, Settled
 
         if (self.layers is not None) == self.until_settled:
             came = "both came" if self.until_settled else "neither came"
@@ -154,7 +153,7 @@ def read_number(text: str, option: str) -> float:
 
 def read_record(text: str) -> "Every | LastOnly":
     """`all`, `last`, or a number m: every m-th layer."""
-    from hardmax.runs.records import Every, LastOnly
+    from hardmax.stops import Every, LastOnly
 
     if text == "all":
         return Every(1)
@@ -168,7 +167,7 @@ def read_record(text: str) -> "Every | LastOnly":
 def check_picture(path: str, option: str) -> None:
     """Refuses before the work a picture that could not be drawn or written after it."""
     check_target(path, option, PICTURES)
-    need(f"`{option}`", "figures")
+    require_extra(f"`{option}`", "figures")
 
 
 def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

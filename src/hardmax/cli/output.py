@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from hardmax.foreign import harmless_json, harmless_line, harmless_text
+from hardmax._format import harmless_json, harmless_text, sanitize_line
 
 A_WHILE = 5.0  # seconds without a word
 
@@ -21,7 +21,7 @@ def is_terminal() -> bool:
 
 def narrate(sentence: str) -> None:
     """Says on stderr what happens; a command does not fail because nobody can be told."""
-    narrate_lines(harmless_line(sentence))
+    narrate_lines(sanitize_line(sentence))
 
 
 def narrate_lines(text: str) -> None:
@@ -44,7 +44,7 @@ def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
     """Names and values under each other; on a pipe, lines that start with `comment`."""
     if not is_terminal():
         for name, value in facts:
-            print(harmless_line(f"{comment}{name}: {value}"))
+            print(sanitize_line(f"{comment}{name}: {value}"))
         return
     from rich.console import Console
     from rich.table import Table
@@ -61,7 +61,7 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: 
     """A table for the eye on a terminal, lines with tabs on a pipe. Columns named in `right` are set to the right."""
     if not is_terminal():
         for row in (header, *rows):
-            print("\t".join(map(harmless_line, row)))
+            print("\t".join(map(sanitize_line, row)))
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
@@ -79,7 +79,7 @@ def _literal(text: str) -> Any:
     # Rich reads [brackets] in a plain text as markup.
     from rich.text import Text
 
-    return Text(harmless_line(text))
+    return Text(sanitize_line(text))
 
 
 @contextmanager

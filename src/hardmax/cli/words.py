@@ -1,6 +1,6 @@
 """The package speaks of arguments, the command line of options: the same error in the words of the one who reads it."""
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 # Options that are not called like the argument.
 _CALLED = {"check_theorem": "--check", "instead": "--replace", "engine": "--gpu"}

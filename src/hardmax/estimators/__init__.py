@@ -7,7 +7,7 @@
 
 from importlib.util import find_spec
 
-from hardmax.errors import MissingExtra
+from hardmax._validation import MissingExtra
 
 if find_spec("sklearn") is None:
     raise MissingExtra("An estimator", "sklearn")

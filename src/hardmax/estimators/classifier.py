@@ -9,8 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from hardmax.checking import whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int
 from hardmax.estimators.labels import plain_names, read_targets
 from hardmax.estimators.recipes import recipe_of
 from hardmax.estimators.weights import read_weights
@@ -97,7 +96,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         recipe = recipe_of(self.recipe, self.random_state, self._changes())
         verbose = self.verbose
         if not isinstance(verbose, bool):
-            verbose = whole_number(verbose, "`verbose`", at_least=0)
+            verbose = check_int(verbose, "`verbose`", at_least=0)
         chosen = recipe if isinstance(recipe, Recipe) else suit(texts, numbers, recipe)
         if verbose and not isinstance(chosen, Recipe):
             _tell(chosen)

@@ -7,10 +7,9 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from hardmax.checking import refuse_unreadable, truth_value
+from hardmax._validation import InputError, InputTypeError, check_bool, refuse_unreadable
 from hardmax.dynamics import Dynamics
-from hardmax.errors import InputError, WrongKind
-from hardmax.limits.finding import limit
+from hardmax.limits import limit
 
 
 class HardmaxClustering(ClusterMixin, BaseEstimator):
@@ -49,7 +48,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> "HardmaxClustering":  # noqa: N803
         """Find the limits of the points; `y` is ignored."""
         points = self._read(X)
-        center = truth_value(self.center, "`center`")
+        center = check_bool(self.center, "`center`")
         origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
         found = limit(points - origin, Dynamics(self.alpha, self.metric))
         if found.settled_at is None:
@@ -66,5 +65,5 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         try:
             return np.asarray(validate_data(self, X, dtype=np.float64))
         except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given
-            refused = WrongKind if isinstance(error, TypeError) else InputError
+            refused = InputTypeError if isinstance(error, TypeError) else InputError
             raise refused(f"`X`: {' '.join(str(error).split())[:300]}") from None

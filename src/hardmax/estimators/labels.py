@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from hardmax.checking import refuse_unreadable, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, refuse_unreadable, shorten
 from hardmax.text.tokens.texts import is_missing
 
 
@@ -29,7 +28,7 @@ def read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
     try:
         classes, numbers = np.unique(labels, return_inverse=True)
     except Exception as error:  # whatever comparing labels raises
-        why = short(str(error), 80)
+        why = shorten(str(error), 80)
         raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
     if len(classes) < 2:
         raise InputError(f"`y` has one class, {classes[0]!r}, alone: expected at least two to tell apart.")
@@ -68,4 +67,4 @@ def _refuse_mixtures(y: Any, labels: np.ndarray) -> None:
     if labels.dtype.kind == "U" and isinstance(y, list | tuple):
         other = next((label for label in y if not isinstance(label, str)), "")
         if not isinstance(other, str):
-            raise InputError(f"`y` mixes texts with {short(other)}: give all labels as texts, or none.")
+            raise InputError(f"`y` mixes texts with {shorten(other)}: give all labels as texts, or none.")

@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from hardmax.checking import short, whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int, shorten
 from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import LARGEST_SEED as LARGEST_GIVEN
 from hardmax.train.recipe import Recipe
@@ -45,7 +44,7 @@ def _read(recipe: Any) -> Recipe:
     if preset is not None:
         return preset
     wish = f"a Recipe, its entries as a dict, or one of {', '.join(PRESET_NAMES)}"
-    raise InputError(f"`recipe` must be {wish}, not {short(recipe)}.")
+    raise InputError(f"`recipe` must be {wish}, not {shorten(recipe)}.")
 
 
 def _plain(value: Any) -> Any:
@@ -57,11 +56,11 @@ def _seed(random_state: Any) -> int | None:
     if random_state is None:
         return None
     if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
-        return whole_number(random_state, "`random_state`", at_least=0, at_most=LARGEST_GIVEN)
+        return check_int(random_state, "`random_state`", at_least=0, at_most=LARGEST_GIVEN)
     try:
         # True is 1 for scikit-learn, but nobody means it as a seed.
         known = check_random_state("no seed" if isinstance(random_state, bool | np.bool_) else random_state)
         return int(known.randint(LARGEST_SEED))
     except Exception:  # a ValueError of scikit-learn, or of whatever was given
-        came = short(random_state)
+        came = shorten(random_state)
         raise InputError(f"`random_state` must be a whole number or a RandomState, not {came}.") from None

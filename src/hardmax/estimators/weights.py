@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
-from hardmax.tokens.tables import float_array
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError
 
 
 def read_weights(sample_weight: Any, texts: int) -> np.ndarray:

@@ -5,14 +5,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from hardmax.checking import file_path, takes
-from hardmax.errors import InputError
+from hardmax._validation import InputError, file_path, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter, rc_context
 from hardmax.figures.plotting import draw_titled
 from hardmax.figures.views import projection_for
-from hardmax.tokens.files import write_whole
+from hardmax.io import write_whole
 
 MOST_FRAMES = 300
 """Frames are held in memory until the file is written."""
@@ -21,7 +20,7 @@ _SIDE, _FLAT, _DPI = 4.0, 2.0, 120  # an even number of pixels each way, as vide
 _FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
 
 
-@takes(run=inputs.a_run, path=file_path, fps=inputs.a_speed)
+@validate_params(run=inputs.a_run, path=file_path, fps=inputs.a_speed)
 def animate_run(run: RunLike, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     frames = _usual(run) if layers is None else inputs.frames(layers, "`layers`", MOST_FRAMES)

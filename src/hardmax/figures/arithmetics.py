@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hardmax.checking import place, takes
-from hardmax.errors import InputError
+from hardmax._validation import InputError, normalize_index, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.mpl import Axes, Figure
@@ -14,7 +13,7 @@ from hardmax.figures.plane import draw_leader_polygon, draw_paths, draw_tokens
 from hardmax.figures.style import our_look, plain_axes
 
 
-@takes(runs=inputs.runs_by_name, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
+@validate_params(runs=inputs.runs_by_name, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
 def arithmetics_figure(runs: Mapping[str, RunLike], watched: Sequence[int], goals: np.ndarray) -> Figure:
     """A panel for each run, with the `watched` tokens and the points where they belong, `goals`."""
     with our_look():
@@ -28,13 +27,13 @@ def arithmetics_figure(runs: Mapping[str, RunLike], watched: Sequence[int], goal
     return figure
 
 
-@takes(run=inputs.a_run, ax=inputs.an_axes, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
+@validate_params(run=inputs.a_run, ax=inputs.an_axes, watched=inputs.numbers_of_tokens, goals=inputs.in_plane)
 def draw_run(run: RunLike, ax: Axes, *, watched: Sequence[int], goals: np.ndarray) -> None:
     """The ways of all tokens; the watched ones blue with a dot if they end where they belong, else red with a cross."""
     if run.d != 2 or len(watched) != len(goals):
         came = f"{len(watched)} tokens and {len(goals)} goals in dimension {run.d}"
         raise InputError(f"`draw_run` draws clouds in the plane, with a goal for each watched token, not {came}.")
-    watched = [place(token, run.n, "`watched`") for token in watched]
+    watched = [normalize_index(token, run.n, "`watched`") for token in watched]
     plain_axes(ax)
     path = run.float_path()
     draw_leader_polygon(path[-1][run.leaders], ax)

@@ -10,11 +10,10 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
-from hardmax.attended_sets import AttendedSets
-from hardmax.checking import short
+from hardmax._attended import AttendedSets
+from hardmax._tokens.points import Points
+from hardmax._validation import InputError, shorten
 from hardmax.dynamics import Dynamics
-from hardmax.errors import InputError
-from hardmax.tokens.points import Points
 
 Asked = TypeVar("Asked")
 
@@ -43,7 +42,7 @@ class RunLike(Protocol):
     @property
     def leader_since(self) -> np.ndarray: ...
     @property
-    def stretches(self) -> Sequence[Any]: ...
+    def phases(self) -> Sequence[Any]: ...
     def floats_at(self, layer: int) -> np.ndarray: ...
     def float_path(self) -> np.ndarray: ...
     def attended(self, layer: int) -> AttendedSets: ...
@@ -145,14 +144,14 @@ def like(value: Any, asked: type[Asked], name: str, wish: str) -> Asked:
     """The value itself, if it has what is asked; `wish` says in an error what was expected."""
     if has(value, asked):
         return value
-    raise InputError(f"{name} must be {wish}, not {short(value)}.")
+    raise InputError(f"{name} must be {wish}, not {shorten(value)}.")
 
 
 def all_like(value: Any, asked: type[Asked], name: str, wish: str) -> Sequence[Asked]:
     """A list or tuple of things that have what is asked; there may be none."""
     if isinstance(value, list | tuple) and all(has(item, asked) for item in value):
         return value
-    raise InputError(f"{name} must be {wish}, not {short(value)}.")
+    raise InputError(f"{name} must be {wish}, not {shorten(value)}.")
 
 
 def face_of(kind: Any) -> tuple[int, ...]:

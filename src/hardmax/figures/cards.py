@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import card, note, side_by_side, table
 from hardmax.figures.asked import LimitLike, ModelLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
 from hardmax.figures.palette import place_of_class
 from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
 from hardmax.figures.svg import Sketch, sketch_svg
-from hardmax.markup import card, note, side_by_side, table
 
 MOST_TOKENS, MOST_TOKENS_OF_MANY = 160, 60
 MOST_CLOUDS = 6

@@ -2,19 +2,18 @@
 
 import numpy as np
 
-from hardmax.checking import takes
-from hardmax.errors import InputError
+from hardmax._validation import InputError, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike
 from hardmax.figures.mpl import Axes, Polygon
 from hardmax.figures.palette import look_of
 from hardmax.figures.views import prepare, view_of
-from hardmax.geometry.cells import leader_cells
+from hardmax.geometry.halfspaces import leader_cells
 
 TINT = 0.16
 
 
-@takes(lim=inputs.a_limit, ax=inputs.an_axes)
+@validate_params(lim=inputs.a_limit, ax=inputs.an_axes)
 def draw_cells(lim: LimitLike, ax: Axes) -> list[Polygon]:
     """A cone for each leader that has one, in the colour of its cluster; `draw_limit` over it names them.
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short, takes
-from hardmax.errors import InputError
+from hardmax._format import EXTRA, escape_mathtext, pluralize
+from hardmax._validation import InputError, shorten, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
 from hardmax.figures.labels import place_labels
@@ -15,8 +15,6 @@ from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
 from hardmax.figures.plane import draw_origin
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.foreign import harmless_label
-from hardmax.wording import EXTRA, counted
 
 MOST_LABELS = 30
 NEUTRAL = "neutral leader"
@@ -59,7 +57,7 @@ def _leaders(value: Any, name: str) -> Sequence[LeaderLike]:
     return all_like(value, LeaderLike, name, "what `frequent_leaders` gives")
 
 
-@takes(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
+@validate_params(model=_a_model, leaders=_leaders, ax=inputs.an_axes)
 def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) -> DrawnEmbedding:
     """All words as faint dots, the leaders by the class for which they speak, larger the more often they lead; the
     neutral leader as a white star.
@@ -94,7 +92,7 @@ def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) ->
     return DrawnEmbedding(words, marks, star, labels, halves, borders)
 
 
-@takes(model=_a_model, leaders=_leaders)
+@validate_params(model=_a_model, leaders=_leaders)
 def embedding_figure(model: ModelLike, leaders: Sequence[LeaderLike]) -> Figure:
     """`draw_embedding` as a figure of its own, with a key."""
     shown = np.vstack([_vectors(model, leaders), _neutral(model)])
@@ -127,7 +125,9 @@ def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
     number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA))}
     strange = next((leader.word for leader in leaders if leader.word not in number), None)
     if strange is not None:
-        raise InputError(f"`leaders` has {short(strange)}, a word that the model does not know: take its own leaders.")
+        raise InputError(
+            f"`leaders` has {shorten(strange)}, a word that the model does not know: take its own leaders."
+        )
     if not leaders and model.dimension > 2:
         raise InputError(f"`leaders` is empty: nothing says which plane of {model.dimension} dimensions to draw.")
     return model.prepared.table[[number[leader.word] for leader in leaders]]
@@ -175,7 +175,7 @@ def _sizes(texts: Sequence[int]) -> np.ndarray:
 
 
 def _title(model: ModelLike, leaders: Sequence[LeaderLike]) -> str:
-    named = f"of {counted(len(leaders), 'leader')} " if len(leaders) > MOST_LABELS else ""
+    named = f"of {pluralize(len(leaders), 'leader')} " if len(leaders) > MOST_LABELS else ""
     told = (
         f"{len(model.vocabulary):,} words and phrases; {named}the {min(len(leaders), MOST_LABELS)} most frequent named"
     )
@@ -184,7 +184,9 @@ def _title(model: ModelLike, leaders: Sequence[LeaderLike]) -> str:
 
 def _key(model: ModelLike) -> list[Line2D]:
     signs = [
-        _sign(*look_of_class(c, len(model.classes)), f"leads for {harmless_label(name)}: the larger, the more texts", 6)
+        _sign(
+            *look_of_class(c, len(model.classes)), f"leads for {escape_mathtext(name)}: the larger, the more texts", 6
+        )
         for c, name in enumerate(model.classes)
     ]
     return [

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.checking import place, takes
-from hardmax.errors import InputError
+from hardmax._validation import InputError, normalize_index, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.mpl import Annotation, Axes, Figure, LineCollection, PathCollection, Polygon
@@ -30,7 +29,7 @@ class DrawnHalfspace:
     others: PathCollection
 
 
-@takes(runs=inputs.runs_by_name)
+@validate_params(runs=inputs.runs_by_name)
 def halfspace_figure(runs: Mapping[str, RunLike], token: int = 0) -> Figure:
     """A panel for each run: one token, whom it attends to, and its half-space."""
     with our_look():
@@ -44,12 +43,12 @@ def halfspace_figure(runs: Mapping[str, RunLike], token: int = 0) -> Figure:
     return figure
 
 
-@takes(run=inputs.a_run, ax=inputs.an_axes)
+@validate_params(run=inputs.a_run, ax=inputs.an_axes)
 def draw_halfspace(run: RunLike, token: int, ax: Axes, *, layer: int = 0) -> DrawnHalfspace:
     """A token of the plane, where it looks, how far the tokens lie that way, and its half-space, shaded."""
     if run.d != 2:
         raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")
-    token = place(token, run.n, "`token`")
+    token = normalize_index(token, run.n, "`token`")
     tokens, metric = run.floats_at(layer), run.dynamics.metric
     own = half_space(tokens[token], None if metric is None else np.array(metric, dtype=np.float64))
     attended = run.attended(layer)[token]

@@ -5,14 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, real_number, short, whole_number
-from hardmax.errors import InputError
+from hardmax._tokens.batches import float_array, whole_numbers
+from hardmax._validation import InputError, check_int, check_real, instance, shorten
 from hardmax.figures.asked import LimitLike, RunLike, like
 from hardmax.figures.mpl import Axes, is_color_like
-from hardmax.geometry.inputs import read_points
+from hardmax.geometry._affine import read_points
 from hardmax.geometry.polytope import Polytope
-from hardmax.tokens.batches import whole_numbers
-from hardmax.tokens.tables import float_array
 
 LARGEST_FIGURE, FASTEST = 100, 50
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -44,14 +42,14 @@ def runs_by_name(value: Any, name: str) -> Mapping[str, RunLike]:
         for run in value.values():
             a_run(run, f"{name} (each)")
         return value
-    raise InputError(f"{name} must be a dict of runs by their titles, not {short(value)}.")
+    raise InputError(f"{name} must be a dict of runs by their titles, not {shorten(value)}.")
 
 
 def numbers_of_tokens(value: Any, name: str) -> np.ndarray:
     """Which tokens, or which layers: whole numbers from 0 up; there may be none."""
     numbers = whole_numbers(value, name)
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
-        raise InputError(f"{name} must be a list of whole numbers from 0 up, not {short(value)}.")
+        raise InputError(f"{name} must be a list of whole numbers from 0 up, not {shorten(value)}.")
     return numbers
 
 
@@ -63,7 +61,7 @@ def layers(value: Any, name: str) -> list[int]:
 def frames(value: Any, name: str, at_most: int) -> list[int]:
     """Layers that are drawn one by one, at least one and not too many."""
     found = numbers_of_tokens(value, name).tolist()
-    whole_number(len(found), f"the number of {name}", at_least=1, at_most=at_most)
+    check_int(len(found), f"the number of {name}", at_least=1, at_most=at_most)
     return found
 
 
@@ -76,7 +74,7 @@ def path_in_plane(value: Any, name: str) -> np.ndarray:
     """The ways of points of the plane, (layers, n, 2)."""
     path = float_array(value, name)
     if path.ndim != 3 or path.shape[2] != 2 or not path.size or not np.isfinite(path).all():
-        raise InputError(f"{name} must be finite numbers of shape (layers, n, 2), not {short(value)}.")
+        raise InputError(f"{name} must be finite numbers of shape (layers, n, 2), not {shorten(value)}.")
     return path
 
 
@@ -87,7 +85,9 @@ def a_curve(value: Any, name: str) -> Curve:
         same = confidence.shape == right.shape == texts.shape and confidence.ndim == 1 and confidence.size
         if same and all(np.isfinite(part).all() for part in (confidence, right, texts)):
             return confidence, right, texts
-    raise InputError(f"{name} must be what `calibration_curve` gives, three arrays of one length, not {short(value)}.")
+    raise InputError(
+        f"{name} must be what `calibration_curve` gives, three arrays of one length, not {shorten(value)}."
+    )
 
 
 def a_color(value: Any, name: str) -> Any:
@@ -97,7 +97,7 @@ def a_color(value: Any, name: str) -> Any:
     except Exception:  # whatever comes of looking at it
         known = False
     if not known:
-        raise InputError(f"{name} must be a colour, such as 'red' or '#0072B2', not {short(value)}.")
+        raise InputError(f"{name} must be a colour, such as 'red' or '#0072B2', not {shorten(value)}.")
     return value
 
 
@@ -106,20 +106,20 @@ def a_size(value: Any, name: str) -> tuple[float, float] | None:
     if value is None:
         return None
     if isinstance(value, list | tuple) and len(value) == 2:
-        width, height = (real_number(side, name, above=0) for side in value)
+        width, height = (check_real(side, name, above=0) for side in value)
         if max(width, height) <= LARGEST_FIGURE:
             return width, height
-    raise InputError(f"{name} must be a width and a height up to {LARGEST_FIGURE} inches, not {short(value)}.")
+    raise InputError(f"{name} must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}.")
 
 
 def a_speed(value: Any, name: str) -> float:
     """Frames a second: no more than a GIF can tell apart."""
-    speed = real_number(value, name, above=0)
+    speed = check_real(value, name, above=0)
     if speed > FASTEST:
-        raise InputError(f"{name} must be at most {FASTEST} frames a second, not {short(value)}.")
+        raise InputError(f"{name} must be at most {FASTEST} frames a second, not {shorten(value)}.")
     return speed
 
 
 def a_width(value: Any, name: str) -> float:
     """The width of a line, in points."""
-    return real_number(value, name, above=0)
+    return check_real(value, name, above=0)

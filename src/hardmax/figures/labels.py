@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import escape_mathtext
 from hardmax.figures.free_places import ALL_ROUND, Box, free_offset
 from hardmax.figures.mpl import Annotation, Axes, Bbox, FigureCanvasAgg, withStroke
 from hardmax.figures.palette import FAINT, INK
-from hardmax.foreign import harmless_label
 
 _DISTANCES = (2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0)  # from the edge of the mark in points, the nearest first
 _NEAR = 6.0  # up to here it is plain which mark a word belongs to
@@ -54,7 +54,7 @@ def place_labels(
 
 def _write(word: str, place: list[float], ax: Axes, size: float) -> Annotation:
     label = ax.annotate(
-        harmless_label(word),
+        escape_mathtext(word),
         (place[0], place[1]),
         xytext=(0, 0),
         textcoords="offset points",

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.checking import takes, truth_value
+from hardmax._validation import check_bool, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.marks import draw_lines, marks
@@ -36,7 +36,7 @@ class DrawnLayer:
     hull: list[Artist]
 
 
-@takes(run=inputs.a_run, ax=inputs.an_axes, hull=truth_value)
+@validate_params(run=inputs.a_run, ax=inputs.an_axes, hull=check_bool)
 def draw_layer(run: RunLike, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
     """The tokens at one layer; repeated tokens are drawn once, and of very many points only some.
 
@@ -105,8 +105,8 @@ def _shown(is_leader: np.ndarray) -> np.ndarray:
 def _colors(run: RunLike, followed_now: list[int]) -> list[str]:
     """A colour for each point, the same at all layers: leaders first, then whoever else is followed; others grey."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
-    for stretch in run.stretches:
-        ranked |= dict.fromkeys(np.unique(stretch.choices.indices).tolist())
+    for phase in run.phases:
+        ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
     ranked |= dict.fromkeys(followed_now)
     colors = [FAINT] * run.points.count
     for rank, point in enumerate(ranked):

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
+from hardmax._format import escape_mathtext
 from hardmax.figures.mpl import Axes, Patch
 from hardmax.figures.palette import INK, look_of_class
 from hardmax.figures.style import our_look
-from hardmax.foreign import harmless_label
 
 DPI = 150
 _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alone
@@ -27,7 +27,7 @@ def draw_leading_words(words: Sequence[LeadingWord], classes: int, ax: Axes) -> 
     for place, word in enumerate(words):
         bars += ax.barh(place, word.percent, ec="white", height=0.8, **_look(word.side, classes))
         ax.text(word.percent, place, f" {word.pull:+.0f}", va="center", fontsize=7, color=INK)
-    ax.set_yticks(range(len(words)), [harmless_label(word.name) for word in words])
+    ax.set_yticks(range(len(words)), [escape_mathtext(word.name) for word in words])
     ax.invert_yaxis()
     ax.set_xlim(0, 1.15 * ax.get_xlim()[1])
     for side in ("top", "right"):
@@ -48,7 +48,7 @@ def bars_axes(words: int) -> Axes:
 def key_of_classes(names: Sequence[str], which: Collection[int]) -> list[Patch]:
     """What the colours and hatches of these classes say, and the numbers at the bars."""
     spoken = [
-        Patch(ec="white", label=harmless_label(f"speaks for {name}"), **_look(number, len(names)))
+        Patch(ec="white", label=escape_mathtext(f"speaks for {name}"), **_look(number, len(names)))
         for number, name in enumerate(names)
         if number in which
     ]

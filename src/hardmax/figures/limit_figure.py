@@ -1,6 +1,6 @@
 """The limit of a cloud as a figure of its own, with a key."""
 
-from hardmax.checking import takes
+from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
 from hardmax.figures.limits import draw_limit, drawn_every
@@ -13,7 +13,7 @@ from hardmax.figures.views import projection_for, view_of
 MOST_CLUSTERS_IN_KEY = 16
 
 
-@takes(lim=inputs.a_limit)
+@validate_params(lim=inputs.a_limit)
 def limit_figure(lim: LimitLike) -> Figure:
     """`draw_limit` in space for d = 3, on a line for d = 1, else in the plane, with a title and a key."""
     with our_look():

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.checking import takes
+from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
 from hardmax.figures.marks import marks
@@ -34,7 +34,7 @@ class DrawnLimit:
     elsewhere: PathCollection
 
 
-@takes(lim=inputs.a_limit, ax=inputs.an_axes)
+@validate_params(lim=inputs.a_limit, ax=inputs.an_axes)
 def draw_limit(lim: LimitLike, ax: Axes) -> DrawnLimit:
     """Tokens and their ways to the limits, in the colour and shape of their cluster.
 

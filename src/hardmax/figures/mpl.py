@@ -1,6 +1,6 @@
 """All that is taken of matplotlib: the one place that tells people which extra brings it."""
 
-from hardmax.errors import MissingExtra
+from hardmax._validation import MissingExtra
 
 try:
     from matplotlib import rc_context as rc_context

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hardmax.checking import takes
+from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.mpl import Axes, Line2D, PathCollection, Polygon
 from hardmax.figures.palette import FAINT, INK, SHADE
@@ -22,7 +22,7 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
     return x - reach, x + reach, y - reach, y + reach
 
 
-@takes(tokens=inputs.in_plane, ax=inputs.an_axes, leaders=inputs.numbers_of_tokens, color=inputs.a_color)
+@validate_params(tokens=inputs.in_plane, ax=inputs.an_axes, leaders=inputs.numbers_of_tokens, color=inputs.a_color)
 def draw_tokens(
     tokens: np.ndarray, ax: Axes, *, leaders: Sequence[int] | np.ndarray = (), color: str = FAINT
 ) -> tuple[PathCollection, PathCollection]:
@@ -33,19 +33,19 @@ def draw_tokens(
     return circles, stars
 
 
-@takes(path=inputs.path_in_plane, ax=inputs.an_axes, color=inputs.a_color, width=inputs.a_width)
+@validate_params(path=inputs.path_in_plane, ax=inputs.an_axes, color=inputs.a_color, width=inputs.a_width)
 def draw_paths(path: np.ndarray, ax: Axes, *, color: str = FAINT, width: float = 0.9) -> list[Line2D]:
     """The way of each token, from `path` of shape (layers, n, 2)."""
     return ax.plot(path[:, :, 0], path[:, :, 1], color=color, lw=width, zorder=2)
 
 
-@takes(ax=inputs.an_axes)
+@validate_params(ax=inputs.an_axes)
 def draw_origin(ax: Axes) -> PathCollection:
     """A small plus where zero is: a token looks away from it."""
     return ax.scatter(0, 0, s=30, marker="+", color=FAINT, linewidths=0.8, zorder=2)
 
 
-@takes(leaders=inputs.in_plane, ax=inputs.an_axes)
+@validate_params(leaders=inputs.in_plane, ax=inputs.an_axes)
 def draw_leader_polygon(leaders: np.ndarray, ax: Axes) -> Polygon:
     """The convex hull of the leaders' positions, shaded.
 

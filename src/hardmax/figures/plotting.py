@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import takes, whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, RunLike
 from hardmax.figures.flat import remark_on
@@ -20,11 +19,11 @@ from hardmax.figures.views import projection_for
 SIDE = 3.0  # of a panel, in inches
 
 
-@takes(run=inputs.a_run, figsize=inputs.a_size)
+@validate_params(run=inputs.a_run, figsize=inputs.a_size)
 def plot_run(run: RunLike, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
-        shown = run.layers if layers is None else whole_number(layers, "`layers`", at_least=0)
+        shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
         given = _new_axes(run, 1, figsize)[0] if ax is None else inputs.an_axes(ax, "`ax`")
         return draw_titled(run, shown, given)
     several = inputs.layers(layers, "`layers`")
@@ -34,7 +33,7 @@ def plot_run(run: RunLike, layers: Any = None, *, ax: Any = None, figsize: Any =
     return panels
 
 
-@takes(lim=inputs.a_limit, figsize=inputs.a_size)
+@validate_params(lim=inputs.a_limit, figsize=inputs.a_size)
 def plot_limit(lim: LimitLike, *, ax: Any = None, figsize: Any = None) -> Axes:
     """`draw_limit` on the axes; on new ones with a title and a key."""
     if ax is not None:

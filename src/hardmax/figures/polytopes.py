@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hardmax.checking import takes
-from hardmax.errors import InputError
+from hardmax._validation import InputError, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.mpl import Artist, Axes, Axes3D, Poly3DCollection, Polygon
 from hardmax.figures.palette import FAINT, INK
@@ -14,7 +13,7 @@ from hardmax.geometry.polytope import Polytope
 SEE_THROUGH = (INK, 0.07)  # grey on white, and cells or facets behind it still show
 
 
-@takes(polytope=inputs.a_polytope, ax=inputs.an_axes)
+@validate_params(polytope=inputs.a_polytope, ax=inputs.an_axes)
 def draw_polytope(polytope: Polytope, ax: Axes) -> list[Artist]:
     """A polytope in the plane, shaded, or in space, its facets translucent; a segment or a point if it is flat."""
     corners = polytope.vertices

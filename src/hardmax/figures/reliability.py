@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.checking import takes
+from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.mpl import Axes, Figure, Line2D, LineCollection
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
@@ -22,7 +22,7 @@ class DrawnReliability:
     gaps: LineCollection
 
 
-@takes(curve=inputs.a_curve, ax=inputs.an_axes)
+@validate_params(curve=inputs.a_curve, ax=inputs.an_axes)
 def draw_reliability(curve: Curve, ax: Axes) -> DrawnReliability:
     """The curve of `calibration_curve`: mean probability against the share that is right, a point for each bin.
 
@@ -47,7 +47,7 @@ def draw_reliability(curve: Curve, ax: Axes) -> DrawnReliability:
     return DrawnReliability(diagonal, points, gaps)
 
 
-@takes(curve=inputs.a_curve)
+@validate_params(curve=inputs.a_curve)
 def reliability_figure(curve: Curve) -> Figure:
     """`draw_reliability` as a figure of its own, with the expected calibration error, the mean gap, in its title."""
     confidence, right, texts = curve

@@ -7,7 +7,7 @@ import numpy as np
 from hardmax.figures.asked import LimitLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
 from hardmax.figures.svg import GREY, Sketch
-from hardmax.geometry.hulls import outline
+from hardmax.geometry.hull import outline
 
 CORNERS = 3
 """Ways have on average at most so many corners, for each token that may be drawn."""
@@ -79,8 +79,8 @@ def _bends(run: RunLike, shown: np.ndarray, most: int) -> list[int]:
 
 
 def _followed(run: RunLike) -> np.ndarray:
-    """For each point the number of the leader that it attends to alone in the last stretch; GREY if to no such one."""
-    choices = run.stretches[-1].choices
+    """For each point the number of the leader that it attends to alone in the last phase; GREY if to no such one."""
+    choices = run.phases[-1].choices
     points = np.arange(len(choices))
     goals = choices.firsts(points)
     numbers = np.cumsum(choices.is_leader) - 1

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from hardmax._format import escape_html
 from hardmax.figures.palette import CYCLE
-from hardmax.foreign import harmless_html
 
 MARGIN = 10.0
 GREY = -1
@@ -76,7 +76,7 @@ def sketch_svg(sketch: Sketch, told: str, *, width: int = 220, height: int = 220
         parts.append(_stars(path[-1, (numbers == number) & sketch.leads], color))
     x, y = window.size.astype(int).tolist()
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{harmless_html(told)}" width="{x}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(told)}" width="{x}" '
         f'height="{y}" viewBox="0 0 {x} {y}" style="color:inherit;max-width:100%">{"".join(parts)}</svg>'
     )
 

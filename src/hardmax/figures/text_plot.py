@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import EXTRA, escape_mathtext
 from hardmax.figures.animation import write_film
 from hardmax.figures.free_places import UPRIGHT
 from hardmax.figures.labels import place_labels
@@ -14,8 +15,6 @@ from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, LineCollection
 from hardmax.figures.palette import INK, LEADER, look_of_class
 from hardmax.figures.style import DPI, our_look, plain_axes
 from hardmax.figures.text_scene import TextScene
-from hardmax.foreign import harmless_label
-from hardmax.wording import EXTRA
 
 MOST_NAMED = 22
 _WIDTH = 6.4
@@ -118,7 +117,7 @@ def film_text(scene: TextScene, path: Path, title: Callable[[int], str], *, fps:
 
         def frame(layer: int) -> None:
             drawn.move(scene, layer)
-            ax.set_title(harmless_label(title(layer)), loc="left")
+            ax.set_title(escape_mathtext(title(layer)), loc="left")
 
         last = len(scene.path) - 1
         write_film(figure, path, [*range(last + 1), *[last] * _HOLD], frame, fps=fps)
@@ -132,9 +131,9 @@ def _size(scene: TextScene) -> tuple[float, float]:
 def _titled(figure: Any, scene: TextScene, title: str) -> Axes:
     height = _size(scene)[1]
     ax = figure.add_axes((0.02, 0.32 / height, 0.96, 1 - 0.75 / height))
-    ax.set_title(harmless_label(title), loc="left")
+    ax.set_title(escape_mathtext(title), loc="left")
     if scene.remark:
-        ax.set_xlabel(harmless_label(scene.remark), fontsize=7)
+        ax.set_xlabel(escape_mathtext(scene.remark), fontsize=7)
     return ax
 
 
@@ -168,7 +167,7 @@ def _name(scene: TextScene, ax: Axes) -> tuple[list[Annotation], list[Annotation
     places += [scene.path[0][t] for t in words]
     areas += [_STAR if scene.leads[t] else _DOT for t in words]
     placed = place_labels(np.array(places), names, (np.sqrt(areas) / 2).tolist(), ax, directions=UPRIGHT)
-    shown = [harmless_label(name) for name in names[: len(classes)]]
+    shown = [escape_mathtext(name) for name in names[: len(classes)]]
     of_classes = [label for label in placed[: len(classes)] if label.get_text() in shown]
     for label in of_classes:
         label.set_fontweight("bold")

@@ -8,11 +8,10 @@ import unicodedata
 
 import numpy as np
 
+from hardmax._format import EXTRA, escape_html
 from hardmax.figures.free_places import UPRIGHT, Box, free_offset
 from hardmax.figures.svg import joined, star_around, tenths
 from hardmax.figures.text_scene import TextScene, Window
-from hardmax.foreign import harmless_html
-from hardmax.wording import EXTRA
 
 WIDTH = 440.0
 MOST_NAMED, LONGEST_NAME = 22, 28
@@ -58,7 +57,7 @@ def text_svg(scene: TextScene, told: str) -> str:
     width, height = tenths(canvas.width), tenths(canvas.height)
     size = f'viewBox="0 0 {width} {height}" width="{width}" height="{height}"'
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{harmless_html(told)}" {size} '
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="{escape_html(told)}" {size} '
         f'class="hardmax-picture">{"".join(marks)}</svg>'
     )
 
@@ -194,7 +193,7 @@ def _class_names(scene: TextScene, canvas: _Canvas) -> tuple[list[str], list[Box
 def _text(shown: str, middle: tuple[float, float], kind: str) -> str:
     name = f' class="{kind}"' if kind else ""
     x, y = tenths(middle[0]), tenths(middle[1] + 0.35 * _LETTERS)
-    return f'<text x="{x}" y="{y}"{name}>{harmless_html(shown)}</text>'
+    return f'<text x="{x}" y="{y}"{name}>{escape_html(shown)}</text>'
 
 
 def _join(

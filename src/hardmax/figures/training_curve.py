@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hardmax.checking import one_of, takes
-from hardmax.errors import InputError
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_choice, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import EpochLike, all_like
 from hardmax.figures.mpl import Axes, Figure, Line2D, MaxNLocator
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.style import our_look
-from hardmax.wording import counted
 
 # What is measured, and its name on the axis.
 MEASURES = {"loss": "loss", "accuracy": "accuracy", "leaders": "leaders a text"}
@@ -23,13 +22,13 @@ def _reports(value: Any, name: str) -> Sequence[EpochLike]:
     return given
 
 
-@takes(reports=_reports, ax=inputs.an_axes)
+@validate_params(reports=_reports, ax=inputs.an_axes)
 def draw_training_curve(reports: Sequence[EpochLike], measure: str, ax: Axes) -> list[Line2D]:
     """One of loss, accuracy and leaders over the epochs: in training and, where there is one, on the validation set.
 
     Where alpha still rises, the axes are shaded: there the model is not yet what it will be.
     """
-    one_of(measure, MEASURES, "`measure`")
+    check_choice(measure, MEASURES, "`measure`")
     epochs = [report.epoch for report in reports]
     (line,) = ax.plot(epochs, [getattr(r, measure) for r in reports], color=BLUE, marker="o", ms=3, label="training")
     lines = [line]
@@ -47,7 +46,7 @@ def draw_training_curve(reports: Sequence[EpochLike], measure: str, ax: Axes) ->
     return lines
 
 
-@takes(reports=_reports)
+@validate_params(reports=_reports)
 def training_curve_figure(reports: Sequence[EpochLike]) -> Figure:
     """Loss, accuracy and leaders under each other."""
     with our_look():
@@ -56,7 +55,7 @@ def training_curve_figure(reports: Sequence[EpochLike]) -> Figure:
         for ax, measure in zip(panels, MEASURES, strict=True):
             draw_training_curve(reports, measure, ax)
         seconds = sum(report.seconds for report in reports)
-        panels[0].set_title(f"{counted(len(reports), 'epoch')}, {seconds:.{1 if seconds < 10 else 0}f} s", loc="left")
+        panels[0].set_title(f"{pluralize(len(reports), 'epoch')}, {seconds:.{1 if seconds < 10 else 0}f} s", loc="left")
         panels[0].legend(loc="upper right", frameon=False, fontsize=8)
         panels[-1].set_xlabel("epoch")
         figure.align_ylabels()

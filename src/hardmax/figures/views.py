@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.figures.flat import principal_axes, remark_on
 from hardmax.figures.mpl import Axes, Axes3D
 from hardmax.figures.palette import FAINT

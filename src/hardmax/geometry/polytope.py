@@ -13,15 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short, truth_value, whole_number
-from hardmax.errors import InputError
-from hardmax.geometry.affine import Frame, affine_frame, exact_rank, resolution, unit_scaled
-from hardmax.geometry.distances import Ruler
-from hardmax.geometry.extreme import extreme_points
-from hardmax.geometry.faces import Face, faces_below
-from hardmax.geometry.hulls import LARGEST_DIMENSION, Hull, hull, outline
-from hardmax.geometry.inputs import read_matrix, read_metric, read_point, read_points, read_targets, read_tolerance
-from hardmax.tokens.batches import whole_numbers
+from hardmax._tokens.batches import whole_numbers
+from hardmax._validation import InputError, check_bool, check_int, shorten
+from hardmax.geometry._affine import (
+    Frame,
+    affine_frame,
+    exact_rank,
+    read_matrix,
+    read_metric,
+    read_point,
+    read_points,
+    read_targets,
+    read_tolerance,
+    resolution,
+    unit_scaled,
+)
+from hardmax.geometry.hull import LARGEST_DIMENSION, Face, Hull, extreme_points, faces_below, hull, outline
+from hardmax.geometry.projection import Ruler
 
 # Up to here the hull has about as many facets as vertices, and finding both is the fastest way to the vertices.
 FEW_FACETS = 3
@@ -45,7 +53,7 @@ class Polytope:
 
     def __init__(self, points: Any, metric: Any = None, *, all_vertices: bool = False) -> None:
         self.points = read_points(points, "`points`")
-        self.all_vertices = truth_value(all_vertices, "`all_vertices`")
+        self.all_vertices = check_bool(all_vertices, "`all_vertices`")
         self.metric = None if metric is None else read_matrix(metric, self.points.shape[1])
         self._root = read_metric(self.metric, self.points.shape[1])
 
@@ -110,7 +118,7 @@ class Polytope:
         >>> [len(Polytope([[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]).faces(k)) for k in range(4)]
         [4, 6, 4, 1]
         """
-        return self._faces[whole_number(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
+        return self._faces[check_int(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
 
     @cached_property
     def f_vector(self) -> tuple[int, ...]:
@@ -192,7 +200,7 @@ class Polytope:
         if found.dimension != self.dimension:
             raise InputError(
                 f"`points` span {self.dimension} dimensions, but so thinly that floats do not tell their facets apart. "
-                "Stretch them along their short directions."
+                "Phase them along their short directions."
             )
         return found.renumbered()
 
@@ -219,5 +227,5 @@ class Polytope:
     def _read_face(self, face: Any) -> np.ndarray:
         chosen = whole_numbers(face, "`face`")
         if chosen.ndim != 1 or not chosen.size or not np.isin(chosen, np.arange(len(self.vertices))).all():
-            raise InputError(f"`face` must be indices of vertices, below {len(self.vertices)}, not {short(face)}.")
+            raise InputError(f"`face` must be indices of vertices, below {len(self.vertices)}, not {shorten(face)}.")
         return chosen

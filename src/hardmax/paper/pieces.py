@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 if TYPE_CHECKING:
     from hardmax.paper.piece import Piece

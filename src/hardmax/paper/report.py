@@ -3,10 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from hardmax.foreign import harmless_html
+from hardmax._format import escape_html, pluralize
 from hardmax.paper.differences import DIFFERENCES
 from hardmax.paper.reproducing import Made
-from hardmax.wording import counted
 
 NAME = "report.html"
 _POLICY = "default-src 'none'; img-src 'self' file: data:; style-src 'unsafe-inline'"
@@ -41,7 +40,7 @@ def write_report(made: Sequence[Made], facts: dict[str, Any]) -> str:
             "<p>Alcalde, Fantuzzi and Zuazua, <cite>Clustering in pure-attention hardmax transformers and its role in ",
             "sentiment analysis</cite>: its figures and its table made again, beside the authors’ numbers where they ",
             "were published, and what exact arithmetic adds to what the paper leaves open.</p>",
-            f"<p>{counted(len(made), 'piece')}, made with {_text(told)}.</p>",
+            f"<p>{pluralize(len(made), 'piece')}, made with {_text(told)}.</p>",
             f"<nav><ul>{contents}",
             '<li><a href="#differences">What is different, and why</a></li></ul></nav>',
             *(_section(one) for one in made),
@@ -78,7 +77,7 @@ def _table(rows: Sequence[Sequence[Any]]) -> str:
     head = "".join(f'<th scope="col">{_text(cell)}</th>' for cell in header)
     lines = ("".join(f"<td>{_text(_number(cell))}</td>" for cell in row) for row in body[:_MOST_ROWS])
     left = len(body) - _MOST_ROWS
-    more = f'<p class="files">… and {counted(left, "row")} more in the file.</p>' if left > 0 else ""
+    more = f'<p class="files">… and {pluralize(left, "row")} more in the file.</p>' if left > 0 else ""
     table = (
         f"<table><thead><tr>{head}</tr></thead><tbody>{''.join(f'<tr>{line}</tr>' for line in lines)}</tbody></table>"
     )
@@ -90,4 +89,4 @@ def _number(cell: Any) -> Any:
 
 
 def _text(value: Any) -> str:
-    return harmless_html(str(value))
+    return escape_html(str(value))

@@ -16,10 +16,10 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.figures.style import figure_bytes
+from hardmax.io import write_whole
 from hardmax.paper.piece import Numbers, Piece, Setting
-from hardmax.tokens.files import write_whole
 
 KINDS = ("pdf", "png")
 

@@ -4,11 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short
-from hardmax.errors import InputError
-from hardmax.tokens.batches import whole_numbers
-from hardmax.tokens.rationals import objects_in
-from hardmax.tokens.tables import as_array
+from hardmax._tokens.batches import as_array, whole_numbers
+from hardmax._tokens.rationals import objects_in
+from hardmax._validation import InputError, shorten
 
 MOST_CLASSES = 10_000
 SHOWN = 10
@@ -25,7 +23,7 @@ def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.nda
     are_truths = array.dtype == bool or all(isinstance(entry, bool | np.bool_) for entry in array.ravel().tolist())
     numbers = array.astype(np.int64) if are_truths else whole_numbers(labels, name)
     if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):
-        raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {short(labels)}.")
+        raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {shorten(labels)}.")
     return numbers
 
 
@@ -37,6 +35,6 @@ def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:
     """
     # What is no label may have a comparison of its own, which says neither yes nor no.
     if not isinstance(label, str | int | float | np.generic) or label not in classes:
-        named = ", ".join(short(each) for each in classes[:SHOWN]) + ", …" * (len(classes) > SHOWN)
-        raise InputError(f"{name} must be one of {named}, not {short(label)}.", argument=name)
+        named = ", ".join(shorten(each) for each in classes[:SHOWN]) + ", …" * (len(classes) > SHOWN)
+        raise InputError(f"{name} must be one of {named}, not {shorten(label)}.", argument=name)
     return classes.index(label)

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hardmax.checking import file_path
+from hardmax._validation import file_path
 from hardmax.text.files.finding import find_model
 from hardmax.text.files.folder import read_model
 from hardmax.text.text_model import TextModel

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hardmax.checking import a_text, file_path, truth_value
-from hardmax.errors import need
+from hardmax._format import format_layers, pluralize
+from hardmax._validation import check_bool, check_str, file_path, require_extra
 from hardmax.text.model.model import Model
-from hardmax.wording import counted, depth
 
 if TYPE_CHECKING:
     from hardmax.text.changing.comparing import Comparison
@@ -93,7 +92,7 @@ class TextModel(Model):
         `error`. `prefix` is put before these names; a name that is taken gets `hardmax_` before it. Rows without a text
         have nothing but an error ("null"), are left out ("skip") or refused ("refuse").
         """
-        need("`score_table`", "tables", "pyarrow", "narwhals")
+        require_extra("`score_table`", "tables", "pyarrow", "narwhals")
         from hardmax.text.scoring.frames import score_table
         from hardmax.text.scoring.scored import Asked
 
@@ -125,7 +124,7 @@ class TextModel(Model):
         from hardmax.text.files.folder import read_model
         from hardmax.text.files.hub import find_or_fetch
 
-        path, fetch = file_path(name_or_path, "`name_or_path`"), truth_value(download, "`download`")
+        path, fetch = file_path(name_or_path, "`name_or_path`"), check_bool(download, "`download`")
         return read_model(find_or_fetch(path, fetch, *_of_the_hub(revision, token)), cls)
 
     def push_to_hub(
@@ -134,14 +133,14 @@ class TextModel(Model):
         """Upload the model to the Hub as `owner/name`, to a branch if one is named; gives back its address."""
         from hardmax.text.files.hub import push
 
-        name, hidden = a_text(repository, "`repository`"), truth_value(private, "`private`")
+        name, hidden = check_str(repository, "`repository`"), check_bool(private, "`private`")
         return push(self, name, hidden, *_of_the_hub(revision, token))
 
     def __repr__(self) -> str:
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
         return (
-            f"TextModel({counted(len(self.vocabulary), 'token')} in {counted(self.dimension, 'dimension')}, "
-            f"{depth(self.layers)}, "
+            f"TextModel({pluralize(len(self.vocabulary), 'token')} in {pluralize(self.dimension, 'dimension')}, "
+            f"{format_layers(self.layers)}, "
             f"alpha {self.alpha}, classes {named})"
         )
 
@@ -153,5 +152,5 @@ class TextModel(Model):
 
 def _of_the_hub(revision: str | None, token: str | None) -> tuple[str | None, str | None]:
     asked = ((revision, "`revision`"), (token, "`token`"))
-    first, second = (None if value is None else a_text(value, name) for value, name in asked)
+    first, second = (None if value is None else check_str(value, name) for value, name in asked)
     return first, second

@@ -8,7 +8,7 @@
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from hardmax.errors import need
+from hardmax._validation import require_extra
 from hardmax.train.presets import IMDB_2D, IMDB_2D_BEST, IMDB_16D, PRESETS
 from hardmax.train.recipe import Recipe
 
@@ -32,5 +32,5 @@ def __getattr__(name: str) -> Any:
     """What trains, once it is asked for: recipes can be read without torch."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    need("Training", "train", "torch")
+    require_extra("Training", "train", "torch")
     return getattr(importlib.import_module(_HOMES[name]), name)

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.encoding import Encoded, encode
 from hardmax.text.tokens.texts import TextBytes

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.clouds import Clouds
 

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from hardmax.checking import a_text, caller, file_path, instance, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_callable, check_str, file_path, instance, shorten
 from hardmax.text.evaluation.calibration import fit_temperature
 from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.files.claims import Claim
@@ -55,7 +54,7 @@ def fit(
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
     """
     layer = Hardmax() if layer is None else instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
-    progress = caller(progress, "`progress`", "epoch")
+    progress = check_callable(progress, "`progress`", "epoch")
     _check_device(device)
     folder = None if folder is None else file_path(folder, "`folder`")
     found, labels, counts = read_examples(texts, labels, sample_weight)
@@ -190,10 +189,10 @@ def _counting_on(progress: Callable[[Epoch], None] | None, recipe: Recipe) -> Ca
 
 def _check_device(device: Any) -> None:
     try:
-        torch.device(a_text(device, "`device`"))
+        torch.device(check_str(device, "`device`"))
     except RuntimeError:
         raise InputError(
-            f"`device` must be one that torch has, such as 'cpu' or 'cuda', not {short(device)}."
+            f"`device` must be one that torch has, such as 'cpu' or 'cuda', not {shorten(device)}."
         ) from None
 
 

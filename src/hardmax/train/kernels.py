@@ -6,12 +6,12 @@ than threads are awake.
 
 import numpy as np
 
-from hardmax.compiling import njit, spread
+from hardmax._compile import njit, njit_parallel
 
 TIED = -1
 
 
-@spread(lambda directions, points, offsets, *_: len(offsets) - 1)
+@njit_parallel(lambda directions, points, offsets, *_: len(offsets) - 1)
 def choose(first, last, directions, points, offsets, pending, slack, chosen):
     """Whom every pending token attends to: `chosen[i]`, or TIED. `directions` and `points` are (d, tokens) float64."""
     for b in range(first, last):

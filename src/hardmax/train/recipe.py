@@ -5,8 +5,7 @@ import math
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal
 
-from hardmax.checking import one_of, short, truth_value
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_bool, check_choice, shorten
 
 LARGEST, LARGEST_SEED = 10**9, 2**63 - 1
 INFINITE = "inf"  # infinitely many layers, in files and on the command line
@@ -110,9 +109,9 @@ class Recipe:
         for name, least in _LEAST.items():
             if getattr(self, name) is not None or name not in _LEFT_OPEN:
                 _check_number(name, getattr(self, name), least)
-        one_of(self.init, INITS, "`init`")
+        check_choice(self.init, INITS, "`init`")
         for name in ("extra", "binary", "marks", "overlapping", "bias", "refit"):
-            truth_value(getattr(self, name), f"`{name}`")
+            check_bool(getattr(self, name), f"`{name}`")
         for name in ("word_dropout", "validation_fraction"):
             if not 0 <= getattr(self, name) < 1:
                 raise InputError(f"`{name}` must be a share from 0 up to, but not including, 1.", argument=name)
@@ -198,7 +197,7 @@ class Recipe:
                 given["binary"] = given["binary"] == "presence"
         unknown = [name for name in given if name not in names] if isinstance(given, dict) else [given]
         if unknown:
-            raise InputError(f"The recipe has {short(unknown[0])}: expected some of {', '.join(names)}.")
+            raise InputError(f"The recipe has {shorten(unknown[0])}: expected some of {', '.join(names)}.")
         return cls(**given)
 
 
@@ -248,8 +247,8 @@ def _check_number(name: str, value: Any, least: int | float) -> None:
         return
     kinds, wish = ((int,), "a whole number") if isinstance(least, int) else ((int, float), "a number")
     if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value < float("inf"):
-        raise InputError(f"`{name}` must be {wish} of at least {least}, not {short(value)}.", argument=name)
+        raise InputError(f"`{name}` must be {wish} of at least {least}, not {shorten(value)}.", argument=name)
     if value > (LARGEST_SEED if name == "seed" else LARGEST):
         raise InputError(
-            f"`{name}` must be {wish} that a training can be made with, not {short(value)}: take less.", argument=name
+            f"`{name}` must be {wish} that a training can be made with, not {shorten(value)}: take less.", argument=name
         )

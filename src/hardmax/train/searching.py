@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import caller, real_number
+from hardmax._format import pluralize
+from hardmax._validation import check_callable, check_real
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.examples import hold_out, read_labels
 from hardmax.train.fitting import fit
@@ -18,7 +19,6 @@ from hardmax.train.recipe import Recipe
 from hardmax.train.suited import Choice, Suited
 from hardmax.train.suiting import NOTHING, suit
 from hardmax.train.trials import Trial
-from hardmax.wording import counted
 
 _JUDGES = 0.25
 # What is tried, in this order: entries that go together, so that a step of one layer is not as long as of eight.
@@ -55,7 +55,7 @@ def search(
     texts, and the change kept if more of the rest is told rightly than chance would have it. The last model may end
     after the time is over. `progress` is told in words what was tried.
     """
-    seconds, progress = real_number(seconds, "`seconds`", above=0), caller(progress, "`progress`", "line")
+    seconds, progress = check_real(seconds, "`seconds`", above=0), check_callable(progress, "`progress`", "line")
     until = time.monotonic() + seconds
     found = read_texts(texts)
     _, labels = read_labels(labels, len(found))
@@ -76,7 +76,7 @@ def search(
         if progress:
             progress(f"{words}: {tried.accuracy:.4f} instead of {now.accuracy:.4f}, {'kept' if better else 'not kept'}")
         if better:
-            here = f"accuracy on {counted(int(judges.sum()), 'text')} held out"
+            here = f"accuracy on {pluralize(int(judges.sum()), 'text')} held out"
             why = f"{here}: {tried.accuracy:.4f}, {now.accuracy:.4f} without"
             for name, value in fresh.items():
                 best = best.and_choose(Choice(name, value, why))

@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax.checking import caller
-from hardmax.errors import InputError
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_callable
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.train.examples import hold_out, read_labels
 from hardmax.train.recipe import Recipe
 from hardmax.train.suited import Choice, Suited
 from hardmax.train.trials import Folds, Trial
-from hardmax.wording import counted
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 # What is tried, the preferred first: another must be better by more than chance.
@@ -66,7 +65,7 @@ def suit(
     >>> found.recipe.counting < 0.4, [choice.name for choice in found.choices][-1]
     (True, 'counting')
     """
-    progress = caller(progress, "`progress`", "done", "total")
+    progress = check_callable(progress, "`progress`", "done", "total")
     unknown = [name for name in given if name not in asdict(Recipe())]
     if unknown:
         raise InputError(f"`{unknown[0]}` is no entry of a recipe.", argument=unknown[0])
@@ -153,7 +152,7 @@ def _choose(chosen: Suited, trials: Folds, question: Question, tell: Callable[[]
         if tell is not None:
             tell()
     shown = ", ".join(f"{value}: {trial.accuracy:.4f}" for value, trial in sorted(tried.items()))
-    why = f"accuracy as a bag of words on {counted(trials.judged, 'text')} held out, by value: {shown}"
+    why = f"accuracy as a bag of words on {pluralize(trials.judged, 'text')} held out, by value: {shown}"
     return chosen.and_choose(Choice(question.name, question.take(tried), why))
 
 

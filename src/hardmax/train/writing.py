@@ -8,13 +8,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import read_json, reason, write_whole
 from hardmax.text.files.claims import Claim
 from hardmax.text.files.folder import TRAINING, write_model
 from hardmax.text.files.replacing import tidy
 from hardmax.text.text_model import TextModel
-from hardmax.tokens.files import write_whole
-from hardmax.tokens.reading import read_json, reason
 from hardmax.train.log import Epoch, log_bytes
 from hardmax.train.reading import Wish
 from hardmax.train.recipe import Recipe

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax.runs.batch.together import Together
-from hardmax.threads import limited_to
+from hardmax._batch_runs import Together
+from hardmax._parallel import limited_to
 
 HALF = hm.Dynamics("1/2")
 

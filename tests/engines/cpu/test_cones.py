@@ -10,12 +10,11 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax.engines.cpu.kernels.cones import sort_into_cones
-from hardmax.engines.cpu.kernels.outward import WIDTH
-from hardmax.engines.cpu.searches import outward as module
-from hardmax.engines.cpu.searches.cones import cones
-from hardmax.engines.cpu.searches.outward import outward
-from hardmax.engines.floats.contest import score_all
+from hardmax._float import shells as module
+from hardmax._float.argmax import score_all
+from hardmax._float.cones import cones, sort_into_cones
+from hardmax._float.kernels import WIDTH
+from hardmax._float.shells import outward
 
 
 def on_a_sphere(n: int, d: int, seed: int = 0) -> np.ndarray:

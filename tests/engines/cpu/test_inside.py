@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardmax.engines.cpu.kernels.plane import mark_inside, polygon
+from hardmax._float.plane import mark_inside, polygon
 
 
 def corners_of(points: np.ndarray) -> np.ndarray:

@@ -7,22 +7,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.engines.cpu.kernels.plane import (
+from hardmax._float.argmax import score_all
+from hardmax._float.plane import (
     _count_up_to,
     _edges,
     _exact_turn,
     _inner_disk,
     _left_of,
+    _Polygon,
     _turn,
+    _two_polygons,
     corners_above,
     diamond_angle,
     leaving_angles,
     mark_inside,
+    plane,
     polygon,
     sort_into_bins,
 )
-from hardmax.engines.cpu.searches.plane import _Polygon, _two_polygons, plane
-from hardmax.engines.floats.contest import score_all
 
 # Points so nearly in line that rounding alone would not tell on which side they are.
 coordinates = st.builds(

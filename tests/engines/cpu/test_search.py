@@ -9,9 +9,9 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax.engines.cpu.search import ONLY_IN, SEARCHES, suited
-from hardmax.engines.cpu.searches.cones import cones
-from hardmax.engines.floats.contest import Contest, score_all
+from hardmax._float.argmax import ArgmaxResult, score_all
+from hardmax._float.cones import cones
+from hardmax._float.search import ONLY_IN, SEARCHES, suited
 
 PRUNING = [name for name in SEARCHES if name != "all"]
 
@@ -34,7 +34,7 @@ def clouds(rng: np.random.Generator):
 
 
 @cache
-def contest(number: int, relative: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, Contest]:
+def contest(number: int, relative: float) -> tuple[np.ndarray, np.ndarray, np.ndarray, ArgmaxResult]:
     """Directions, a cloud, a slack, and what scoring everybody finds: the same for every search."""
     points = list(clouds(np.random.default_rng(number)))[number]
     directions = points[:: 1 if len(points) < 2000 else 3]
@@ -109,8 +109,8 @@ def test_in_the_plane_nobody_who_comes_close_is_missed_where_angles_differ_by_le
         lengths = np.linalg.norm(points, axis=1).max() * np.linalg.norm(directions, axis=1)
         slack = 4 * 2.0**-53 * lengths
         found, wished = (SEARCHES[name](directions, points, slack) for name in ("plane", "all"))
-        close = dict(zip(found.contested.tolist(), found.contenders, strict=True))
-        for row, several in zip(wished.contested.tolist(), wished.contenders, strict=True):
+        close = dict(zip(found.contested.tolist(), found.candidates, strict=True))
+        for row, several in zip(wished.contested.tolist(), wished.candidates, strict=True):
             assert set(several.tolist()) <= set(close.get(row, np.empty(0)).tolist()), (seed, row)
 
 

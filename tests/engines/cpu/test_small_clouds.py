@@ -8,11 +8,22 @@ import oracle
 import pytest
 
 import hardmax as hm
-from hardmax.engines.cpu.batch import Then, depths, walk_batch
-from hardmax.engines.cpu.kernels.one_cloud import WIDTH, Rules, _choose_all, make_room, walk
-from hardmax.engines.cpu.kernels.small_clouds import LEVELS, UNDECIDED, WALKED, _enter, _level
-from hardmax.engines.floats.bounds import kernel_factors
-from hardmax.engines.floats.metric import float_metric
+from hardmax._batch import (
+    LEVELS,
+    UNDECIDED,
+    WALKED,
+    WIDTH,
+    Rules,
+    Then,
+    _choose_all,
+    _enter,
+    _level,
+    depths,
+    make_room,
+    walk,
+    walk_batch,
+)
+from hardmax._float.bounds import float_metric, kernel_factors
 
 U = Fraction(1, 2**53)
 METRICS = {"identity": None, "turned": [[2, 1, 0], [1, 3, 0], [0, 0, 1]]}

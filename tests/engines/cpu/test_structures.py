@@ -5,12 +5,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from hardmax.engines.cpu.kernels.outward import WIDTH
-from hardmax.engines.cpu.searches import rounded as module
-from hardmax.engines.cpu.searches.cones import in_blocks
-from hardmax.engines.cpu.searches.outward import _Outermost, _sorted_within
-from hardmax.engines.cpu.searches.rounded import _Directions, _sample, _Tiles
-from hardmax.engines.floats.bounds import norms_above
+from hardmax._float import rounded as module
+from hardmax._float.bounds import norms_above
+from hardmax._float.cones import in_blocks
+from hardmax._float.kernels import WIDTH
+from hardmax._float.rounded import _Directions, _sample, _Tiles
+from hardmax._float.shells import _Outermost, _sorted_within
 
 HARDLY = 1 + Fraction(1, 2**30)
 

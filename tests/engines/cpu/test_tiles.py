@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numba import njit
 
-from hardmax.engines.cpu.kernels import tiles
-from hardmax.engines.cpu.kernels.tiles import GROUP, ROWS, STEP, largest_products
+from hardmax._float import rounded as tiles
+from hardmax._float.rounded import GROUP, ROWS, STEP, largest_products
 
 
 @pytest.mark.parametrize("in_fours", [True, False])

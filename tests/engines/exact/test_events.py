@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.exact.events import Curve, layers_negative
-from hardmax.engines.exact.stretch import ExactStretch
+from hardmax._exact.events import Curve, layers_negative
+from hardmax._exact.positions import ExactPhase
 
 coefficients = st.integers(-60, 60)
 keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)])
@@ -120,14 +120,14 @@ def test_a_tie_that_is_overtaken_late_is_found_without_walking_there(alpha):
 
 @pytest.mark.parametrize("alpha", ["1e-6", "1e-30", "1e-300"])
 def test_a_walk_looks_no_further_than_it_was_asked_to(alpha, monkeypatch):
-    def refuse(stretch, layer):
+    def refuse(phase, layer):
         raise AssertionError(f"layer {layer} was computed, though no more than 10 are asked for")
 
-    monkeypatch.setattr(ExactStretch, "integers_at", refuse)
+    monkeypatch.setattr(ExactPhase, "integers_at", refuse)
     lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", at_most=10)
     assert lim.settled_at is None
     assert lim.run.layers == 10
-    assert (lim.run.stretches[-1].until or 0) > 10**6
+    assert (lim.run.phases[-1].until or 0) > 10**6
 
 
 @pytest.mark.parametrize("side", [3, 5, 9])

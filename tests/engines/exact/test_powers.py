@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.exact import powers
-from hardmax.engines.exact.powers import MOST_DIGITS, check_length, enclosed_power, float_powers, power
+from hardmax._exact import vectors as powers
+from hardmax._exact.vectors import MOST_DIGITS, check_length, enclosed_power, float_powers, power
 
 keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=2000)
 

@@ -7,22 +7,22 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.attended_sets import Choices
-from hardmax.engines.cpu.machine import Cpu
-from hardmax.engines.floats import bounds
-from hardmax.engines.floats.bounds import (
+from hardmax._attended import Choices
+from hardmax._float import bounds
+from hardmax._float.bounds import (
     SlackFactors,
+    float_metric,
     kernel_factors,
     mean_error,
     norms_above,
     rounding_error,
     step_error,
 )
-from hardmax.engines.floats.frame import Frame
-from hardmax.engines.floats.metric import float_metric
-from hardmax.engines.floats.stretch import mean_positions
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax._float.frame import Frame
+from hardmax._float.phase import mean_positions
+from hardmax._float.search import Cpu
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 
 U = Fraction(1, 2**53)
 METRICS = [None, [[2, 1], [1, 1]], [["0.1", 0], [0, "0.7"]]]

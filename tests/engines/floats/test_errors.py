@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.attended_sets import Choices
-from hardmax.engines.floats.bounds import SUMMED, mean_error, norms_above
-from hardmax.engines.floats.frame import Frame
-from hardmax.engines.floats.stretch import mean_positions
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax._attended import Choices
+from hardmax._float.bounds import SUMMED, mean_error, norms_above
+from hardmax._float.frame import Frame
+from hardmax._float.phase import mean_positions
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 
 U = Fraction(1, 2**53)
 

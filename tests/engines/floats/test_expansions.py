@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardmax.attended_sets import Choices
-from hardmax.engines.floats.kernels.expansions import add_product, leading_part
-from hardmax.engines.floats.kernels.scoring import find_leads
-from hardmax.engines.floats.metric import FloatMetric
-from hardmax.engines.floats.undoubted import exact_products, furthest_tokens, squares_fit
+from hardmax._attended import Choices
+from hardmax._float.argmax import exact_argmax, exact_products, squares_fit
+from hardmax._float.bounds import FloatMetric
+from hardmax._float.kernels import add_product, find_leads, leading_part
 
 # Numbers with all their digits, and of sizes that differ by much, so that products overlap and cancel.
 numbers = st.builds(lambda m, e: float(m) * 2.0**e, st.integers(-(2**53), 2**53), st.integers(-90, 10))
@@ -19,7 +18,7 @@ numbers = st.builds(lambda m, e: float(m) * 2.0**e, st.integers(-(2**53), 2**53)
 
 def lead_of(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """By how much a is further along y than b."""
-    found, lead = furthest_tokens(y[None], np.stack([b, a]), Choices.of_lists([[0, 1]]))
+    found, lead = exact_argmax(y[None], np.stack([b, a]), Choices.of_lists([[0, 1]]))
     return {(0, 1): 0.0, (1,): lead, (0,): -lead}[tuple(found[0].tolist())]
 
 
@@ -66,11 +65,11 @@ def test_a_lead_that_rounding_would_turn_round_is_taken_from_all_digits():
             assert np.sign(lead) == (true > 0) - (true < 0)
 
 
-def brute_furthest(y, points, contenders) -> tuple[list[int], Fraction | None]:
-    scores = {j: exact_dot(y.tolist(), points[j].tolist()) for j in contenders}
+def brute_furthest(y, points, candidates) -> tuple[list[int], Fraction | None]:
+    scores = {j: exact_dot(y.tolist(), points[j].tolist()) for j in candidates}
     best = max(scores.values())
     below = [best - score for score in scores.values() if score < best]
-    return [j for j in contenders if scores[j] == best], min(below, default=None)
+    return [j for j in candidates if scores[j] == best], min(below, default=None)
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -80,7 +79,7 @@ def test_of_contenders_all_that_tie_are_furthest_and_the_lead_is_that_over_the_n
     points = rng.integers(-2, 3, (9, d)) * 1.0 + rng.integers(-1, 2, (9, d)) * 2.0 ** -float(rng.integers(1, 60))
     directions = rng.integers(-2, 3, (6, d)) / 3.0
     several = [np.sort(rng.permutation(9)[: rng.integers(1, 9)]).tolist() for _ in range(6)]
-    found, lead = furthest_tokens(directions, points, Choices.of_lists(several))
+    found, lead = exact_argmax(directions, points, Choices.of_lists(several))
     wished = [brute_furthest(y, points, some) for y, some in zip(directions, several, strict=True)]
     assert [some.tolist() for some in found] == [some for some, _ in wished]
     leads = [float(gap) for _, gap in wished if gap is not None]

@@ -7,11 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax._float.bounds import float_metric
+from hardmax._float.frame import Frame
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics
-from hardmax.engines.floats.frame import Frame
-from hardmax.engines.floats.metric import float_metric
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
 
 
 def cloud_and_metric(seed: int) -> tuple[np.ndarray, np.ndarray]:

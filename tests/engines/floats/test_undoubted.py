@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.attended_sets import Choices
-from hardmax.engines.floats.metric import float_metric
-from hardmax.engines.floats.undoubted import exact_products, furthest_tokens, squares_fit
+from hardmax._attended import Choices
+from hardmax._float.argmax import exact_argmax, exact_products, squares_fit
+from hardmax._float.bounds import float_metric
 
 
 def truth(look: np.ndarray, tokens: np.ndarray) -> tuple[list[int], Fraction | None]:
@@ -28,7 +28,7 @@ def test_the_furthest_contenders_are_the_true_ones(d, spread):
         tokens = np.concatenate([tokens, tokens[:3, ::-1], tokens[:2] * (1 + 2.0**-52)])
         look = rng.integers(-3, 4, d) * 2.0 ** rng.integers(-spread, spread + 1, d)
         everybody = Choices.of_lists([list(range(len(tokens)))])
-        found, lead = furthest_tokens(look[None].astype(float), tokens, everybody)
+        found, lead = exact_argmax(look[None].astype(float), tokens, everybody)
         wished, gap = truth(look, tokens)
         assert found[0].tolist() == wished
         assert lead == pytest.approx(float("inf") if gap is None else float(gap), rel=1e-9)
@@ -48,7 +48,7 @@ def test_differences_that_rounding_takes_away_are_seen(size):
 def _check_all_orders(look: np.ndarray, tokens: np.ndarray) -> None:
     wished, gap = truth(look, tokens)
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        found, lead = furthest_tokens(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
+        found, lead = exact_argmax(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
         assert [order[j] for j in found[0]] == wished == [0]
         assert lead == float(gap or 0)
 

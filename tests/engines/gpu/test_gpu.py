@@ -13,16 +13,16 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines.floats.bounds import UNDERFLOW, SlackFactors
-from hardmax.engines.floats.contest import score_all
-from hardmax.engines.gpu import argmax
-from hardmax.engines.gpu import device as gpu
-from hardmax.engines.gpu.argmax import find_furthest
-from hardmax.engines.gpu.kernels import argmax as kernels
-from hardmax.engines.judging.judges import Proof
-from hardmax.engines.judging.walking import FloatWalker, Undecided
-from hardmax.tokens.batches import Cloud
-from hardmax.tokens.points import merge
+from hardmax._float.argmax import score_all
+from hardmax._float.bounds import UNDERFLOW, SlackFactors
+from hardmax._float.policies import Proof
+from hardmax._float.solver import FloatSolver, Undecided
+from hardmax._gpu import argmax
+from hardmax._gpu import argmax_kernels as kernels
+from hardmax._gpu import solver as gpu
+from hardmax._gpu.argmax import find_furthest
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 
 HALF = hm.Dynamics("1/2")
 FUSED = {"enable_fp_fusion": True}  # as in `argmax`
@@ -158,7 +158,7 @@ def test_walks_settle_where_proved_floats_do(n, d, metric):
     tokens = np.random.default_rng(n).standard_normal((n, d))
     dynamics = hm.Dynamics("1/2", metric=metric)
     *_, last = gpu.walk_layers(torch.from_numpy(tokens).to(DEVICE), dynamics)
-    *_, truth = FloatWalker("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
+    *_, truth = FloatSolver("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
     assert (last.settled, last.layer) == (True, truth.layer)
     assert last.chosen.tolist() == truth.choices.indices.tolist()
     assert ((last.since >= 0).cpu().numpy() == truth.is_leader).all()

@@ -12,11 +12,10 @@ triton = pytest.importorskip("triton", reason="the GPU engine needs triton (extr
 import triton.language as tl
 
 import hardmax as hm
-from hardmax.engines.cpu.batch import BatchOutcome, Then, walk_batch
-from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED, WALKED
-from hardmax.engines.gpu import batch as gpu_batch
-from hardmax.engines.gpu.batch import suits, walk_batch_gpu
-from hardmax.engines.gpu.kernels.furthest import _rivals
+from hardmax._batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
+from hardmax._gpu import batch as gpu_batch
+from hardmax._gpu.batch import suits, walk_batch_gpu
+from hardmax._gpu.batch_kernels import _rivals
 
 HALF = hm.Dynamics("1/2")
 TILTED = hm.Dynamics("1/3", metric=[[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]])

@@ -58,9 +58,9 @@ def compile_all(folder: Path) -> None:
 
 def launch_all() -> None:
     from hardmax import Dynamics
-    from hardmax.engines.gpu.batch import walk_batch_gpu
-    from hardmax.engines.gpu.device import move_once
-    from hardmax.engines.judging.walking import Undecided
+    from hardmax._float.solver import Undecided
+    from hardmax._gpu.batch import walk_batch_gpu
+    from hardmax._gpu.solver import move_once
 
     for d in (16, 200):  # a dot product at once, and in steps
         with suppress(Undecided, IndexError):  # nothing is run, so that anything may come back

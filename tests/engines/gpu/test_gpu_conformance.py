@@ -18,20 +18,18 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines.cpu.kernels.small_clouds import UNDECIDED
-from hardmax.engines.exact.choosing import by_all_scores
-from hardmax.engines.exact.walking import ExactWalker
-from hardmax.engines.gpu.batch import walk_batch_gpu
-from hardmax.engines.gpu.device import move_once
-from hardmax.engines.gpu.machine import Gpu
-from hardmax.engines.gpu.walking import GpuWalker
-from hardmax.engines.judging.walking import Undecided
-from hardmax.runs.plan import Plan
-from hardmax.runs.walking import run_points
-from hardmax.tokens.batches import read_batch
-from hardmax.tokens.points import merge
+from hardmax._batch import UNDECIDED
+from hardmax._exact.argmax import by_all_scores
+from hardmax._exact.solver import ExactSolver
+from hardmax._float.solver import Undecided
+from hardmax._gpu import Gpu
+from hardmax._gpu.batch import walk_batch_gpu
+from hardmax._gpu.solver import GpuSolver, move_once
+from hardmax._run import Plan, run_points
+from hardmax._tokens.batches import read_batch
+from hardmax._tokens.points import merge
 
-ENGINES = (GpuWalker(Gpu(DEVICE)), ExactWalker(by_all_scores))
+ENGINES = (GpuSolver(Gpu(DEVICE)), ExactSolver(by_all_scores))
 
 
 def stored(floats: np.ndarray) -> oracle.Cloud:

@@ -1,4 +1,4 @@
-"""The GPU engine walks the stretches of proved floats, and fetches them only when asked."""
+"""The GPU engine walks the phases of proved floats, and fetches them only when asked."""
 
 # pyright: reportMissingImports=false
 # ruff: noqa: E402
@@ -10,26 +10,25 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax.engines.exact.choosing import by_all_scores
-from hardmax.engines.exact.walking import ExactWalker
-from hardmax.engines.gpu import tensors as gpu_tensors
-from hardmax.engines.gpu.machine import Gpu
-from hardmax.engines.gpu.walking import GpuWalker
-from hardmax.engines.judging.judges import Proof
-from hardmax.engines.judging.walking import FloatWalker, Undecided
-from hardmax.errors import MissingExtra
-from hardmax.runs.plan import Plan
-from hardmax.runs.walking import run_points
-from hardmax.tokens.batches import Cloud, read_batch
-from hardmax.tokens.points import merge
+from hardmax._exact.argmax import by_all_scores
+from hardmax._exact.solver import ExactSolver
+from hardmax._float.policies import Proof
+from hardmax._float.solver import FloatSolver, Undecided
+from hardmax._gpu import Gpu
+from hardmax._gpu import tensors as gpu_tensors
+from hardmax._gpu.solver import GpuSolver
+from hardmax._run import Plan, run_points
+from hardmax._tokens.batches import Cloud, read_batch
+from hardmax._tokens.points import merge
+from hardmax._validation import MissingExtra
 
-ENGINE = GpuWalker(Gpu(DEVICE))
+ENGINE = GpuSolver(Gpu(DEVICE))
 SLOW = hm.Dynamics("1/10")
 
 
 def run(tokens, dynamics, layers) -> hm.Trajectory:
     (cloud,), _ = read_batch(tokens)
-    engines = (ENGINE, ExactWalker(by_all_scores))
+    engines = (ENGINE, ExactSolver(by_all_scores))
     return hm.Trajectory.of(run_points(merge(cloud), Plan(dynamics, engines, hm.AfterLayers(layers), hm.Every(1))))
 
 
@@ -38,7 +37,7 @@ def test_stretches_are_those_of_proved_floats(metric):
     points = merge(Cloud(np.random.default_rng(0).standard_normal((40, 2))))
     dynamics = hm.Dynamics("1/10", metric)
     ours = list(ENGINE.walk(points, dynamics))
-    theirs = list(FloatWalker("certified", Proof()).walk(points, dynamics))
+    theirs = list(FloatSolver("certified", Proof()).walk(points, dynamics))
     assert len(ours) == len(theirs) > 2
     for mine, its in zip(ours, theirs, strict=True):
         assert (mine.layer, mine.until, mine.keep) == (its.layer, its.until, its.keep)
@@ -52,10 +51,10 @@ def test_stretches_are_those_of_proved_floats(metric):
 
 
 def test_nothing_is_fetched_before_it_is_asked_for():
-    stretch = next(ENGINE.walk(merge(Cloud(np.array([[3.0], [1.0]]))), SLOW))
-    assert not {"positions", "targets", "choices", "is_leader"} & set(vars(stretch))
-    assert stretch.positions.tolist() == [[3.0], [1.0]]
-    assert stretch.positions is stretch.positions
+    phase = next(ENGINE.walk(merge(Cloud(np.array([[3.0], [1.0]]))), SLOW))
+    assert not {"positions", "targets", "choices", "is_leader"} & set(vars(phase))
+    assert phase.positions.tolist() == [[3.0], [1.0]]
+    assert phase.positions is phase.positions
 
 
 def test_a_run_on_a_device_is_a_run_like_any_other(tmp_path):

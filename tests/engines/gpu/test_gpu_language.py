@@ -11,7 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 import hardmax.engines
-import hardmax.errors
+import hardmax._validation
 
 engines = Path(hardmax.engines.__path__[0])
 names = [f"gpu.{file.stem}" for file in engines.glob("gpu/*.py") if file.stem != "__init__"]
@@ -20,8 +20,8 @@ assert "gpu.batch" in names and "gpu.kernels.clouds" in names, names
 for name in names:
     import_module(f"hardmax.engines.{name}")
 try:
-    hardmax.engines.gpu.batch.walk_batch_gpu(None, None, hardmax.Dynamics("1/2"), 1)
-except hardmax.errors.MissingExtra as missing:
+    hardmax._gpu.batch.walk_batch_gpu(None, None, hardmax.Dynamics("1/2"), 1)
+except hardmax._validation.MissingExtra as missing:
     print(missing)
 """
 

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from strategies import Problem, problems
 
 import hardmax as hm
-from hardmax.attended_sets import Choices
-from hardmax.engines.judging import arena
-from hardmax.engines.judging.arena import Arena
+from hardmax._attended import Choices
+from hardmax._float import active_set as arena
+from hardmax._float.active_set import ActiveSet
 
 
 def settled_run(cloud, dynamics, fewest_points: float):
@@ -31,7 +31,7 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     few, all_of_them = (settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf))
     assert few.settled_at == all_of_them.settled_at
     for layer in range(few.settled_at + 1):
-        assert np.array_equal(few.stretches[layer].choices.indices, all_of_them.stretches[layer].choices.indices)
+        assert np.array_equal(few.phases[layer].choices.indices, all_of_them.phases[layer].choices.indices)
     assert np.abs(few.at(few.settled_at) - all_of_them.at(few.settled_at)).max() <= few.error + all_of_them.error
     assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
 
@@ -39,8 +39,8 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
 def test_most_of_a_large_cloud_is_left_out():
     cloud = np.random.default_rng(0).standard_normal((20_000, 3))
     run = hm.simulate(cloud, hm.Dynamics("1/2"), stop=hm.Settled())
-    second = run.stretches[1].places
-    assert isinstance(second, Arena)
+    second = run.phases[1].places
+    assert isinstance(second, ActiveSet)
     assert len(second) < 2_500
 
 
@@ -59,7 +59,7 @@ def test_after_many_layers_everybody_is_asked_again():
     looks, slack = np.ones((1, 2)), np.array([1e-14])
     ends = np.array([[1.0, 0.0], [-1.0, 0.0]])
     among = {"keep": Fraction(1, 2), "multiplicities": np.ones(3), "places": ends, "members": np.array([0, 1])}
-    late = Arena(layer=0, lead=1.0, errors=np.zeros(2), worst=0.0, **among)
+    late = ActiveSet(layer=0, lead=1.0, errors=np.zeros(2), worst=0.0, **among)
     for _ in range(60):
         assert late.suffices(looks, slack) == (late.lead * np.sqrt(2) > 1e-14)
         late = late.after_layers(Choices.of_single(np.array([0, 1, 0])), 1)
@@ -69,7 +69,7 @@ def test_after_many_layers_everybody_is_asked_again():
 def test_everybody_is_somewhere_whoever_has_left_the_arena():
     cloud = np.random.default_rng(1).standard_normal((600, 3))
     few, all_of_them = (settled_run(cloud, hm.Dynamics("1/2"), least) for least in (0, np.inf))
-    assert any(len(stretch.places.spectators) > 1 for stretch in few.stretches)
+    assert any(len(phase.places.spectators) > 1 for phase in few.phases)
     for layer in range(few.settled_at + 3):
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
 
@@ -83,7 +83,7 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
     dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]), any_metric=True)
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
-    assert len(few.stretches[1].places) < len(cloud) == len(few.attended(1)[19])
+    assert len(few.phases[1].places) < len(cloud) == len(few.attended(1)[19])
     for layer in range(4):
         assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
         assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
@@ -99,7 +99,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
     waits = follows.copy()
     waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
     kwargs = {"multiplicities": np.ones(64, dtype=np.int64), "places": places, "errors": np.zeros(64), "worst": 0.0}
-    now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
+    now = ActiveSet(layer=0, keep=Fraction(1, 2), **kwargs)
     turns = np.linspace(0, 2 * np.pi, 720)
     looks = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
@@ -121,7 +121,7 @@ def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds():
     rng = np.random.default_rng(1)
     places, errors = rng.standard_normal((6, 2)), rng.uniform(1e-12, 1e-11, 6)
     kwargs = {"multiplicities": np.ones(6, dtype=np.int64), "places": places, "errors": errors, "worst": 2e-11}
-    now = Arena(layer=0, keep=Fraction(1, 2), **kwargs)
+    now = ActiveSet(layer=0, keep=Fraction(1, 2), **kwargs)
     norms = np.linalg.norm(places, axis=1)
     longest = norms.max()
     step = 7 * 2.0**-53

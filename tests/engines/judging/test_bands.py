@@ -10,10 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.floats.bounds import SlackFactors, norms_above
-from hardmax.engines.floats.contest import score_all
-from hardmax.engines.floats.metric import float_metric
-from hardmax.engines.judging import bands
+from hardmax._float import bands
+from hardmax._float.argmax import score_all
+from hardmax._float.bounds import SlackFactors, float_metric, norms_above
 
 HALF = hm.Dynamics("1/2")
 

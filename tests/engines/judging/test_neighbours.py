@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.engines.exact.truth import Truth
-from hardmax.engines.floats.undoubted import first_or_second, nearest, nearest_rows
+from hardmax._exact.positions import ExactPositions
+from hardmax._float.argmax import first_or_second, nearest, nearest_rows
 
 
 def near_a_few_places(seed: int, n: int) -> np.ndarray:
@@ -50,13 +50,13 @@ def test_the_two_furthest_are_never_ruled_out(seed):
 
 
 def test_of_many_neighbours_integers_compare_few(monkeypatch):
-    asked, furthest = [], Truth.furthest
+    asked, furthest = [], ExactPositions.furthest
 
     def count(self, along, points, record):
         asked.append(len(points))
         return furthest(self, along, points, record)
 
-    monkeypatch.setattr(Truth, "furthest", count)
+    monkeypatch.setattr(ExactPositions, "furthest", count)
     rng = np.random.default_rng(0)
     near = rng.standard_normal((3, 3))[rng.integers(3, size=300)]
     metric = np.diag([1.0, 0.3, 0.7])

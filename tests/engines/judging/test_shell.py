@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import linprog
 from scipy.spatial import ConvexHull
 
-from hardmax.engines.judging.shell import is_closed, shell_of
+from hardmax._float.active_set import is_closed, shell_of
 
 
 def in_hull(points: np.ndarray, place: np.ndarray) -> bool:

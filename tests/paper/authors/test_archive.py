@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from paper.authors.making import archive, members, small_file
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.archive import MOST_MEMBERS, read_members
 from hardmax.paper.authors.weights import read_weights
 

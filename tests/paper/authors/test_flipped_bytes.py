@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from paper.authors.making import archive, classifier, members, parts, pickled
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.weights import read_weights
 
 PICKLE = pickled(classifier(parts(5, 2)))

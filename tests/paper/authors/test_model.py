@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from paper.authors.making import REAL, saved_by_torch, small_file
 
+from hardmax._validation import InputError
 from hardmax.dynamics import Dynamics, attended, step
-from hardmax.errors import InputError
 from hardmax.paper.authors.direct import evaluate_directly
 from hardmax.paper.authors.model import LENGTH, encode_rows, model_of, run_of_rows, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights

@@ -25,7 +25,7 @@ from paper.authors.making import (
     tensor,
 )
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.opcodes import LARGEST_PICKLE, read_tree
 from hardmax.paper.authors.weights import read_weights
 

@@ -20,7 +20,7 @@ from paper.authors.making import (
     tensor,
 )
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.archive import LARGEST_FILE
 from hardmax.paper.authors.weights import read_weights
 

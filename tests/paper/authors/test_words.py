@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.words import TOKENISER, is_word, name_rows, read_words
 from hardmax.text import Vocabulary, encode
 

@@ -6,7 +6,7 @@ from paper.mode.paper_corpus import planted_ids
 
 torch = pytest.importorskip("torch")
 
-from hardmax.errors import InputError  # noqa: E402
+from hardmax._validation import InputError  # noqa: E402
 from hardmax.paper.mode.network import first_weights  # noqa: E402
 from hardmax.paper.mode.order import draw_order  # noqa: E402
 from hardmax.paper.mode.plan import Plan, plan_of  # noqa: E402

@@ -1,6 +1,6 @@
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.reviews.lemmas import NounLemmas, find_lemmas, read_lemmas
 
 

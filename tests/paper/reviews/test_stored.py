@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.reviews.preparing import prepare_reviews
 from hardmax.paper.reviews.stored import read_reviews, write_reviews
 

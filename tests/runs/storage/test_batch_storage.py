@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax.runs.batch.together import Together
-from hardmax.runs.storage.packing import signed
+from hardmax._batch_runs import Together
+from hardmax._run_files import signed
 
 HALF = hm.Dynamics("1/2")
 SUFFIXES = (".npz", ".json")
@@ -91,7 +91,7 @@ def test_many_gaussian_clouds_come_back_without_being_walked_again(suffix, monke
     batch[7, :4] = [[1, 1], [1, -1], [-1, -1], [-1, 1]]  # tied by its corners
     runs = hm.simulate(batch, hm.Dynamics("1/3", [[2, 1], [1, 1]]), layers=12)
     before = runs.at(12)
-    monkeypatch.setattr("hardmax.runs.batch.together.walk_many", lambda *_: pytest.fail("walked again"))
+    monkeypatch.setattr("hardmax._batch_runs.walk_many", lambda *_: pytest.fail("walked again"))
     back = again(runs, suffix)
     assert same(back.at(12), before)
     assert [leaders.tolist() for leaders in back.leaders] == [leaders.tolist() for leaders in runs.leaders]
@@ -136,7 +136,7 @@ def test_a_large_batch_has_few_entries_and_no_pickle(tmp_path):
 
 
 def test_the_last_layer_can_be_read_as_tokens(tmp_path):
-    from hardmax.tokens.files import read_cloud
+    from hardmax.io import read_cloud
 
     tokens = in_form("ragged", [np.random.default_rng(n).standard_normal((n, 2)) for n in (3, 5)])
     for stop in (hm.AfterLayers(4), hm.Settled()):

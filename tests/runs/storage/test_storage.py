@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.runs.storage.packing import signed
+from hardmax._run_files import signed
 
 HALF = hm.Dynamics("1/2")
 
@@ -115,13 +115,13 @@ def test_of_files_without_a_digest_only_the_tokens_are_trusted(tmp_path, version
     run.save(path)
     document = json.loads(path.read_text()) | {"version": version, "settled_at": None, "leader_since": [0] * 40}
     del document["digest"]
-    document["stretches"][-1]["until"], document["stretches"][-1]["indices"] = 99, [0] * 40
+    document["phases"][-1]["until"], document["phases"][-1]["indices"] = 99, [0] * 40
     path.write_text(json.dumps(document))
     again = hm.Trajectory.load(path)
     assert (again.recorded, again.settled_at, again.stopped) == (run.recorded, run.settled_at, run.stopped)
     assert again.leaders.tolist() == run.leaders.tolist()
     assert again.tokens.tobytes() == run.tokens.tobytes()
-    assert len(again.stretches) == len(run.stretches)
+    assert len(again.phases) == len(run.phases)
 
 
 # ---------------------------------------------------------------- what was changed
@@ -228,15 +228,15 @@ def test_what_is_signed_but_no_run_gets_one_line(tmp_path):
         (("points", "of_token", 0), 9, "`of_token` must hold whole numbers from 0 up to 3"),
         (("leader_since", 0), -2, "`leader_since` must hold whole numbers from -1"),
         (("leader_since",), [0], r"`leader_since` has shape \(1,\): expected 4"),
-        (("stretches", 0, "indices", 0), 4, "`indices` must hold whole numbers from 0 up to 3"),
-        (("stretches", 0, "offsets", 1), 3, "`offsets` must cut `indices`"),
-        (("stretches", 0, "alone", 0), 1, "`alone` must hold true or false"),
-        (("stretches", 0, "positions", 0, 0), "far", "`positions` must hold numbers"),
-        (("stretches", 0, "error"), -1, "`error` must be a number from 0 up, not -1"),
+        (("phases", 0, "indices", 0), 4, "`indices` must hold whole numbers from 0 up to 3"),
+        (("phases", 0, "offsets", 1), 3, "`offsets` must cut `indices`"),
+        (("phases", 0, "alone", 0), 1, "`alone` must hold true or false"),
+        (("phases", 0, "positions", 0, 0), "far", "`positions` must hold numbers"),
+        (("phases", 0, "error"), -1, "`error` must be a number from 0 up, not -1"),
         (("recorded",), [0, 2, 1], "`recorded` must be layers, each later"),
         (("settled_at",), 0.5, "`settled_at` must be a whole number"),
         (("stopped",), None, "`stopped` must be a text"),
-        (("stretches",), [], "`stretches` must follow one another"),
+        (("phases",), [], "`phases` must follow one another"),
     ],
 )
 def test_every_field_has_its_type_shape_and_range(tmp_path, place, value, complaint):

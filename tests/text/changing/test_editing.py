@@ -5,7 +5,7 @@ import pytest
 from text.changing.test_flipping import model
 
 import hardmax as hm
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 

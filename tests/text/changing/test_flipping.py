@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.changing import flipping
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import cut, merged

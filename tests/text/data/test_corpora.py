@@ -2,7 +2,7 @@ import json
 
 import pytest
 
-from hardmax.errors import InputError, MissingExtra
+from hardmax._validation import InputError, MissingExtra
 from hardmax.text.data.corpora import Corpus, read_corpus
 
 TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né"], ["pos", "neg", "pos"]

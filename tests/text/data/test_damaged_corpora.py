@@ -10,7 +10,7 @@ from pathlib import Path
 import effort
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.corpora import Corpus, read_corpus
 
 FILES = 2000 if effort.THOROUGH else 300

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.planted import plant
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.tokeniser import Tokeniser

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from text.small_models import random_texts, small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.evaluation.calibration import calibrate, fit_temperature
 from hardmax.text.evaluation.metrics import (
     accuracy,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from text.small_models import random_texts, small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.evaluation.standing import (
     Inside,
     find_furthest,

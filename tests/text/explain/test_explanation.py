@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from text.small_models import random_texts, small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.explain.account import EXTRA
 from hardmax.text.tokens.vocabulary import Vocabulary
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from text.small_models import random_texts, small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.figures.text_svg import text_svg
 from hardmax.text.explain.picture import scene_of
 from hardmax.text.tokens.vocabulary import Vocabulary

@@ -6,7 +6,7 @@ import pytest
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 MODEL = small_model()
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from text.changing.test_flipping import model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.faithfulness.attributions import by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, agreement, find_bounds, measure
 from hardmax.text.faithfulness.measuring import CHANCE, LEFT_OUT, OURS, VOTES, measure_faithfulness

@@ -10,7 +10,7 @@ from safetensors.numpy import load, save
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
-from hardmax.errors import InputError, MissingExtra
+from hardmax._validation import InputError, MissingExtra
 from hardmax.text.files import finding
 from hardmax.text.files.folder import write_model
 from hardmax.text.text_model import TextModel

@@ -9,7 +9,7 @@ import pytest
 from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, fork, kill
 from text.small_models import small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.files import folder as folder_room
 from hardmax.text.files import replacing
 from hardmax.text.files.claims import Claim

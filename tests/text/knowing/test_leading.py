@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from text.evaluation.test_standing import BAD, GOOD, MODEL
 
+from hardmax._format import EXTRA
 from hardmax.text.knowing.leading import frequent_leaders
-from hardmax.wording import EXTRA
 
 
 def test_a_neutral_leader_is_no_word_that_leads_and_another_extra_token_is():

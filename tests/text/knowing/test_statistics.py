@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from text.evaluation.test_standing import BAD, GOOD, MODEL
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.results.table1 import summary
 from hardmax.text.evaluation.card_page import card_page
 from hardmax.text.evaluation.measuring import evaluate_model

@@ -5,7 +5,7 @@ import pytest
 from text.changing.test_flipping import WORDS, X, model
 
 import hardmax as hm
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 
 def test_keywords_are_those_furthest_out_on_the_side_of_the_class():

@@ -11,7 +11,7 @@ from effort import THOROUGH
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.model import masses as by_engines
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary

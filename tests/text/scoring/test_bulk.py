@@ -11,14 +11,14 @@ import pytest
 from text.scoring.tables import FORMS, read_table, texts, write_table
 from text.small_models import small_model
 
-from hardmax.errors import InputError
+from hardmax._parallel import limited_to
+from hardmax._validation import InputError
 from hardmax.text.scoring import bulk, joining
 from hardmax.text.scoring.ahead import ahead
 from hardmax.text.scoring.bulk import Account, Plan, score_file
 from hardmax.text.scoring.parts_folder import PartsFolder
 from hardmax.text.scoring.scored import Asked
 from hardmax.text.text_model import TextModel
-from hardmax.threads import limited_to
 
 MODEL = small_model()
 SMALL = Plan(part_rows=9, part_bytes=1 << 20)
@@ -254,7 +254,7 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, monkeypatch:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr("hardmax.tokens.files.os.fsync", full)
+        patch.setattr("hardmax.io.os.fsync", full)
         with pytest.raises(InputError, match=r"no space left on device\. The parts that are done are kept"):
             score(reviews, tmp_path / "out.csv")
     with monkeypatch.context() as patch:

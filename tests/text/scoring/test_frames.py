@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 from text.small_models import random_texts, small_model
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 MODEL = small_model()
 TEXTS = [f"{text} film" for text in random_texts(20)]

@@ -11,7 +11,7 @@ from text.drawing import SOLOS, texts, tokenisers
 from text.reviews import reviews
 from text.spelling import kernel_words, reference_words
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.characters import are_folded, fold
 from hardmax.text.tokens.tokeniser import Token, Tokeniser
 

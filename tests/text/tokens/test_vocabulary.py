@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from text.drawing import tokenisers
 from text.reviews import read_split
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.characters import fold
 from hardmax.text.tokens.tokeniser import SURFACE, Tokeniser

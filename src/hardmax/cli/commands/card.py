@@ -32,10 +32,10 @@ def card_command(
     if file is not None:
         check_corpus(file)
 
+    from hardmax.io import write_whole
     from hardmax.text.evaluation.card_page import card_page
     from hardmax.text.evaluation.measuring import evaluate_model
     from hardmax.text.shipped import load
-    from hardmax.tokens.files import write_whole
 
     loaded, name = load(model), Path(model).name
     if file is None:

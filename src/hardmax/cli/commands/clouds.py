@@ -25,7 +25,7 @@ class CloudOptions:
 
     def given(self) -> dict[str, Any]:
         """What was given, as arguments of whatever makes the cloud."""
-        from hardmax.tokens.files import read_metric
+        from hardmax.io import read_metric
 
         read = {
             "midpoints": self.midpoints or None,
@@ -54,7 +54,7 @@ def clouds_command(
         _list_clouds(as_json)
         return
     cloud = clouds.named(name, **options.given())
-    cloud = clouds.turned(cloud) if turn else cloud
+    cloud = clouds.rotated(cloud) if turn else cloud
     if output is not None:
         clouds_files.write(cloud, output)
         narrate(f"wrote {output}")

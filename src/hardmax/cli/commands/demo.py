@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.output import narrate, print_table
 from hardmax.cli.reports.phrases import say
-from hardmax.errors import InputError
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 WATCHED = (4, 5)
 DEPTHS = (10, 30, 100, 1_000)
@@ -39,14 +39,14 @@ def demo_command(
     import numpy as np
 
     from hardmax import clouds
+    from hardmax._float.policies import TieSlack
     from hardmax.cli.demo.limit import tell_limit
     from hardmax.cli.demo.reviews import REVIEWS, first_reviews, tell_reviews
     from hardmax.dynamics import Dynamics
-    from hardmax.engines.judging.judges import TieSlack
     from hardmax.figures.arithmetics import arithmetics_figure
     from hardmax.figures.style import save_figure
-    from hardmax.limits.finding import limit
-    from hardmax.runs.simulation import simulate
+    from hardmax.limits import limit
+    from hardmax.simulation import simulate
 
     told = REVIEWS if reviews is None else first_reviews(reviews)
     try:
@@ -54,7 +54,7 @@ def demo_command(
     except OSError as error:
         why = (error.strerror or type(error).__name__).lower()
         raise InputError(f"`--output` {str(output)!r} cannot be made a folder: {why}.") from None
-    cloud = clouds.turned(clouds.nonleader_clusters())
+    cloud = clouds.rotated(clouds.nonleader_clusters())
     arithmetics = {
         "floats, ==": TieSlack(0.0),
         "floats, tie slack": "float",

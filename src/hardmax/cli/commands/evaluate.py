@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.corpus import (
     CorpusFile,
     MarkedColumns,
@@ -15,7 +16,6 @@ from hardmax.cli.corpus import (
 )
 from hardmax.cli.options import AsJson, check_picture, grouped
 from hardmax.cli.output import narrate, print_json
-from hardmax.errors import InputError
 
 
 @grouped

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax._format import harmless_text, sanitize_line
+from hardmax._validation import require_extra
 from hardmax.cli.one_text import DEFAULT_MODEL, TextFile, TheModel, TheText, read_text
 from hardmax.cli.options import AsJson, check_target
 from hardmax.cli.output import is_terminal, narrate, print_json, print_text
-from hardmax.errors import need
 from hardmax.figures.palette import place_of_class
-from hardmax.foreign import harmless_line, harmless_text
 
 if TYPE_CHECKING:
     from hardmax.text.explain.explanation import Explanation
@@ -40,7 +40,7 @@ def explain_command(
         check_target(html, "--html", (".html", ".htm"))
     if gif is not None:
         check_target(gif, "--gif", (".gif",))
-        need("`--gif`", "figures")
+        require_extra("`--gif`", "figures")
     content = read_text(text, file)
 
     from hardmax.text.shipped import load  # only now, since it takes a while to come
@@ -79,7 +79,7 @@ def _show(explanation: "Explanation") -> None:
             marked.append(text, _look(piece.vote.side, explanation) + " bold underline" * piece.leads)
     for bit in sentence(explanation):
         told.append(
-            harmless_line(bit.text), "" if bit.side is None else f"{_look(bit.side, explanation)} bold underline"
+            sanitize_line(bit.text), "" if bit.side is None else f"{_look(bit.side, explanation)} bold underline"
         )
     console = Console(highlight=False)
     console.print(marked, "\n")

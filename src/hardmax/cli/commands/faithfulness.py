@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax._validation import InputError, require_extra
 from hardmax.cli.corpus import (
     ColumnOptions,
     CorpusFile,
@@ -17,7 +18,6 @@ from hardmax.cli.corpus import (
 )
 from hardmax.cli.options import AsJson, grouped
 from hardmax.cli.output import narrate, print_json, print_table, progress_bar
-from hardmax.errors import InputError, need
 
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus
@@ -110,7 +110,7 @@ def check_asked(asked: list[str], train: str | None, attributions: str | None, s
         raise InputError(f"`--attributions` {attributions!r:.60} is no file.")
     for name, module in (("lime", "lime"), ("shap", "shap"), ("tfidf", "sklearn")):
         if name in asked:
-            need(f"`--peers {name}`", "faithfulness", module)
+            require_extra(f"`--peers {name}`", "faithfulness", module)
 
 
 def make_peers(asked: list[str], learned: "Corpus | None", names: dict[str, str]) -> "dict[str, Attribution]":

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import narrate, print_facts, print_json
-from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel

@@ -27,15 +27,15 @@ def limit_command(
     Says what kind of point each limit is, who leads and since when, and whether the theorem applies.
     """
     from hardmax.cli.reports import limit as limit_report
-    from hardmax.tokens.files import read_cloud
+    from hardmax.io import read_cloud
 
     targets.check()
     dynamics, tokens = walk.dynamics(alpha), read_cloud(file)
     targets.check_fit(tokens)
 
     # Only now, since scipy takes most of a second to come.
-    from hardmax.limits.finding import limit, limits_of
-    from hardmax.limits.theorem import check_theorem
+    from hardmax.limits import limit, limits_of
+    from hardmax.theorem import check_theorem
 
     engine = walk.engine()
     with progress_bar("clouds") as progress:

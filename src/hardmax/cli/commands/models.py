@@ -2,9 +2,9 @@
 
 from typing import Any
 
+from hardmax._format import plain_depth
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_json, print_table
-from hardmax.wording import plain_depth
 
 COLUMNS = ("name", "tokens", "dimension", "layers", "alpha", "classes", "accuracy")
 

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from hardmax import __version__
+from hardmax._validation import InputError, require_extra
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import narrate, print_json, print_table, progress_bar
-from hardmax.errors import InputError, need
 
 
 def reproduce_command(
@@ -38,17 +38,17 @@ def reproduce_command(
     from hardmax.paper.pieces import find_piece, names_of
 
     names = names_of(what)
-    need("`hardmax reproduce`", "figures")
+    require_extra("`hardmax reproduce`", "figures")
     if seed < 0:
         raise InputError(f"`--seed` must be a whole number from 0 up, not {seed}.")
     if data is not None:
         check_data(data)
     make_folder(output)
 
+    from hardmax.io import write_whole
     from hardmax.paper.piece import Setting
     from hardmax.paper.report import NAME, write_report
     from hardmax.paper.reproducing import make
-    from hardmax.tokens.files import write_whole
 
     setting = Setting(full=full, data=data, seed=seed, progress=narrate)
     made = []
@@ -88,4 +88,4 @@ def check_data(folder: Path) -> None:
     missing = [name for name in ("train.parquet", "test.parquet") if not (folder / name).is_file()]
     if missing:
         raise InputError(f"`--data` {str(folder)!r} has no {missing[0]}: expected a folder with both parts of IMDb.")
-    need("`--data`", "tables")
+    require_extra("`--data`", "tables")

@@ -9,11 +9,11 @@ from typing import Annotated
 
 import typer
 
+from hardmax._validation import require_extra
 from hardmax.cli.one_text import DEFAULT_MODEL, TheModel
 from hardmax.cli.options import AsJson, grouped
 from hardmax.cli.output import progress_bar
 from hardmax.cli.reports import score as score_report
-from hardmax.errors import need
 
 
 @dataclass(frozen=True)
@@ -65,19 +65,19 @@ def score_command(
     words that lead, those that count with their votes, whether to abstain, and what was wrong with a row. Interrupted
     at any moment, the same command goes on where it was, and writes the same bytes.
     """
-    need("`hardmax score`", "tables", "pyarrow")
+    require_extra("`hardmax score`", "tables", "pyarrow")
 
     # Only now, since numpy and pyarrow take a while to come.
     from hardmax import __version__
-    from hardmax.checking import file_path, whole_number
+    from hardmax._parallel import limited_to
+    from hardmax._validation import check_int, file_path
     from hardmax.text.scoring.bulk import Plan, check_places, score_file
     from hardmax.text.scoring.scored import Asked
     from hardmax.text.shipped import load
-    from hardmax.threads import limited_to
 
     if work.threads is not None:
-        whole_number(work.threads, "`threads`", at_least=1)
-    whole_number(work.batch_size, "`batch_size`", at_least=1)
+        check_int(work.threads, "`threads`", at_least=1)
+    check_int(work.batch_size, "`batch_size`", at_least=1)
     wishes, target = Asked.read(**asdict(asked)), file_path(out, "`out`")
     check_places(source, target, work.force)
     plan = Plan(work.batch_size, work.force, __version__)

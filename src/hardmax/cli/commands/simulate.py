@@ -19,9 +19,8 @@ from hardmax.cli.options import (
 from hardmax.cli.output import narrate, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.runs.records import Record
-    from hardmax.runs.trajectories import Trajectories
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.stops import Record
+    from hardmax.trajectory import Trajectories, Trajectory
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def simulate_command(
     """
     from hardmax.cli.files import simulate as simulate_files
     from hardmax.cli.reports import simulate as simulate_report
-    from hardmax.tokens.files import read_cloud
+    from hardmax.io import read_cloud
 
     until, record = stop.read(), keep.read()
     if output is not None:
@@ -63,7 +62,7 @@ def simulate_command(
     dynamics, tokens = walk.dynamics(alpha), read_cloud(file)
 
     # Only now, since scipy takes most of a second to come.
-    from hardmax.runs.simulation import simulate
+    from hardmax.simulation import simulate
 
     engine = walk.engine()
     with progress_bar("clouds") as progress:

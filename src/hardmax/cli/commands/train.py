@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.corpus import ColumnOptions, CorpusFile, OnBadRows, check_corpus, read_texts_with_labels
 from hardmax.cli.options import AsJson, grouped, read_number
 from hardmax.cli.output import narrate, print_json, progress_bar
-from hardmax.errors import InputError
 
 if TYPE_CHECKING:
     from hardmax.train.reading import Wish

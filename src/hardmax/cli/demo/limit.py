@@ -9,7 +9,7 @@ from hardmax.cli.reports.limit import show
 from hardmax.cli.reports.phrases import say
 
 if TYPE_CHECKING:
-    from hardmax.limits.result import Limit
+    from hardmax.limits import Limit
 
 STORY = (
     "After infinitely many layers, exactly: every leader keeps its vertex, its followers end there, and tokens 4 and 5 "
@@ -39,7 +39,7 @@ def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
 
 def _forged(certificate: dict[str, Any], token: int) -> dict[str, Any]:
     """The certificate with one limit moved to an end of its face, and a digest to match: a careful forger's."""
-    from hardmax.limits.certifying import digest
+    from hardmax._certify import digest
 
     changed = copy.deepcopy(certificate)
     changed.pop("sha256")

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from hardmax._validation import InputError
 from hardmax.cli.options import check_picture, check_target
-from hardmax.errors import InputError
 
 if TYPE_CHECKING:
-    from hardmax.limits.result import Limit
-    from hardmax.limits.theorem import TheoremReport
+    from hardmax.limits import Limit
+    from hardmax.theorem import TheoremReport
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Targets:
 
     def check(self) -> None:
         """Refuses before the work what could not be written after it."""
-        from hardmax.limits.storage import SUFFIXES
+        from hardmax._certify import SUFFIXES
 
         for path, option, suffixes in (
             (self.output, "--output", SUFFIXES),
@@ -48,10 +48,10 @@ class Targets:
 
     def write(self, result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport] | None") -> list[str]:
         """Makes everything, then writes it; gives back where."""
+        from hardmax._certify import limits_bytes
         from hardmax.cli.reports.limit import document
-        from hardmax.limits.result import Limit
-        from hardmax.limits.storage import limits_bytes
-        from hardmax.tokens.files import write_whole
+        from hardmax.io import write_whole
+        from hardmax.limits import Limit
 
         contents: dict[str, bytes] = {}
         if self.output is not None:

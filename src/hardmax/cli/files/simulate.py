@@ -8,15 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectories import Trajectories
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectories, Trajectory
 
 SUFFIXES = (".npz", ".json", ".csv")
 
 
 def write_result(result: "Trajectory | Trajectories", path: str) -> None:
     """Writes the run, or the runs, in the form that the suffix names."""
-    from hardmax.tokens.files import write_whole
+    from hardmax.io import write_whole
 
     if Path(path).suffix == ".csv":
         write_whole(path, _csv(result).encode())
@@ -25,7 +24,7 @@ def write_result(result: "Trajectory | Trajectories", path: str) -> None:
 
 
 def _csv(result: "Trajectory | Trajectories") -> str:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
     runs, many = ([result], False) if isinstance(result, Trajectory) else (result, True)
     coordinates = [f"z{coordinate}" for coordinate in range(runs[0].d)]

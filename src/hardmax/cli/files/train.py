@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING
 
+from hardmax._validation import MissingExtra
 from hardmax.cli.output import narrate
-from hardmax.errors import MissingExtra
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel

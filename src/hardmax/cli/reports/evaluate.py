@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING, Any
 
+from hardmax._format import format_layers, plain_depth, pluralize
+from hardmax._validation import InputError
 from hardmax.cli.output import print_facts, print_table
-from hardmax.errors import InputError
-from hardmax.wording import counted, depth, plain_depth
 
 if TYPE_CHECKING:
     from hardmax.text.evaluation.measuring import Evaluation
@@ -41,7 +41,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
 def in_words(model: "TextModel") -> str:
     """The same in a line."""
     size = f"{len(model.vocabulary):,} tokens, dimension {model.dimension}"
-    return f"{size}, {depth(model.layers)}, alpha {model.alpha}"
+    return f"{size}, {format_layers(model.layers)}, alpha {model.alpha}"
 
 
 def show(model: "TextModel", found: "Evaluation", standing: "Standing | None", inside: "Inside | None") -> None:
@@ -79,7 +79,7 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
 def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
     if standing is None:
         return []
-    of = f" (of {counted(standing.texts, 'text')})"
+    of = f" (of {pluralize(standing.texts, 'text')})"
     return [
         ("same label from the leaders alone", f"{standing.leaders_alone:.3f}{of}"),
         ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
@@ -92,7 +92,10 @@ def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
     if inside is None:
         return []
     return [
-        ("leader of the predicted class inside the marks", f"{inside.first:.3f} (of {counted(inside.texts, 'text')})"),
+        (
+            "leader of the predicted class inside the marks",
+            f"{inside.first:.3f} (of {pluralize(inside.texts, 'text')})",
+        ),
         ("it and the next one inside the marks", f"{inside.first_two:.3f}"),
         ("any word for the predicted class inside the marks", f"{inside.any_word:.3f}"),
         ("words of a text inside the marks", f"{inside.marked:.3f}"),
@@ -101,7 +104,7 @@ def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
 
 def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding: str | None) -> list[str]:
     """Makes the pictures that were asked for, then writes them; gives back where."""
-    from hardmax.tokens.files import write_whole
+    from hardmax.io import write_whole
 
     contents: dict[str, bytes] = {}
     if picture is not None:

@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
+from hardmax._format import format_probability, harmless_text, pluralize, sanitize_line
 from hardmax.cli.output import is_terminal, print_text
-from hardmax.foreign import harmless_line, harmless_text
 from hardmax.text.changing.flipping import Flip
 from hardmax.text.explain.excerpt import windows_around
-from hardmax.wording import chance, counted
 
 Kind = Literal["stays", "goes", "comes", "left out"]
 # On a terminal that knows neither, and on a pipe, what goes is [-so-], and what comes {+so+}.
@@ -45,16 +44,16 @@ def show_flip(text: str, flip: Flip) -> None:
 
 def told(flip: Flip) -> str:
     """The answers, the words, and what was tried, a line each."""
-    before = f"{harmless_line(flip.before)}  {chance(flip.probability_before)}"
-    tried = f"{counted(flip.tried, 'changed text')} asked about"
+    before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
+    tried = f"{pluralize(flip.tried, 'changed text')} asked about"
     if not flip.found:
         whether = "no set of its words changes it" if flip.smallest else "nothing that was tried changes it"
         return f"{before}\n{whether}; {tried}"
-    words = ", ".join(harmless_line(str(change)) for change in flip.changes)
+    words = ", ".join(sanitize_line(str(change)) for change in flip.changes)
     replaced = flip.changes[0].instead is not None
-    what = f"{'replacing' if replaced else 'without'} {counted(len(flip.changes), 'word')}: {words}"
+    what = f"{'replacing' if replaced else 'without'} {pluralize(len(flip.changes), 'word')}: {words}"
     fewer = "no fewer words do it" if flip.smallest else "fewer may do it: not all smaller sets were tried"
-    after = f"{harmless_line(flip.after)}  {chance(flip.probability)}"
+    after = f"{sanitize_line(flip.after)}  {format_probability(flip.probability)}"
     return f"{before}  →  {after}\n{what}\n{fewer}; {tried}"
 
 

@@ -58,7 +58,7 @@ def missing_of_extra() -> dict[str, list[str]]:
 
 def processors() -> dict[str, str]:
     """Cores of the machine, and threads that the kernels use."""
-    from hardmax.threads import most_threads
+    from hardmax._parallel import most_threads
 
     return {"cores": str(os.cpu_count() or 1), "threads used": str(most_threads())}
 
@@ -107,7 +107,7 @@ def compile_kernels() -> None:
     import numpy as np
 
     from hardmax.dynamics import Dynamics
-    from hardmax.limits.finding import limit
+    from hardmax.limits import limit
     from hardmax.text.shipped import load
 
     draw = np.random.default_rng(0).standard_normal
@@ -122,9 +122,9 @@ def self_check() -> dict[str, Any]:
     """Runs a cloud on which floats go wrong (a square with two ties, turned by fifths) and compares with the truth."""
     from hardmax import clouds
     from hardmax.dynamics import Dynamics
-    from hardmax.runs.simulation import simulate
+    from hardmax.simulation import simulate
 
-    cloud = clouds.turned(clouds.square(inside=[("1/2", 0), ("-1/2", 0)]))
+    cloud = clouds.rotated(clouds.square(inside=[("1/2", 0), ("-1/2", 0)]))
     layers = 100
     run = simulate(cloud, Dynamics("1/2"), layers=layers)
     # The inner tokens tend to (±1, 0), turned, and what is left of the way shrinks by 2/3 a layer.

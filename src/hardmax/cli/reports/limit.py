@@ -18,10 +18,9 @@ from hardmax.cli.reports.phrases import (
 )
 
 if TYPE_CHECKING:
-    from hardmax.limits.cycles import Cycle
-    from hardmax.limits.kinds import Kind
-    from hardmax.limits.result import Limit
-    from hardmax.limits.theorem import TheoremReport
+    from hardmax._clusters import Cycle, Kind
+    from hardmax.limits import Limit
+    from hardmax.theorem import TheoremReport
 
 SHOWN_VERTICES, SHOWN_CHASE = 6, 8
 WIDE = 80
@@ -30,8 +29,7 @@ WIDE = 80
 def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport] | None" = None) -> dict[str, Any]:
     """Everything about the limit, or the limits, as plain data."""
     from hardmax import __version__
-    from hardmax.limits.finding import limits_of
-    from hardmax.limits.result import Limit
+    from hardmax.limits import Limit, limits_of
 
     found = [lim.to_dict() for lim in limits_of(result)]
     if reports is not None:
@@ -45,7 +43,7 @@ def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport
 
 def show(result: "Limit | Sequence[Limit]") -> None:
     """Prints a summary and a table: of the clusters of one cloud, or of many clouds."""
-    from hardmax.limits.result import Limit
+    from hardmax.limits import Limit
 
     if isinstance(result, Limit):
         print_facts(_facts(result), comment="# ")
@@ -69,7 +67,7 @@ def show_checks(reports: "Sequence[TheoremReport]") -> None:
 
 
 def _facts(lim: "Limit") -> list[tuple[str, str]]:
-    from hardmax.limits.result import NEAR
+    from hardmax.limits import NEAR
 
     known = [
         ("tokens", size_of(lim.run)),
@@ -146,7 +144,7 @@ def _members(lim: "Limit") -> list[list[int]]:
 
 
 def _kind(kind: "Kind") -> str:
-    from hardmax.limits.kinds import FaceProjection
+    from hardmax._clusters import FaceProjection
 
     if isinstance(kind, FaceProjection) and is_terminal():
         return f"face {some([str(vertex) for vertex in kind.vertices], SHOWN_VERTICES)}"
@@ -158,7 +156,7 @@ def _share(share: float) -> str:
 
 
 def _show_clouds(limits: "Sequence[Limit]") -> None:
-    from hardmax.limits.result import NEAR
+    from hardmax.limits import NEAR
 
     header = ["cloud", "tokens", "leaders", "clusters", "settled", "arithmetic", f"to {NEAR}", "theorem"]
     rows = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from hardmax.cli.output import is_terminal
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 SHOWN_ROWS, SHOWN_LEADERS, SHOWN_TOKENS = 20, 12, 4
 

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from hardmax._format import pluralize
 from hardmax.cli.output import narrate, print_facts, print_json
-from hardmax.wording import counted
 
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import BadRow
@@ -16,18 +16,18 @@ _BECAME = {"null": "without an answer", "skip": "left out"}
 def tell(account: "Account", on_bad_rows: str) -> None:
     """Says on stderr what people should know before they use the file."""
     if account.kept:
-        narrate(f"went on after {counted(account.kept, 'row')} that were scored before")
+        narrate(f"went on after {pluralize(account.kept, 'row')} that were scored before")
     renamed = [f"{name} as {given}" for name, given in account.names.items() if given.endswith(f"hardmax_{name}")]
     if renamed:
         narrate(f"the table has columns of that name, so ours are written with another: {', '.join(renamed)}")
     if account.others:
-        narrate(f"{counted(account.others, 'other file')} of the folder left alone")
+        narrate(f"{pluralize(account.others, 'other file')} of the folder left alone")
     for lost in account.lost:
         narrate(f"{lost.place}: {lost.reason}")
     if account.bad:
         shown = "; ".join(f"{row.place}: {row.reason}" for row in account.listed[:_SHOWN])
         more = f"; and {account.bad - _SHOWN:,} more" if account.bad > _SHOWN else ""
-        narrate(f"{counted(account.bad, 'row')} {_BECAME[on_bad_rows]} ({shown}{more}).")
+        narrate(f"{pluralize(account.bad, 'row')} {_BECAME[on_bad_rows]} ({shown}{more}).")
 
 
 def document(account: "Account", source: str, out: str, model: str, seconds: float) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from hardmax._format import finite
 from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
@@ -13,17 +14,15 @@ from hardmax.cli.reports.phrases import (
     size_of,
     token_list,
 )
-from hardmax.wording import finite
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectories import Trajectories
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectories, Trajectory
 
 
 def document(result: "Trajectory | Trajectories") -> dict[str, Any]:
     """Everything about the run, with the tokens at its last layer, as plain data."""
     from hardmax import __version__
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
     about = {"hardmax": __version__}
     if isinstance(result, Trajectory):
@@ -33,7 +32,7 @@ def document(result: "Trajectory | Trajectories") -> dict[str, Any]:
 
 def show(result: "Trajectory | Trajectories") -> None:
     """Prints a summary and a table: of the tokens of one cloud, or of many clouds."""
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
     if isinstance(result, Trajectory):
         print_facts(_facts(result), comment="# ")

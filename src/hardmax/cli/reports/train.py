@@ -3,10 +3,10 @@
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from hardmax._format import pluralize
 from hardmax.cli.output import print_facts
 from hardmax.cli.reports.evaluate import describe, facts, in_words
 from hardmax.cli.reports.phrases import some
-from hardmax.wording import counted
 
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus
@@ -22,7 +22,7 @@ def begin(corpus: "Corpus") -> str:
     classes, _ = corpus.numbered()
     sizes = Counter(corpus.labels)
     named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
-    return f"{counted(len(corpus), 'text')} ({named})"
+    return f"{pluralize(len(corpus), 'text')} ({named})"
 
 
 def choices(corpus: "Corpus", chosen: "Suited") -> list[str]:
@@ -30,7 +30,7 @@ def choices(corpus: "Corpus", chosen: "Suited") -> list[str]:
     recipe = chosen.recipe
     twice = ", then again on all texts" if recipe.refit else ""
     lines = [f"chosen: {choice.name} {choice.value} ({choice.why})" for choice in chosen.choices]
-    return [*lines, f"{begin(corpus)}; {counted(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
+    return [*lines, f"{begin(corpus)}; {pluralize(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
 
 
 def document(model: "TextModel", output: str) -> dict[str, Any]:

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.checking import instance, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, instance, shorten
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.authors.words import TOKENISER, is_word, name_rows
 from hardmax.text.model.analysis import Analysis
@@ -26,7 +25,7 @@ from hardmax.text.tokens.encoding import Encoded
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 CLASSES = ("negative", "positive")
 LENGTH = 128  # positions of a review, as the authors cut and pad it
@@ -110,7 +109,7 @@ def _read_reviews(reviews: Any, rows: int) -> np.ndarray:
     except Exception:  # whatever came may fail in its own way, and numpy refuses rows of different lengths
         table = np.empty(())
     if table.ndim != 2 or table.dtype.kind not in "iu" or table.size == 0:
-        raise InputError(f"`reviews` must be {wish}, not {short(reviews)}.", argument="reviews")
+        raise InputError(f"`reviews` must be {wish}, not {shorten(reviews)}.", argument="reviews")
     if not 0 <= table.min() <= table.max() < rows:
         wrong = table.min() if table.min() < 0 else table.max()
         raise InputError(f"`reviews` has row {wrong}: expected {wish}.", argument="reviews")

@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterator
 from pickletools import genops
 from typing import Any, NoReturn
 
-from hardmax.checking import short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, shorten
 from hardmax.paper.authors.archive import WISH
 from hardmax.paper.authors.records import Global, Instance, Storage, Tensor
 
@@ -162,7 +161,7 @@ class _Machine:
         if not isinstance(key, str):
             self.refuse("has a key that is no text")
         if key in table:
-            self.refuse(f"has the key {short(key)} twice")
+            self.refuse(f"has the key {shorten(key)} twice")
         table[key] = value
 
     # ------------------------------------------------------------ names, and what is done with them
@@ -171,7 +170,7 @@ class _Machine:
         module, _, name = said.partition(" ")
         named = Global(module, name)
         if not (named in _CALLS or named in STORAGES or _is_class(named)):
-            self.refuse(f"names {short(str(named), 80)}")
+            self.refuse(f"names {shorten(str(named), 80)}")
         self.stack.append(named)
 
     def _persistent(self, _: None) -> None:

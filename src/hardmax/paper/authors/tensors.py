@@ -4,7 +4,7 @@ from math import prod
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.paper.authors.archive import WISH
 from hardmax.paper.authors.records import Tensor
 

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import file_path, short
-from hardmax.errors import InputError
+from hardmax._format import format_layers, pluralize
+from hardmax._validation import InputError, file_path, shorten
+from hardmax.io import read_bytes, shown_name
 from hardmax.paper.authors.archive import LARGEST_FILE, WISH, read_members
 from hardmax.paper.authors.opcodes import ATTENTION, CLASSIFIER, read_tree
 from hardmax.paper.authors.records import Global, Instance, Tensor
 from hardmax.paper.authors.tensors import read_order, read_tensor
-from hardmax.tokens.reading import read_bytes, shown_name
-from hardmax.wording import counted, depth
 
 MOST_LAYERS = 10_000
 PICKLE = "data.pkl"
@@ -49,8 +48,8 @@ class Weights:
     sha256: str  # of the file
 
     def __repr__(self) -> str:
-        size = f"{counted(self.rows, 'row')} in {counted(self.dimension, 'dimension')}"
-        return f"Weights({size}, {depth(self.layers)}, alpha {self.alpha:.5g})"
+        size = f"{pluralize(self.rows, 'row')} in {pluralize(self.dimension, 'dimension')}"
+        return f"Weights({size}, {format_layers(self.layers)}, alpha {self.alpha:.5g})"
 
     @property
     def rows(self) -> int:
@@ -122,7 +121,7 @@ def _depth(classifier: Instance, name: str) -> int:
     if type(layers) is not int or not 0 <= layers <= MOST_LAYERS:
         # A list of lists, each of them twice, is short in a pickle and endless when it is written out.
         came = (
-            short(layers) if layers is None or isinstance(layers, int | float | str) else f"a {type(layers).__name__}"
+            shorten(layers) if layers is None or isinstance(layers, int | float | str) else f"a {type(layers).__name__}"
         )
         raise InputError(f"{name}: depth is {came}: expected a number of layers, from 0 to {MOST_LAYERS}.")
     return layers
@@ -152,4 +151,4 @@ def _a_tensor(found: Any, name: str) -> Tensor:
 def _refuse_others(what: str, found: dict[str, Any], wished: Any, name: str) -> None:
     if set(found) != set(wished):
         came, wish = (", ".join(sorted(names)) or "none" for names in (found, wished))
-        raise InputError(f"{name} has the {what} {short(came, 80)}: expected {wish}.")
+        raise InputError(f"{name} has the {what} {shorten(came, 80)}: expected {wish}.")

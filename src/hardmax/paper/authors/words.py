@@ -13,10 +13,9 @@ that no text has them, since with `longest_phrase=1` a name of several words is 
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardmax.checking import file_path, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, file_path, shorten
+from hardmax.io import decode, read_bytes, shown_name
 from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.tokens.reading import decode, read_bytes, shown_name
 
 PAD = 0
 TOKENISER = Tokeniser(longest_phrase=1)
@@ -34,7 +33,7 @@ def read_words(path: str | Path, rows: int) -> list[str]:
     first: dict[str, int] = {}
     for line, word in enumerate(words, 1):
         if word and first.setdefault(word, line) != line:
-            raise InputError(f"{name} has {short(word)} in lines {first[word]} and {line}: expected each word once.")
+            raise InputError(f"{name} has {shorten(word)} in lines {first[word]} and {line}: expected each word once.")
     return words
 
 

@@ -12,9 +12,9 @@ from hardmax.figures.mpl import Axes, Figure, Line2D, to_rgba
 from hardmax.figures.palette import INK, LEADER, look_of
 from hardmax.figures.plane import draw_origin, window
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.geometry.cells import cell_of, leader_cells
+from hardmax.geometry.halfspaces import cell_of, leader_cells
 from hardmax.geometry.polytope import Polytope
-from hardmax.limits.finding import Limits, limit
+from hardmax.limits import Limits, limit
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
 

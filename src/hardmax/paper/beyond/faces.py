@@ -7,18 +7,17 @@ from typing import Any
 import numpy as np
 
 from hardmax import clouds as named_clouds
+from hardmax._clusters import FaceProjection, OtherLimit
+from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
 from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, VERMILION
 from hardmax.figures.style import our_look
-from hardmax.limits.finding import limit
-from hardmax.limits.kinds import Elsewhere, FaceProjection
-from hardmax.limits.result import Limit
+from hardmax.limits import Limit, limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.random_clouds import KINDS, on_grid
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
-from hardmax.wording import counted
 
 ALPHA, TOKENS = "1/2", 20
 TRIALS, TRIALS_IN_FULL = 100, 2000
@@ -72,7 +71,7 @@ def _counted(batch: Sequence[np.ndarray]) -> dict[str, Any]:
         "share_of_tokens": rounded(
             sum(ends[FaceProjection] for ends in found) / sum(ends.total() for ends in found), 5
         ),
-        "tokens_elsewhere": sum(ends[Elsewhere] for ends in found),
+        "tokens_elsewhere": sum(ends[OtherLimit] for ends in found),
         "unsettled": len(batch) - len(settled),
     }
 
@@ -158,7 +157,7 @@ def remark(numbers: Numbers) -> str:
         f"{100 * plane[-1]:.1f} %. Of the tokens of all these {clouds:,} clouds {elsewhere or 'not one'} ended "
         "neither at a vertex nor at the projection of the origin onto a face, as the theorem says. Not proved to "
         f"settle within {PATIENCE} layers, because a token ties others that are themselves on their way, and not "
-        f"counted: {counted(unsettled, 'cloud')}."
+        f"counted: {pluralize(unsettled, 'cloud')}."
     )
 
 

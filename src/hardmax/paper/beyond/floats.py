@@ -13,7 +13,7 @@ from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, draw_tokens, window
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.limits.finding import limit
+from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.walks import naive_walk
 from hardmax.paper.piece import Numbers, Piece, Setting
@@ -31,7 +31,7 @@ def compute(setting: Setting) -> Numbers:
     """The fourth cloud of Figure 2 in floats, with ties by ==: as it is, for many alphas, and turned by many angles."""
     cloud = clouds.nonleader_clusters()
     turns, steps = (TURNS_IN_FULL, STEPS_IN_FULL) if setting.full else (TURNS, STEPS)
-    turned = clouds.turned(cloud)
+    turned = clouds.rotated(cloud)
     exact = limit(turned, Dynamics(ALPHA))
     setting.progress("floats: alphas and angles")
     return {

@@ -9,12 +9,12 @@ from hardmax.dynamics import Dynamics
 from hardmax.figures.mpl import Figure
 from hardmax.figures.palette import FAINT
 from hardmax.figures.style import our_look
-from hardmax.limits.finding import limit
+from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.random_clouds import KINDS
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
-from hardmax.runs.simulation import simulate
+from hardmax.simulation import simulate
 
 ALPHA = "1/2"
 DIMENSIONS = (2, 3, 4, 8, 16)

@@ -10,7 +10,7 @@ import numpy as np
 from hardmax.dynamics import Dynamics
 from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.style import our_look
-from hardmax.limits.finding import limit
+from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded

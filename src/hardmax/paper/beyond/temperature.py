@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
 from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
@@ -16,9 +17,8 @@ from hardmax.paper.beyond.walks import softmax_walk
 from hardmax.paper.figures.fig2 import figure2_runs
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded
-from hardmax.runs.simulation import simulate
-from hardmax.runs.trajectory import Trajectory
-from hardmax.wording import counted
+from hardmax.simulation import simulate
+from hardmax.trajectory import Trajectory
 
 ALPHA, TEMPERATURES = "1/2", (0.001, 0.01, 0.1)
 APART = 0.1
@@ -191,7 +191,7 @@ def remark(numbers: Numbers) -> str:
         "their leader begin to vote with it and break the tie (without the four inner tokens "
         f"{'they part, too' if bare else 'they stay'}). At temperature {numbers['temperatures'][1]:g} "
         f"{listed(others)} goes, too: close to the origin scores are so small that it never leads alone. Of the "
-        f"tokens of {counted(gaussian['clouds'], 'Gaussian cloud')} in the plane {first:.1f} % are more than "
+        f"tokens of {pluralize(gaussian['clouds'], 'Gaussian cloud')} in the plane {first:.1f} % are more than "
         f"{numbers['apart']:g} away after one layer and {last:.1f} % after {gaussian['layers'][-1]}; they are those "
         "for whom the best score leads by little more than the temperature. Where it leads by eight temperatures or "
         f"more, {clear or 'none'} did in the first layer at any temperature tried."

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from hardmax.geometry.projection import project_exact
-from hardmax.limits.result import Limit
+from hardmax.limits import Limit
 
 Vector = tuple[Fraction, ...]
 

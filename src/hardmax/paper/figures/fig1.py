@@ -8,8 +8,8 @@ from hardmax.figures.halfspaces import halfspace_figure
 from hardmax.figures.mpl import Figure
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, written
-from hardmax.runs.simulation import simulate
-from hardmax.runs.trajectory import Trajectory
+from hardmax.simulation import simulate
+from hardmax.trajectory import Trajectory
 
 # With A = I token 0 ties 1 and 2; with A = ((2, 1), (1, 1)) it looks further up and attends to 3 alone.
 FIGURE_1 = [(1, -0.5), (1.5, -1.5), (2, -0.5), (1.5, 1.75)]

@@ -5,19 +5,19 @@ from pathlib import Path
 from typing import Any
 
 from hardmax import clouds
-from hardmax.checking import takes
+from hardmax._clusters import Vertex
+from hardmax._validation import validate_params
 from hardmax.dynamics import Dynamics
 from hardmax.figures import inputs
 from hardmax.figures.animation import write_film
 from hardmax.figures.layers import draw_layer
 from hardmax.figures.mpl import Figure
 from hardmax.figures.style import our_look
-from hardmax.limits.finding import limit
-from hardmax.limits.kinds import Vertex
+from hardmax.limits import limit
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded, written
-from hardmax.runs.simulation import simulate
-from hardmax.runs.trajectory import Trajectory
+from hardmax.simulation import simulate
+from hardmax.trajectory import Trajectory
 
 LAYERS = (0, 1, 2, 5, 30)
 ALPHA = "1/2"
@@ -40,7 +40,7 @@ def figure2_runs() -> dict[str, Trajectory]:
     return {name: simulate(cloud, Dynamics(ALPHA), layers=LAYERS[-1]) for name, cloud in rows.items()}
 
 
-@takes(runs=inputs.runs_by_name, layers=inputs.layers)
+@validate_params(runs=inputs.runs_by_name, layers=inputs.layers)
 def figure2(runs: Mapping[str, Trajectory], layers: Sequence[int] = LAYERS) -> Figure:
     """A row for each run and a column for each layer; the hull of the leaders is shaded in the last one."""
     with our_look():

@@ -12,7 +12,7 @@ from hardmax.figures.mpl import Axes, Circle, Figure, Line2D, MaxNLocator
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY, VERMILION
 from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, window
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.limits.finding import limit
+from hardmax.limits import limit
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded

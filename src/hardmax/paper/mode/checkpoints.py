@@ -11,9 +11,9 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import write_whole
 from hardmax.paper.mode.training import Training
-from hardmax.tokens.files import write_whole
 
 NAME = "checkpoint.safetensors"
 

@@ -11,10 +11,10 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
-from hardmax.foreign import harmless_json
+from hardmax._format import harmless_json
+from hardmax.io import write_whole
 from hardmax.paper.mode.history import as_lists
 from hardmax.paper.mode.training import Training
-from hardmax.tokens.files import write_whole
 
 DOCUMENT, WEIGHTS = "result.json", "weights.safetensors"
 

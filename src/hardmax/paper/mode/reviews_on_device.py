@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from hardmax.checking import short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, shorten
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +31,8 @@ def put_on_device(ids: np.ndarray, labels: np.ndarray, words: int, device: str) 
     ids, labels = np.ascontiguousarray(ids, dtype=np.int32), np.ascontiguousarray(labels, dtype=np.float32)
     if ids.ndim != 2 or labels.shape != ids.shape[:1] or len(ids) < 10:
         raise InputError(
-            f"`ids` must be rows of ids, one for each of at least ten `labels`, not of shapes {short(ids.shape)} and "
-            f"{short(labels.shape)}."
+            f"`ids` must be rows of ids, one for each of at least ten `labels`, not of shapes {shorten(ids.shape)} and "
+            f"{shorten(labels.shape)}."
         )
     if ids.min() < 0 or ids.max() >= words or not np.isin(labels, (0, 1)).all():
         raise InputError(f"`ids` must be from 0 to {words - 1} and `labels` 0 or 1: prepare the reviews again.")

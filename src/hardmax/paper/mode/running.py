@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import one_of
+from hardmax._validation import check_choice
 from hardmax.paper.mode.checkpoints import resume, write_checkpoint
 from hardmax.paper.mode.plan import KINDS, Plan, plan_of
 from hardmax.paper.mode.results import DOCUMENT, result_of, write_result
@@ -37,7 +37,7 @@ def train_paper(
     `kind` is "paper" for the authors' own way, "validated" where a tenth of the training reviews chooses the epoch, or
     "exact" for training with the hardmax in place of a softmax.
     """
-    one_of(kind, KINDS, "`kind`")
+    check_choice(kind, KINDS, "`kind`")
     words = int(np.max(ids)) + 1 if words is None else words
     reviews = put_on_device(ids, labels, words, device)
     training = Training(reviews, plan_of(dimension, kind, epochs=epochs, seed=seed))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import need
+from hardmax._validation import require_extra
 from hardmax.paper.piece import Setting
 from hardmax.text.data.corpora import read_corpus
 from hardmax.text.data.planted import plant
@@ -58,7 +58,7 @@ def our_result(dimension: int, kind: str, setting: Setting) -> dict[str, Any]:
 
 @cache
 def _trained_on_imdb(dimension: int, kind: str, data: Path, seed: int) -> dict[str, Any]:
-    need("Paper mode", "train", "torch")
+    require_extra("Paper mode", "train", "torch")
     import torch
 
     from hardmax.paper.mode.running import train_paper
@@ -82,7 +82,7 @@ def _reviews(data: Path, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
 @cache
 def _trained_on_planted_words(dimension: int, kind: str, seed: int) -> dict[str, Any]:
     """Some seconds: few and short reviews, and steps of Adam so much longer that thirty epochs learn something."""
-    need("Paper mode", "train", "torch")
+    require_extra("Paper mode", "train", "torch")
     from hardmax.paper.mode.plan import plan_of
     from hardmax.paper.mode.results import result_of
     from hardmax.paper.mode.reviews_on_device import put_on_device

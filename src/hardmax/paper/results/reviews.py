@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
 from hardmax.figures.animation import write_film
 from hardmax.figures.labels import place_labels
@@ -20,7 +21,6 @@ from hardmax.paper.results.clouds import Cloud, Decoder, walk_words
 from hardmax.paper.results.documents import kept_document
 from hardmax.paper.results.texts import REVIEWS
 from hardmax.text.shipped import load
-from hardmax.wording import counted
 
 DOCUMENT = "two_reviews"
 OURS, AUTHORS, OWN = "paper mode", "the authors' weights", "imdb-2d, ours"
@@ -232,7 +232,7 @@ def remark(numbers: Numbers) -> str:
         f"with the most followers, {_near_the_line(numbers['models'])}, lies far out but near the line where the logit "
         f"is 0. Our model has one for all reviews, exactly on that line: {shares} of the words of the two reviews "
         f"follow it, and the others are the words that count. With the authors' weights {len(unsure)} of "
-        f"{counted(len(words), 'word')} might have the vector of another word that is as frequent."
+        f"{pluralize(len(words), 'word')} might have the vector of another word that is as frequent."
     )
 
 

@@ -5,13 +5,13 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import pluralize
 from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import look_of
 from hardmax.figures.style import our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded
 from hardmax.paper.results.documents import kept_document
-from hardmax.wording import counted
 
 DOCUMENT = "leaders"
 LEADERS, FIRST_INDEX, COUNTING, WITH_NEUTRAL = "leaders", "first index", "words that count", "with the neutral one"
@@ -211,7 +211,7 @@ def _on_our_own(own: Sequence[Mapping[str, Any]]) -> str:
         for model in own
     )
     most = max(_counted(model)["most"] for model in own)
-    return f"Our own models have, besides the neutral one, at most {counted(most, 'leader')} a review: {told}."
+    return f"Our own models have, besides the neutral one, at most {pluralize(most, 'leader')} a review: {told}."
 
 
 PIECE = Piece(

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import write_whole
 from hardmax.paper.reviews.preparing import PaperReviews
 from hardmax.paper.reviews.vocabulary import PaperVocabulary
-from hardmax.tokens.files import write_whole
 
 
 def write_reviews(path: str | Path, reviews: PaperReviews) -> None:

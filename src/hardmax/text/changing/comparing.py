@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, short
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_line
+from hardmax._format import format_probability, pluralize, sanitize_line
+from hardmax._validation import InputError, instance, shorten
 from hardmax.text.explain.account import Label
 from hardmax.text.explain.explaining import explain
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.texts import read_texts
-from hardmax.wording import chance, counted
 
 _MOST_SHOWN, _MOST_WORDS = 10, 5
 
@@ -40,9 +38,9 @@ class Changed:
     words: tuple[Moved, ...]  # the largest changes of votes first
 
     def __str__(self) -> str:
-        moved = ", ".join(f"{harmless_line(w.word)} {w.before:+.2f} → {w.after:+.2f}" for w in self.words[:_MOST_WORDS])
+        moved = ", ".join(f"{sanitize_line(w.word)} {w.before:+.2f} → {w.after:+.2f}" for w in self.words[:_MOST_WORDS])
         before, after = (
-            f"{harmless_line(label)} {chance(p)}"
+            f"{sanitize_line(label)} {format_probability(p)}"
             for label, p in ((self.before, self.probability_before), (self.after, self.probability_after))
         )
         return f"text {self.row}: {before} → {after}; {moved or 'no vote of a word is another'}"
@@ -66,7 +64,7 @@ class Comparison:
         return asdict(self) | {"share": self.share}
 
     def __str__(self) -> str:
-        head = f"{counted(self.texts, 'text')}, {len(self.changed):,} with another answer ({100 * self.share:.1f} %)"
+        head = f"{pluralize(self.texts, 'text')}, {len(self.changed):,} with another answer ({100 * self.share:.1f} %)"
         more = [f"… and {len(self.changed) - _MOST_SHOWN:,} more"] * (len(self.changed) > _MOST_SHOWN)
         return "\n".join([head, *map(str, self.changed[:_MOST_SHOWN]), *more])
 
@@ -78,7 +76,7 @@ def compare(model: Model, other: Model, texts: Any) -> Comparison:
     for one, name in ((model, "`model`"), (other, "`other`")):
         instance(one, Model, name, "a TextModel")
     if model.classes != other.classes:
-        raise InputError(f"`other` has the classes {short(other.classes)}: expected {short(model.classes)}.")
+        raise InputError(f"`other` has the classes {shorten(other.classes)}: expected {shorten(model.classes)}.")
     given = read_texts(texts).strings()
     if not given:
         raise InputError("`texts` must be at least one text, in UTF-8.")

@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax.checking import a_text, real_number, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_real, check_str, shorten
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
 from hardmax.text.tokens.vocabulary import Vocabulary
@@ -25,7 +24,7 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     unknown become known. What was changed is in `metrics["edited"]`, and on the card.
     """
     if not isinstance(changes, Mapping) or not changes:
-        raise InputError(f'`changes` must be a dict such as {{"awful": "forbid"}}, not {short(changes)}.')
+        raise InputError(f'`changes` must be a dict such as {{"awful": "forbid"}}, not {shorten(changes)}.')
     wishes = {_read_token(model, word): wish for word, wish in changes.items()}
     if len(wishes) < len(changes):
         raise InputError("`changes` has a word twice, in different spellings: give each once.")
@@ -46,11 +45,11 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
 
 def _read_token(model: Model, word: Any) -> str:
     """The word as the tokeniser has it."""
-    folded = fold(a_text(word, "`changes` (each word)"))
+    folded = fold(check_str(word, "`changes` (each word)"))
     tokens = [token.surface for token in model.tokeniser.tokens(folded)]
     if folded not in tokens:
         longest = model.tokeniser.longest_phrase
-        raise InputError(f"`changes` has {short(word)}: expected a word, or a phrase of at most {longest} words.")
+        raise InputError(f"`changes` has {shorten(word)}: expected a word, or a phrase of at most {longest} words.")
     return folded
 
 
@@ -63,7 +62,7 @@ def _forbidden(model: Model, wishes: Mapping[str, Any]) -> set[str]:
     unknown = [word for word in named if word not in gone and not words & {word}]
     unknown += [word for word in words if not any(word in cut(surface) for surface in gone)]
     if unknown:
-        raise InputError(f"`changes` forbids {short(unknown[0])}, which the model does not know: leave it out.")
+        raise InputError(f"`changes` forbids {shorten(unknown[0])}, which the model does not know: leave it out.")
     if len(gone) == len(model.vocabulary):
         raise InputError("`changes` forbids all words of the model: leave some.")
     return gone
@@ -76,25 +75,29 @@ def _vector(model: Model, word: str, wish: Any) -> np.ndarray:
     if isinstance(wish, int | float) and not isinstance(wish, bool):
         if len(model.bias) > 1:
             wish_text = f"a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
-            raise InputError(f"`changes` gives {short(word)} one number, but there are more classes: give {wish_text}.")
-        return _saying(model, word, np.array([real_number(wish, "`changes` (each weight)")]))
+            raise InputError(
+                f"`changes` gives {shorten(word)} one number, but there are more classes: give {wish_text}."
+            )
+        return _saying(model, word, np.array([check_real(wish, "`changes` (each weight)")]))
     try:
         vector = np.asarray(wish, dtype=np.float64)
     except (TypeError, ValueError):
         vector = np.empty(0)
     if vector.shape != (model.dimension,) or not np.isfinite(vector).all():
         ways = f'"{FORBID}", a number, or a vector of {model.dimension} numbers'
-        raise InputError(f"`changes` gives {short(word)} {short(wish)}: expected {ways}.")
+        raise InputError(f"`changes` gives {shorten(word)} {shorten(wish)}: expected {ways}.")
     return vector
 
 
 def _by_label(model: Model, word: str, wish: Mapping[Any, Any]) -> np.ndarray:
     unknown = [label for label in wish if label not in model.classes]
     if unknown or not wish:
-        raise InputError(f"`changes` gives {short(word)} {short(wish)}: expected labels of {short(model.classes)}.")
+        raise InputError(
+            f"`changes` gives {shorten(word)} {shorten(wish)}: expected labels of {shorten(model.classes)}."
+        )
     says = np.zeros(len(model.classes))
     for label, weight in wish.items():
-        says[model.classes.index(label)] = real_number(weight, "`changes` (each weight)")
+        says[model.classes.index(label)] = check_real(weight, "`changes` (each weight)")
     return says[1:] - says[:1] if len(model.bias) == 1 else says
 
 

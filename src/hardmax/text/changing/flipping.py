@@ -13,15 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, short, whole_number
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_line
+from hardmax._format import format_probability, pluralize, sanitize_line
+from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text.explain.account import Label
 from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.cutting import JOINT, Span
 from hardmax.text.tokens.units import Units
-from hardmax.wording import chance, counted
 
 TRIES = 20_000
 _AT_ONCE = 2048  # texts that are asked about together
@@ -65,10 +63,10 @@ class Flip:
     def __str__(self) -> str:
         how = "all that are smaller were tried" if self.smallest else "not all that are smaller were tried"
         if not self.found:
-            return f"{harmless_line(self.before)}, whatever was tried ({counted(self.tried, 'text')})"
-        words = ", ".join(harmless_line(str(change)) for change in self.changes)
-        after = f"{harmless_line(self.after)} ({chance(self.probability)})"
-        return f"{harmless_line(self.before)} → {after} by {counted(len(self.changes), 'word')}: {words}; {how}"
+            return f"{sanitize_line(self.before)}, whatever was tried ({pluralize(self.tried, 'text')})"
+        words = ", ".join(sanitize_line(str(change)) for change in self.changes)
+        after = f"{sanitize_line(self.after)} ({format_probability(self.probability)})"
+        return f"{sanitize_line(self.before)} → {after} by {pluralize(len(self.changes), 'word')}: {words}; {how}"
 
 
 def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = TRIES) -> Flip:
@@ -76,7 +74,7 @@ def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: A
 
     At most about `tries` changed texts are asked about to show that no fewer words do it.
     """
-    text, tries = a_text(text, "`text`"), whole_number(tries, "`tries`", at_least=1)
+    text, tries = check_str(text, "`text`"), check_int(tries, "`tries`", at_least=1)
     asked = _Asked.of(model, text, None if instead is None else _read_words(instead), to)
     found = asked.greedily(tries)
     most = len(asked.words) if found is None else len(found) - 1
@@ -125,7 +123,9 @@ class _Asked:
         if to is not None:
             goal = number_of_class(to, model.classes, "`to`")
             if goal == before:
-                raise InputError(f"`to` is {short(to)}, which is the answer: expected another class.", argument="`to`")
+                raise InputError(
+                    f"`to` is {shorten(to)}, which is the answer: expected another class.", argument="`to`"
+                )
         units, others = Units.of(text, model.tokeniser), (None,) if instead is None else instead
         words = [
             [Change(word, spans, other) for other in others if other != word]
@@ -220,5 +220,5 @@ def _changed(text: str, changes: Iterable[Change]) -> str:
 
 def _read_words(instead: Any) -> tuple[str, ...]:
     if isinstance(instead, str) or not isinstance(instead, Sequence) or not instead:
-        raise InputError(f"`instead` must be a list of words, not {short(instead)}.", argument="`instead`")
-    return tuple(dict.fromkeys(a_text(word, "`instead` (each)") for word in instead))
+        raise InputError(f"`instead` must be a list of words, not {shorten(instead)}.", argument="`instead`")
+    return tuple(dict.fromkeys(check_str(word, "`instead` (each)") for word in instead))

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, file_path, short
-from hardmax.errors import InputError
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_str, file_path, shorten
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
-from hardmax.wording import counted
 
 TEXT_NAMES = ("text", "review", "sentence", "content", "comment", "message", "body")
 LABEL_NAMES = ("label", "sentiment", "class", "category", "target", "polarity", "y")
@@ -39,7 +38,7 @@ class Corpus:
         return len(self.texts)
 
     def __repr__(self) -> str:
-        return f"Corpus({counted(len(self), 'text')}, {counted(len(self.bad), 'row')} left out)"
+        return f"Corpus({pluralize(len(self), 'text')}, {pluralize(len(self.bad), 'row')} left out)"
 
     def account(self) -> str:
         """One line about the rows that were left out; empty if there are none."""
@@ -47,7 +46,7 @@ class Corpus:
             return ""
         shown = "; ".join(f"{row.place}: {row.reason}" for row in self.bad[:_SHOWN])
         more = f"; and {len(self.bad) - _SHOWN:,} more" if len(self.bad) > _SHOWN else ""
-        return f"{counted(len(self.bad), 'row')} left out ({shown}{more})."
+        return f"{pluralize(len(self.bad), 'row')} left out ({shown}{more})."
 
     def refuse_bad(self) -> "Corpus":
         """The same corpus, if every row of the file is in it."""
@@ -83,7 +82,7 @@ def read_corpus(
     path = file_path(path)
     for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):
         if column is not None:
-            a_text(column, name)
+            check_str(column, name)
     kind = "folder" if path.is_dir() else path.suffix.lower()
     if not path.exists():
         raise InputError(f"`{path}` does not exist: expected a file of texts and labels, or a folder.")
@@ -166,7 +165,7 @@ def choose_column(name: str | None, role: str, usual: tuple[str, ...], columns: 
     if name is not None:
         if name not in columns:
             raise InputError(
-                f"`{role}` is {short(name)}, but `{path}` has the columns {there}. Name one of them.", argument=role
+                f"`{role}` is {shorten(name)}, but `{path}` has the columns {there}. Name one of them.", argument=role
             )
         return name
     found = [column for usual_name in usual for column in columns if column.lower() == usual_name]

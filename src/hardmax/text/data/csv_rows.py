@@ -20,7 +20,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ import hashlib
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError, need
+from hardmax._validation import InputError, require_extra
 
 NAME = "imdb"
 REPOSITORY, REVISION = "stanfordnlp/imdb", "e6281661ce1c48d982bc483cf8a173c1bbeb5d31"
@@ -31,7 +31,7 @@ def fetch_imdb(split: str) -> Path:
 
 
 def _hub() -> Any:
-    need(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub")
+    require_extra(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub")
     import huggingface_hub
 
     return huggingface_hub

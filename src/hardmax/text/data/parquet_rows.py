@@ -5,9 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError, MissingExtra
+from hardmax._validation import InputError, MissingExtra
+from hardmax.io import check_unpacked
 from hardmax.text.data.csv_rows import Row
-from hardmax.tokens.reading import check_unpacked
 
 # What a row takes in memory at least, whatever it says: a text, a label and their places in lists.
 ROW_BYTES = 64

@@ -4,9 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.checking import instance, real_number, short, whole_number
-from hardmax.errors import InputError
-from hardmax.wording import counted
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_int, check_real, instance, shorten
 
 _FILLERS = (
     *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),
@@ -31,7 +30,7 @@ class Planted:
 
     def __repr__(self) -> str:
         named = ", ".join(list(self.words)[:4]) + (", …" if len(self.words) > 4 else "")
-        return f"Planted({counted(len(self.texts), 'text')}, classes {named})"
+        return f"Planted({pluralize(len(self.texts), 'text')}, classes {named})"
 
 
 MOST_TEXTS, MOST_WORDS = 10**7, 10**5  # more would not fit into memory
@@ -57,16 +56,16 @@ def plant(
     >>> all(any(word in text for word in corpus.words[label]) for text, label in zip(corpus.texts, corpus.labels))
     True
     """
-    texts = whole_number(texts, "`texts`", at_least=1, at_most=MOST_TEXTS)
+    texts = check_int(texts, "`texts`", at_least=1, at_most=MOST_TEXTS)
     classes = tuple(instance(classes, (tuple, list), "`classes`", "a list of texts"))
     if not all(isinstance(name, str) for name in classes) or len(classes) < 2 or len(set(classes)) != len(classes):
-        raise InputError(f"`classes` must be at least two texts, all different, not {short(classes)}.")
-    if real_number(disturbed, "`disturbed`", at_least=0) > 1:
-        raise InputError(f"`disturbed` must be a share from 0 to 1, not {short(disturbed)}.")
-    rng = np.random.default_rng(whole_number(seed, "`seed`", at_least=0))
-    planted = _plant_words(classes, whole_number(words, "`words`", at_least=1, at_most=MOST_WORDS), rng)
+        raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
+    if check_real(disturbed, "`disturbed`", at_least=0) > 1:
+        raise InputError(f"`disturbed` must be a share from 0 to 1, not {shorten(disturbed)}.")
+    rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
+    planted = _plant_words(classes, check_int(words, "`words`", at_least=1, at_most=MOST_WORDS), rng)
     labels = [classes[number % len(classes)] for number in range(texts)]
-    size = whole_number(length, "`length`", at_least=1, at_most=MOST_WORDS)
+    size = check_int(length, "`length`", at_least=1, at_most=MOST_WORDS)
     return Planted([_write(label, planted, size, disturbed, rng) for label in labels], labels, planted)
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import read_bytes
 from hardmax.text.data.csv_rows import CsvTable, Row
-from hardmax.tokens.reading import read_bytes
 
 # Columns; the rows, once text and label are chosen, and after these what else is asked for.
 Table = tuple[list[str], Callable[..., Iterator[Row]]]

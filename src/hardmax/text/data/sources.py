@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.corpora import Corpus, read_corpus
 from hardmax.text.data.imdb import NAME as IMDB
 from hardmax.text.data.imdb import fetch_imdb

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short
+from hardmax._validation import shorten
 from hardmax.text.tokens.cutting import Span
 
 _LISTS = (list, tuple, np.ndarray)
@@ -25,10 +25,10 @@ def read_spans(cell: Any, length: int) -> tuple[list[Span], str]:
     wish = f"expected pairs [start, end] of whole numbers from 0 to {length}, start before end"
     pairs = _from_json(cell) if isinstance(cell, str) else cell
     if not isinstance(pairs, _LISTS):
-        return [], f"the spans are {short(cell)}: {wish}"
+        return [], f"the spans are {shorten(cell)}: {wish}"
     for pair in pairs:
         if not _is_span(pair, length):
-            return [], f"the spans hold {short(pair)}: {wish}"
+            return [], f"the spans hold {shorten(pair)}: {wish}"
     return [(int(start), int(end)) for start, end in pairs if start < end], ""
 
 

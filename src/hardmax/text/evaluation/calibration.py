@@ -7,12 +7,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
-from hardmax.checking import instance, short
-from hardmax.errors import InputError
+from hardmax._tokens.batches import float_array
+from hardmax._tokens.rationals import objects_in
+from hardmax._validation import InputError, instance, shorten
 from hardmax.text.labels import class_numbers
 from hardmax.text.text_model import TextModel
-from hardmax.tokens.rationals import objects_in
-from hardmax.tokens.tables import float_array
 
 _WIDEST = 10.0  # temperatures from e^-10 to e^10
 
@@ -32,7 +31,7 @@ def fit_temperature(logits: Any, truth: Any) -> float:
     if table.ndim != 2 or labels.shape != (len(table),) or not len(labels):
         raise InputError(f"`logits` are {table.shape} and `truth` {labels.shape}: expected one class for each row.")
     if not 0 <= labels.min() <= labels.max() < table.shape[1]:
-        raise InputError(f"`truth` must be numbers of classes from 0 to {table.shape[1] - 1}, not {short(truth)}.")
+        raise InputError(f"`truth` must be numbers of classes from 0 to {table.shape[1] - 1}, not {shorten(truth)}.")
     if not np.isfinite(table).all():
         raise InputError("`logits` must be finite numbers.")
     # As if two more texts had come, of no class in particular: where all texts are told apart without a mistake, the
@@ -56,8 +55,8 @@ def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
     truth = []
     for label in objects_in(labels, "`labels`").ravel().tolist():
         if not isinstance(label, str | int | float) or label not in number:
-            known = short(list(model.classes), 80)
-            raise InputError(f"`labels` has {short(label)}: expected the model's classes, {known}.")
+            known = shorten(list(model.classes), 80)
+            raise InputError(f"`labels` has {shorten(label)}: expected the model's classes, {known}.")
         truth.append(number[label])
     # Logits come divided by the temperature that the model has already.
     factor = fit_temperature(model.decision_function(texts), truth)

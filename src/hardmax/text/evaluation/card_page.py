@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.foreign import harmless_html
+from hardmax._format import escape_html, format_layers, pluralize
 from hardmax.text.evaluation.measuring import Evaluation
 from hardmax.text.evaluation.metrics import calibration_curve
 from hardmax.text.explain.explaining import explain
@@ -17,7 +17,6 @@ from hardmax.text.knowing.statistics import LeaderStatistics
 from hardmax.text.knowing.words import keywords
 from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
-from hardmax.wording import counted, depth
 
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
 _LOOK = """
@@ -38,7 +37,7 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
         *_section("What says most for a class", _keys(model)),
     ]
     if texts is not None and found is not None:
-        parts += _section(f"Measured on {counted(len(texts), 'text')}", _measures(found))
+        parts += _section(f"Measured on {pluralize(len(texts), 'text')}", _measures(found))
         parts += _section("Which words lead", _leaders(found))
         parts += _section("How honest its probabilities are", _calibration(found))
         parts += _section("Where it fails: the errors it was most sure of", _errors(model, texts, found))
@@ -57,8 +56,8 @@ def _facts(model: TextModel) -> str:
     neutral = ", one of them neutral," if model.has_neutral else ""
     return (
         f"It tells {names}{more} apart by its {len(model.vocabulary):,} words and phrases in "
-        f"{counted(model.dimension, 'dimension')}, which gather round leaders{neutral} through {depth(model.layers)} "
-        f"with alpha {model.alpha}."
+        f"{pluralize(model.dimension, 'dimension')}, which gather round leaders{neutral} through "
+        f"{format_layers(model.layers)} with alpha {model.alpha}."
     )
 
 
@@ -119,7 +118,7 @@ def _errors(model: TextModel, texts: Sequence[str], found: Evaluation) -> list[s
         f"{content(explain(model, texts[row]), 'h3')}</article>"
         for row in worst
     ]
-    return [f"<p>{counted(len(wrong), 'error')} in all, {len(worst)} of them below.</p>", *articles]
+    return [f"<p>{pluralize(len(wrong), 'error')} in all, {len(worst)} of them below.</p>", *articles]
 
 
 def _section(title: str, parts: Sequence[str]) -> Iterator[str]:
@@ -144,4 +143,4 @@ def _shown(cell: Any) -> str:
 
 
 def _text(value: Any) -> str:
-    return harmless_html(str(value))
+    return escape_html(str(value))

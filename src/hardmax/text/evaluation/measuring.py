@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.evaluation.metrics import evaluate
 from hardmax.text.knowing.leading import Leader
 from hardmax.text.knowing.statistics import LeaderStatistics, statistics_of

@@ -4,10 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short, whole_number
-from hardmax.errors import InputError
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError, check_int, shorten
 from hardmax.text.labels import MOST_CLASSES, class_numbers
-from hardmax.tokens.tables import float_array
 
 BINS = 15
 
@@ -28,7 +27,7 @@ def confusion(truth: Any, predicted: Any, classes: int) -> np.ndarray:
     >>> confusion([0, 1, 1, 1], [0, 1, 0, 1], 2).tolist()
     [[1, 0], [1, 2]]
     """
-    classes = whole_number(classes, "`classes`", at_least=1, at_most=MOST_CLASSES)
+    classes = check_int(classes, "`classes`", at_least=1, at_most=MOST_CLASSES)
     truth, predicted = _pair(class_numbers(truth, "`truth`", classes), class_numbers(predicted, "`predicted`", classes))
     return np.bincount(truth * classes + predicted, minlength=classes**2).reshape(classes, classes)
 
@@ -95,7 +94,7 @@ def calibration_curve(truth: Any, probabilities: Any, bins: int = BINS) -> tuple
     truth, table = _table(truth, probabilities)
     confidence, right = table.max(axis=1), table.argmax(axis=1) == truth
     order = np.argsort(confidence, kind="stable")
-    bins = whole_number(bins, "`bins`", at_least=1, at_most=len(order) + BINS)
+    bins = check_int(bins, "`bins`", at_least=1, at_most=len(order) + BINS)
     parts = [part for part in np.array_split(order, bins) if len(part)]
     return (
         np.array([confidence[part].mean() for part in parts]),
@@ -143,7 +142,7 @@ def _table(truth: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
     table = float_array(probabilities, "`probabilities`")
     if table.ndim != 2 or not table.size or not ((table >= 0) & (table <= 1)).all():
         wish = "a row for each text and a column for each class, of numbers from 0 to 1"
-        raise InputError(f"`probabilities` must be {wish}, not {short(probabilities)}.")
+        raise InputError(f"`probabilities` must be {wish}, not {shorten(probabilities)}.")
     truth = class_numbers(truth, "`truth`", table.shape[1])
     if truth.shape != (len(table),) or not len(truth):
         shapes = f"`probabilities` has shape {table.shape}, `truth` {truth.shape}"

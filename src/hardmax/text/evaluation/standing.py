@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, short, whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int, instance, shorten
 from hardmax.text.data.spans import read_spans
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged
@@ -101,7 +100,7 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.5, without_others=1.0)
     """
     instance(model, TextModel, "`model`", "a TextModel")
-    at_most, seed = whole_number(at_most, "`at_most`", at_least=1), whole_number(seed, "`seed`", at_least=0)
+    at_most, seed = check_int(at_most, "`at_most`", at_least=1), check_int(seed, "`seed`", at_least=0)
     given = _strings(texts)
     if not given:
         raise InputError("`texts` is empty: expected at least one text.")
@@ -133,7 +132,7 @@ def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequenc
     0.5
     """
     instance(model, TextModel, "`model`", "a TextModel")
-    first = whole_number(first, "`first`", at_least=1)
+    first = check_int(first, "`first`", at_least=1)
     return _mean([hit for text, marked in _marked_texts(texts, spans) for hit in _hits(model, text, marked, first)])
 
 
@@ -181,7 +180,7 @@ def _touched(words: Sequence[Span], spans: Sequence[Span]) -> np.ndarray:
 def _marked_texts(texts: Any, spans: Any) -> Iterator[tuple[str, list[Span]]]:
     given = _strings(texts)
     if not isinstance(spans, list | tuple) or len(spans) != len(given):
-        raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {short(spans)}.")
+        raise InputError(f"`spans` must be {len(given)} lists, one for each text, not {shorten(spans)}.")
     for row, (text, cell) in enumerate(zip(given, spans, strict=True)):
         marked, fault = read_spans(cell, len(text))
         if fault:

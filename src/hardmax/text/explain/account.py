@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._format import EXTRA, plain_depth
 from hardmax.dynamics import Dynamics
 from hardmax.text.explain.margin import Margin, nearest_change
 from hardmax.text.explain.removals import Ranking, rank_words
@@ -16,10 +17,9 @@ from hardmax.text.model.masses import walk_cloud
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
 from hardmax.text.tokens.one_text import Read
-from hardmax.wording import EXTRA, plain_depth
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 _LAYERS_SHOWN = 8
 Label = str | int | float | bool

@@ -8,13 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardmax.checking import file_path
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_json
+from hardmax._format import format_probability, harmless_json
+from hardmax._validation import InputError, file_path
+from hardmax.io import write_whole
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.showing import plain
-from hardmax.tokens.files import write_whole
-from hardmax.wording import chance
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -90,7 +88,7 @@ class Explanation(Account):
         return scene_of(self, self.path)
 
     def _title(self) -> str:
-        return f"{self.label} {chance(self.probability)}"
+        return f"{self.label} {format_probability(self.probability)}"
 
     def __str__(self) -> str:
         return plain(self)

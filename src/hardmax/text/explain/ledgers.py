@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
+from hardmax._format import EXTRA, pluralize
 from hardmax.text.explain.account import Account, Share, Vote
-from hardmax.wording import EXTRA, counted
 
 
 class Row(NamedTuple):
@@ -69,7 +69,7 @@ def _leaders(account: Account) -> list[Row]:
         rows.append(Row("neutral leader", percent(extra.mass), extra.contribution))
     if others:
         mass, part = sum(share.mass for share in others), sum(share.contribution for share in others)
-        rows.append(Row(f"{counted(len(others), 'other word')}", percent(mass), part))
+        rows.append(Row(f"{pluralize(len(others), 'other word')}", percent(mass), part))
     return rows
 
 

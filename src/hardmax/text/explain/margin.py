@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardmax.attended_sets import Choices
+from hardmax._attended import Choices
 from hardmax.dynamics import Dynamics
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 _AT_ONCE = 4_000_000  # scores
 

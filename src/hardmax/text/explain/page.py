@@ -4,15 +4,14 @@ A page loads nothing and runs nothing, works with the keyboard, on a phone, in t
 than 200 KB. Whatever colour says is also said by a line, a shape or a word.
 """
 
+from hardmax._format import escape_html, format_layers, format_probability, pluralize, sanitize_line
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.figures.text_svg import text_svg
-from hardmax.foreign import harmless_html, harmless_line
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.excerpt import WHOLE, Piece, pieces
 from hardmax.text.explain.ledgers import Table, ledgers_of, unknown
 from hardmax.text.explain.picture import scene_of
 from hardmax.text.explain.sentence import Bit, sentence
-from hardmax.wording import chance, counted, depth
 
 MOST_ROWS = 200
 MOST_CLASSES = 6
@@ -104,7 +103,7 @@ def fragment(account: Account) -> str:
 
 def page(account: Account) -> str:
     """A page of its own."""
-    head = f"{short_name(account.label)} {chance(account.probability)}: {opening(account.text)}"
+    head = f"{short_name(account.label)} {format_probability(account.probability)}: {opening(account.text)}"
     return document(head, f'<main class="hardmax">{content(account, "h1")}{footer(account)}</main>')
 
 
@@ -115,15 +114,17 @@ def document(title: str, body: str) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta name="referrer" content="no-referrer">'
-        f"<title>{harmless_html(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head>\n<body>{body}</body></html>\n"
+        f"<title>{escape_html(title)}</title><style>{STYLE}{PAGE_STYLE}</style></head>\n<body>{body}</body></html>\n"
     )
 
 
 def content(account: Account, heading: str) -> str:
     """What is said of a text, under a heading of that kind."""
-    label = f"<strong><bdi>{harmless_html(short_name(account.label))}</bdi></strong>"
-    head = f'<{heading} class="hardmax-verdict">{label} {harmless_html(chance(account.probability))}</{heading}>'
-    notes = "".join(f"<p>{harmless_html(line)}</p>" for line in unknown(account))
+    label = f"<strong><bdi>{escape_html(short_name(account.label))}</bdi></strong>"
+    head = (
+        f'<{heading} class="hardmax-verdict">{label} {escape_html(format_probability(account.probability))}</{heading}>'
+    )
+    notes = "".join(f"<p>{escape_html(line)}</p>" for line in unknown(account))
     *by_word, by_leader = (_table(table, account) for table in ledgers_of(account, MOST_ROWS))
     text = f'<div class="hardmax-text" dir="auto" lang="">{_text(account)}</div>'
     beside = f"<aside>{_picture(account) if account.known else ''}{by_leader}</aside>"
@@ -140,12 +141,12 @@ def opening(text: str, most: int = 60) -> str:
 def footer(account: Account) -> str:
     """Which model it was, and how it walks."""
     facts = [
-        f"{counted(account.known, 'known word')}",
-        depth(account.layers),
+        f"{pluralize(account.known, 'known word')}",
+        format_layers(account.layers),
         f"alpha {account.dynamics.alpha}",
         f"model {account.model_hash} (SHA-256)",
     ]
-    return f'<p class="hardmax-note">{harmless_html(" · ".join(facts))}</p>'
+    return f'<p class="hardmax-note">{escape_html(" · ".join(facts))}</p>'
 
 
 # ---------------------------------------------------------------- parts
@@ -158,8 +159,8 @@ def _told(account: Account) -> str:
 
 def _bit(bit: Bit, account: Account) -> str:
     if bit.side is None:
-        return harmless_html(bit.text)
-    return f'<b class="{_class_of(bit.side, account)}"><bdi>{harmless_html(short_name(bit.text))}</bdi></b>'
+        return escape_html(bit.text)
+    return f'<b class="{_class_of(bit.side, account)}"><bdi>{escape_html(short_name(bit.text))}</bdi></b>'
 
 
 def _classes(account: Account) -> str:
@@ -171,8 +172,8 @@ def _classes(account: Account) -> str:
     bar = "".join(f'<i class="{_class_of(c, account)}" style="flex:{p:.4f}"></i>' for c, (_, p) in listed)
     rest = f'<i style="flex:{sum(p for _, (_, p) in left):.4f}"></i>' if left else ""
     items = "".join(
-        f'<li class="{_class_of(c, account)}"><i></i><bdi>{harmless_html(short_name(name))}</bdi> '
-        f"{harmless_html(chance(p))}</li>"
+        f'<li class="{_class_of(c, account)}"><i></i><bdi>{escape_html(short_name(name))}</bdi> '
+        f"{escape_html(format_probability(p))}</li>"
         for c, (name, p) in listed
     )
     more = f"<li>and {'1 other class' if len(left) == 1 else f'{len(left):,} other classes'}</li>" if left else ""
@@ -201,7 +202,7 @@ def _text(account: Account) -> str:
 
 def _marked(piece: Piece, tags: dict[str, str]) -> str:
     """A piece of the text, escaped, in <mark> if it counts."""
-    text = harmless_html(piece.text)
+    text = escape_html(piece.text)
     if piece.vote is not None:
         return f"{tags[piece.vote.word]}{text}</mark>"
     return f'<em class="hardmax-gap">{text}</em>' if piece.side == "left out" else text
@@ -224,9 +225,9 @@ def _picture(account: Account) -> str:
         scene.remark,
         "" if window.aspect == window.drawn_aspect else "the axes have scales of their own",
     ]
-    caption = harmless_html("; ".join(part for part in told if part) + ".")
+    caption = escape_html("; ".join(part for part in told if part) + ".")
     alone = (
-        f"The words of the text in the plane, and their mean on the side of {harmless_line(short_name(account.label))}."
+        f"The words of the text in the plane, and their mean on the side of {sanitize_line(short_name(account.label))}."
     )
     return f"<figure>{text_svg(scene, alone)}<figcaption>{caption}</figcaption></figure>"
 
@@ -237,7 +238,7 @@ def _table(table: Table, account: Account) -> str:
         f"<td>{_isolated(row.told)}</td><td>{row.part:+.3f}</td></tr>"
         for row in table.rows
     )
-    towards = f"towards <bdi>{harmless_html(short_name(account.towards))}</bdi>"
+    towards = f"towards <bdi>{escape_html(short_name(account.towards))}</bdi>"
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("word", table.told, towards))
     label = f'role="region" aria-label="{table.what}" tabindex="0"'
     return (
@@ -252,7 +253,7 @@ def _name(what: str, side: int | None, account: Account) -> str:
 
 
 def _isolated(text: str) -> str:
-    return f"<bdi>{harmless_html(short_name(text))}</bdi>" if text else ""
+    return f"<bdi>{escape_html(short_name(text))}</bdi>" if text else ""
 
 
 def _class_of(side: int, account: Account) -> str:

@@ -12,10 +12,10 @@ import math
 
 import numpy as np
 
+from hardmax._format import EXTRA
 from hardmax.figures.flat import principal_axes
 from hardmax.figures.text_scene import NEUTRAL, TextScene
 from hardmax.text.explain.account import Account
-from hardmax.wording import EXTRA
 
 
 def scene_of(account: Account, path: np.ndarray | None = None) -> TextScene:

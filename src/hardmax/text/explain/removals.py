@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.compiling import interpreted
+from hardmax._compile import interpreted
 from hardmax.text.model.analysis import FEW, Analysis
 from hardmax.text.model.prepared import Prepared
 from hardmax.text.tokens.kernels.removing import Cloud, Found

@@ -5,14 +5,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hardmax.checking import file_path, short
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_html
+from hardmax._format import escape_html, format_probability, pluralize
+from hardmax._validation import InputError, file_path, shorten
+from hardmax.io import write_whole
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.explain.page import content, document, footer, opening, short_name
-from hardmax.tokens.files import write_whole
-from hardmax.wording import chance, counted
 
 _OPENING = 110  # characters of each text in the index
 
@@ -29,36 +27,36 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
         raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
     told = _read(explanations)
     body = f"<main>{_index(told)}{''.join(_article(n, each) for n, each in enumerate(told, 1))}</main>"
-    write_whole(path, document(f"{counted(len(told), 'text')} explained", body).encode())
+    write_whole(path, document(f"{pluralize(len(told), 'text')} explained", body).encode())
 
 
 def _read(explanations: Any) -> list[Account]:
     wish = "expected a list of explanations, as `model.explain(text)` gives them"
     if isinstance(explanations, Account) or not isinstance(explanations, Iterable):
-        raise InputError(f"`explanations` is {short(explanations)}: {wish}.")
+        raise InputError(f"`explanations` is {shorten(explanations)}: {wish}.")
     told = list(explanations)
     if not told:
         raise InputError(f"`explanations` is empty: {wish}.")
     for each in told:
         if not isinstance(each, Account):
-            raise InputError(f"`explanations` holds {short(each)}: {wish}.")
+            raise InputError(f"`explanations` holds {shorten(each)}: {wish}.")
     return told
 
 
 def _index(told: list[Account]) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{n}</th><td><bdi>{harmless_html(short_name(each.label))}</bdi></td>'
-        f"<td>{harmless_html(chance(each.probability))}</td>"
+        f'<tr><th scope="row">{n}</th><td><bdi>{escape_html(short_name(each.label))}</bdi></td>'
+        f"<td>{escape_html(format_probability(each.probability))}</td>"
         f'<td class="hardmax-opening" dir="auto"><a href="#text-{n}">'
-        f"{harmless_html(opening(each.text, _OPENING) or '(empty)')}</a></td></tr>"
+        f"{escape_html(opening(each.text, _OPENING) or '(empty)')}</a></td></tr>"
         for n, each in enumerate(told, 1)
     )
     labels = Counter(short_name(each.label) for each in told)
-    sums = ", ".join(f"{number:,} <bdi>{harmless_html(label)}</bdi>" for label, number in labels.most_common())
+    sums = ", ".join(f"{number:,} <bdi>{escape_html(label)}</bdi>" for label, number in labels.most_common())
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("text", "label", "probability", "first words"))
     return (
         f'<nav class="hardmax" id="index" aria-label="Index"><h1 class="hardmax-verdict">'
-        f"<strong>{counted(len(told), 'text')}</strong> explained</h1>"
+        f"<strong>{pluralize(len(told), 'text')}</strong> explained</h1>"
         f'<p class="hardmax-told">{sums}.</p><table class="hardmax-index"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></nav>"
     )

@@ -3,8 +3,8 @@
 from collections import Counter
 from typing import NamedTuple
 
+from hardmax._format import EXTRA, pluralize
 from hardmax.text.explain.account import Account
-from hardmax.wording import EXTRA, counted
 
 MOST_LEADERS = 4
 
@@ -56,7 +56,7 @@ def _others(account: Account) -> list[list[Bit]]:
     clauses = []
     if further:
         number = sum(vote.leader in further and vote.leader != vote.word for vote in account.counting)
-        clauses.append([Bit(f"{_so_many(number)} {counted(len(further), 'other leader')}")])
+        clauses.append([Bit(f"{_so_many(number)} {pluralize(len(further), 'other leader')}")])
     alone = sum(vote.leader is None and vote.word not in leaders for vote in account.counting)
     if alone:
         clauses.append([Bit(f"{_so_many(alone, is_first=not leaders)} nobody alone")])

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance
-from hardmax.errors import InputError
+from hardmax._validation import InputError, instance
 from hardmax.text.data.spans import read_spans
 from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure

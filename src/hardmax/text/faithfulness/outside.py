@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax.checking import file_path, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, file_path, shorten
 from hardmax.text.faithfulness.attributions import Attribution
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.characters import fold
@@ -32,7 +31,7 @@ def read_attributions(path: str | Path, texts: Sequence[str]) -> Attribution:
             row, own = found["row"], {fold(word): float(score) for word, score in found["scores"].items()}
             scores[texts[row if isinstance(row, int) and row >= 0 else len(texts)]] = own
         except (ValueError, TypeError, KeyError, AttributeError, IndexError, RecursionError):
-            raise InputError(f"`{path}` line {number} is {short(line)}: expected {_WISH}.") from None
+            raise InputError(f"`{path}` line {number} is {shorten(line)}: expected {_WISH}.") from None
         if not np.isfinite(list(own.values())).all():
             raise InputError(f"`{path}` line {number} has a score that is no finite number.")
     missing = next((row for row, text in enumerate(texts) if text not in scores), None)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError, need
+from hardmax._validation import InputError, require_extra
 from hardmax.text.faithfulness.attributions import Attribution
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.units import Units
@@ -17,7 +17,7 @@ EXTRA = "faithfulness"
 
 def by_lime(samples: int = 5000, seed: int = 0) -> Attribution:
     """LIME (Ribeiro et al., 2016): a linear model of the answers to texts without some of the words."""
-    need("LIME", EXTRA, "lime")
+    require_extra("LIME", EXTRA, "lime")
     from lime.lime_text import LimeTextExplainer
 
     def attribute(model: TextModel, units: Units) -> np.ndarray:
@@ -42,7 +42,7 @@ def by_lime(samples: int = 5000, seed: int = 0) -> Attribution:
 
 def by_shap(evaluations: int = 500) -> Attribution:
     """SHAP (Lundberg and Lee, 2017), its Partition explainer: shares of the answer along a tree of the words."""
-    need("SHAP", EXTRA, "shap")
+    require_extra("SHAP", EXTRA, "shap")
     import shap
 
     def attribute(model: TextModel, units: Units) -> np.ndarray:
@@ -63,7 +63,7 @@ def by_shap(evaluations: int = 500) -> Attribution:
 def by_tfidf(texts: Sequence[str], labels: Sequence[Any]) -> Attribution:
     """The weights of TF-IDF with logistic regression, trained on these texts: of another model, which says the same of
     most texts. What it says for a phrase is shared by its words."""
-    need("TF-IDF", EXTRA, "sklearn")
+    require_extra("TF-IDF", EXTRA, "sklearn")
     from sklearn.feature_extraction.text import TfidfVectorizer
     from sklearn.linear_model import LogisticRegression
 

@@ -4,9 +4,8 @@ import re
 from math import isinf
 from typing import Any
 
-from hardmax.foreign import harmless_html, harmless_line
+from hardmax._format import escape_html, format_layers, sanitize_line
 from hardmax.text.model.model import Model
-from hardmax.wording import depth
 
 _CARD = """---
 library_name: hardmax
@@ -52,7 +51,7 @@ def write_card(model: Model) -> str:
     phrases, unfound = sum(1 < size <= longest for size in sizes), sum(size > longest for size in sizes)
     return _CARD.format(
         dimension=model.dimension,
-        depth=depth(model.layers),
+        depth=format_layers(model.layers),
         layers="infinitely many" if isinf(model.layers) else model.layers,
         classes=", ".join(_cell(name) for name in model.classes),
         words=len(model.vocabulary) - phrases - unfound,
@@ -99,4 +98,4 @@ def _cell(value: object) -> str:
     >>> _cell("5 | *"), _cell("<b>[good](x)")
     ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)')
     """
-    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", harmless_html(harmless_line(value)))
+    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", escape_html(sanitize_line(value)))

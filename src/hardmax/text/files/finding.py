@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 MODELS = Path(__file__).parents[2] / "models"
 

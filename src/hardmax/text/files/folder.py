@@ -17,16 +17,14 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
-from hardmax.checking import one_of
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_choice
+from hardmax.io import parse_json, read_bytes, reason, shown_name, write_whole
 from hardmax.text.files.card import write_card
 from hardmax.text.files.replacing import find_folder, replace_folder, tidy
 from hardmax.text.model.contents import DTYPES, FORMAT, VERSION, deciding_files, indented
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.tokens.files import write_whole
-from hardmax.tokens.reading import parse_json, read_bytes, reason, shown_name
 
 Kind = TypeVar("Kind", bound=Model)
 
@@ -125,7 +123,7 @@ def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> di
         "layers": config["layers"],
         "alpha": config["alpha"],
         "temperature": config["temperature"],
-        "binary": one_of(config["counts"], ("all", "presence"), "`counts`") == "presence",
+        "binary": check_choice(config["counts"], ("all", "presence"), "`counts`") == "presence",
         "tokeniser": Tokeniser.from_dict(config["tokeniser"]),
         "metrics": _read_object(files, "metrics.json", folder),
         **tensors,

@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError, need
+from hardmax._validation import InputError, require_extra
 from hardmax.text.files.finding import find_model, is_here
 from hardmax.text.files.folder import write_model
 from hardmax.text.model.model import Model
@@ -40,7 +40,7 @@ def push(model: Model, repository: str, private: bool, revision: str | None, tok
 
 
 def _hub() -> Any:
-    need("A model on the Hub", "hub")
+    require_extra("A model on the Hub", "hub")
     import huggingface_hub
 
     return huggingface_hub

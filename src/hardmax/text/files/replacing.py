@@ -18,8 +18,8 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from hardmax.io import sync_folder
 from hardmax.text.files.claims import Claim
-from hardmax.tokens.files import sync_folder
 
 _FILLING, _WHOLE, _FORMER = ".part", ".new", ".old"
 _TRIES = 1000

@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, whole_number
+from hardmax._format import EXTRA
+from hardmax._validation import check_int, instance
 from hardmax.text.explain.account import Label
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
-from hardmax.wording import EXTRA
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +41,7 @@ def frequent_leaders(model: Model, found: Analysis, most: int | None = None) -> 
     """
     instance(model, Model, "`model`", "a TextModel")
     instance(found, Analysis, "`found`", "what `model.analyse` gives")
-    most = None if most is None else whole_number(most, "`most`", at_least=0)
+    most = None if most is None else check_int(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
     if model.has_neutral:  # it leads everywhere, and is no word
         leads &= found.ids != model.prepared.extra

@@ -5,15 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.checking import whole_number
-from hardmax.errors import InputError
-from hardmax.foreign import harmless_line
+from hardmax._format import pluralize, sanitize_line
+from hardmax._validation import InputError, check_int
 from hardmax.text.explain.account import Label
 from hardmax.text.knowing.counting import count_leaders
 from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
-from hardmax.wording import counted
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +47,7 @@ class LeaderStatistics:
         from hardmax.figures.leading_words import LeadingWord, bars_axes, draw_leading_words, key_of_classes
         from hardmax.figures.style import our_look
 
-        first = whole_number(first, "`first`", at_least=1)
+        first = check_int(first, "`first`", at_least=1)
         if not self.leaders:
             raise InputError("There is nothing to draw: no word leads in any of these texts.")
         shown = self.leaders[:first]
@@ -59,7 +57,7 @@ class LeaderStatistics:
         with our_look():
             draw_leading_words(words, len(self.classes), place)
             place.set_xlabel("% of the texts in which the word leads")
-            place.set_title(f"{counted(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
+            place.set_title(f"{pluralize(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
             keys = key_of_classes([str(label) for label in self.classes], {word.side for word in words})
             if ax is None:  # beside the bars there may be no room
                 place.figure.legend(handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
@@ -68,9 +66,9 @@ class LeaderStatistics:
         return place
 
     def __str__(self) -> str:
-        words = ", ".join(harmless_line(leader.word) for leader in self.leaders[:_SHOWN])
+        words = ", ".join(sanitize_line(leader.word) for leader in self.leaders[:_SHOWN])
         return (
-            f"{counted(self.texts, 'text')}: {self.mean:.2f} ± {self.deviation:.2f} leaders each, "
+            f"{pluralize(self.texts, 'text')}: {self.mean:.2f} ± {self.deviation:.2f} leaders each, "
             f"from {self.fewest} to {self.most}; {100 * self.share_of_words:.1f} % of the distinct words lead, with "
             f"{100 * self.mass:.1f} % of the mass; most often {words or 'none'}"
         )

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, short, whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
@@ -46,8 +45,8 @@ def keywords(model: Model, label: Any, first: int = 20, *, fewest_texts: int = 1
     Words that fewer than `fewest_texts` training texts have are left out.
     """
     number = number_of_class(label, model.classes, "`label`")
-    first = whole_number(first, "`first`", at_least=1)
-    fewest_texts = whole_number(fewest_texts, "`fewest_texts`", at_least=0)
+    first = check_int(first, "`first`", at_least=1)
+    fewest_texts = check_int(fewest_texts, "`fewest_texts`", at_least=0)
     known = model.vocabulary
     says = model.prepared.scores[: len(known)]
     mine = (says[:, 0] if number else -says[:, 0]) if says.shape[1] == 1 else says[:, number] - says.mean(axis=1)
@@ -62,17 +61,17 @@ def keywords(model: Model, label: Any, first: int = 20, *, fewest_texts: int = 1
 def neighbours(model: Model, word: str, first: int = 10) -> list[Neighbour]:
     """The words that stand nearest to a word by direction, the nearest first; of equally near ones those that more
     texts have. Where a word looks is all that decides whom it follows."""
-    own = fold(a_text(word, "`word`"))
-    first = whole_number(first, "`first`", at_least=1)
+    own = fold(check_str(word, "`word`"))
+    first = check_int(first, "`first`", at_least=1)
     known = model.vocabulary
     if own not in known.index:
-        raise InputError(f"`word` is {short(word)}, which the model does not know.")
+        raise InputError(f"`word` is {shorten(word)}, which the model does not know.")
     table = model.prepared.table[: len(known)]
     metric = np.eye(model.dimension) if model.metric is None else model.metric
     v = known.index[own]
     lengths = np.sqrt(np.einsum("ij,jk,ik->i", table, metric, table))
     if lengths[v] == 0:
-        raise InputError(f"`word` is {short(word)}, which stands at the origin: it has no direction.")
+        raise InputError(f"`word` is {shorten(word)}, which stands at the origin: it has no direction.")
     with np.errstate(invalid="ignore", divide="ignore"):
         cosines = np.nan_to_num((table @ metric @ table[v]) / (lengths * lengths[v]), nan=-1.0)
     order = np.lexsort((-known.documents, -np.round(cosines, 12)))

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax.compiling import interpreted
+from hardmax._compile import interpreted
+from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.kernels.walking import UNDECIDED, Said, Weights, decode_texts, walk_texts
 from hardmax.text.model.masses import ends, follows, masses, walk_cloud
@@ -14,7 +15,6 @@ from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
 from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.wording import counted
 
 FEW = 4096  # words: so many are weighed without waiting for numba
 
@@ -39,7 +39,7 @@ class Analysis:
 
     def __repr__(self) -> str:
         leaders = self.leaders_per_text.mean() if len(self) else 0.0
-        size = counted(len(self), "text")
+        size = pluralize(len(self), "text")
         return f"Analysis({size}, {leaders:.1f} leaders a text, {self.by_integers:,} decided by integers)"
 
     @property

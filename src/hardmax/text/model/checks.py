@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short, whole_number
-from hardmax.errors import InputError
-from hardmax.tokens.rationals import plain
+from hardmax._tokens.rationals import plain
+from hardmax._validation import InputError, check_int, shorten
 
 DEEPEST = 10_000  # layers; of infinitely many, a cloud that has not settled by then is taken as it is there
 
@@ -21,10 +20,10 @@ def read_layers(layers: Any, name: str = "`layers`") -> int | float:
     if (isinstance(layers, str) and layers == "inf") or (isinstance(layers, float | np.floating) and layers == np.inf):
         return math.inf
     try:
-        return whole_number(layers, name, at_least=0, at_most=DEEPEST)
+        return check_int(layers, name, at_least=0, at_most=DEEPEST)
     except InputError:
         wish = f"a whole number from 0 to {DEEPEST}, or math.inf"
-        raise InputError(f"{name} must be {wish}, not {short(layers)}.", argument=name.strip("`")) from None
+        raise InputError(f"{name} must be {wish}, not {shorten(layers)}.", argument=name.strip("`")) from None
 
 
 def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
@@ -35,13 +34,13 @@ def read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
         are_plain = all(isinstance(name, str | int | float) and name == name for name in names)
         if are_plain and len(set(names)) == len(names) >= 2:
             return tuple(names)
-    raise InputError(f"`classes` must be {wish}, not {short(classes)}.")
+    raise InputError(f"`classes` must be {wish}, not {shorten(classes)}.")
 
 
 def check_shape(name: str, value: np.ndarray | None, wish: tuple[int, ...]) -> None:
     """Refuse an array that is there and has another shape."""
     if value is not None and value.shape != wish:
-        raise InputError(f"`{name}` has shape {short(value.shape)}: expected {wish}.")
+        raise InputError(f"`{name}` has shape {shorten(value.shape)}: expected {wish}.")
 
 
 def check_finite(name: str, value: np.ndarray | None) -> None:

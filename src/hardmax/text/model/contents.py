@@ -5,9 +5,9 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from hardmax.errors import InputError
+from hardmax._format import plain_depth
+from hardmax._validation import InputError
 from hardmax.text.model.model import Model
-from hardmax.wording import plain_depth
 
 FORMAT, VERSION = "hardmax text model", 1
 DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}

@@ -15,20 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from hardmax.attended_sets import Choices
+from hardmax._attended import Choices
+from hardmax._tokens.batches import Ragged
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.checks import DEEPEST
-from hardmax.tokens.batches import Ragged
 
 if TYPE_CHECKING:
-    from hardmax.runs.trajectory import Trajectory
+    from hardmax.trajectory import Trajectory
 
 
 def walk_cloud(tokens: np.ndarray, counts: np.ndarray, dynamics: Dynamics, layers: float) -> "Trajectory":
     """The run of the distinct words of one text, each as often as `counts` says; of infinitely many layers, those until
     it has settled, or the first 10,000 where it has not by then."""
-    from hardmax.runs.simulation import simulate  # most texts do not need the engines, which take a while to import
-    from hardmax.runs.stops import AfterLayers, Settled
+    from hardmax.simulation import simulate
+    from hardmax.stops import AfterLayers, Settled
 
     stop = Settled(DEEPEST) if math.isinf(layers) else AfterLayers(int(layers))
     return simulate(Ragged(tokens, [0, len(tokens)], counts.astype(np.int64)), dynamics, stop=stop)[0]

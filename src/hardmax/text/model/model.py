@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import a_text, instance, real_number, short, truth_value
-from hardmax.compiling import interpreted
+from hardmax._compile import interpreted
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError, check_bool, check_real, check_str, instance, shorten
 from hardmax.dynamics import Dynamics
-from hardmax.errors import InputError
 from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
 from hardmax.text.model.prepared import Decoding, Prepared, Words
@@ -23,7 +23,6 @@ from hardmax.text.tokens.places import read_long
 from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.tokens.tables import float_array
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -92,7 +91,7 @@ class Model:
 
     def read(self, text: str) -> Read:
         """The known tokens of one text, and where they stand."""
-        with interpreted(read_text, if_small=len(a_text(text, "`text`")) <= SHORT) as in_python:
+        with interpreted(read_text, if_small=len(check_str(text, "`text`")) <= SHORT) as in_python:
             if in_python:
                 return read_one(text, self.vocabulary, self.tokeniser, self.extra is not None)
         return read_long(text, lexicon_of(self.vocabulary, self.tokeniser), self.tokeniser, self.extra is not None)
@@ -137,7 +136,7 @@ class Model:
         tokens, classes = len(self.vocabulary), len(self.classes)
         if self.embeddings.ndim != 2 or len(self.embeddings) != tokens or self.embeddings.shape[1] < 1:
             shape = f"({tokens}, d), a row for each token of the vocabulary"
-            raise InputError(f"`embeddings` has shape {short(self.embeddings.shape)}: expected {shape}.")
+            raise InputError(f"`embeddings` has shape {shorten(self.embeddings.shape)}: expected {shape}.")
         d, rows = self.embeddings.shape[1], 1 if classes == 2 else classes
         check_shape("decoder", self.decoder, (rows, d))
         check_shape("bias", self.bias, (rows,))
@@ -148,7 +147,7 @@ class Model:
         if self.vocabulary.counts.shape[1] != classes:
             counted = self.vocabulary.counts.shape[1]
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
-        object.__setattr__(self, "temperature", real_number(self.temperature, "`temperature`", above=0))
-        truth_value(self.binary, "`binary`")
+        object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
+        check_bool(self.binary, "`binary`")
         object.__setattr__(self, "layers", read_layers(self.layers))
         self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made

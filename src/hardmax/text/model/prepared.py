@@ -7,11 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from hardmax._batch import Rules
+from hardmax._exact.vectors import float_powers
+from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax.dynamics import Dynamics
-from hardmax.engines.cpu.kernels.one_cloud import Rules
-from hardmax.engines.exact.powers import float_powers
-from hardmax.engines.floats.bounds import kernel_factors
-from hardmax.engines.floats.metric import float_metric
 from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._format import EXTRA
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
 from hardmax.text.scoring.arrow import Array, Table, pa
-from hardmax.wording import EXTRA
 
 ANSWERS = ("label", "probability", "margin", "leaders", "counting", "votes")
 

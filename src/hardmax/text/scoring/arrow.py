@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from hardmax.errors import MissingExtra
+from hardmax._validation import MissingExtra
 
 try:
     import pyarrow

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.corpora import BadRow
 from hardmax.text.model.contents import digest
 from hardmax.text.model.model import Model

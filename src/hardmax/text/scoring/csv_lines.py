@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.scoring.arrow import Array, pa
 from hardmax.text.scoring.forms import Form
 from hardmax.text.scoring.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, Rows

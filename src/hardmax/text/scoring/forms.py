@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 
 Kind: TypeAlias = Literal["parquet", "csv", "json lines"]
 Packing: TypeAlias = Literal["", "gzip", "zstd"]

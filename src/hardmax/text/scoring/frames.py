@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError, MissingExtra
+from hardmax._validation import InputError, MissingExtra
 from hardmax.text.data.corpora import TEXT_NAMES, choose_column
 from hardmax.text.model.model import Model
 from hardmax.text.scoring.answers import Answerer

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.rows import read_json_row
 from hardmax.text.scoring.arrow import Array, pa
 from hardmax.text.scoring.forms import Form

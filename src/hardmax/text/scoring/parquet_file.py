@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.scoring.arrow import Array, Table, is_text, one_array, pa, parquet, pc
 from hardmax.text.scoring.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, Damaged, Rows
 

@@ -15,11 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import reason, sync_folder, write_whole
 from hardmax.text.files.claims import Claim
 from hardmax.text.scoring.joining import Joiner
-from hardmax.tokens.files import sync_folder, write_whole
-from hardmax.tokens.reading import reason
 
 _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
 # Files of this folder, and drafts of them that a kill left behind.

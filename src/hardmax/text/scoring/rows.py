@@ -6,7 +6,7 @@ from typing import Protocol
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
 from hardmax.text.data.corpora import BadRow
 from hardmax.text.scoring.arrow import Schema, Table, pa
 

@@ -7,8 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from hardmax.checking import a_text, one_of, real_number, short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_choice, check_real, check_str, shorten
 from hardmax.text.data.corpora import BadRow
 from hardmax.text.scoring.answers import ANSWERS, Answerer
 from hardmax.text.scoring.arrow import Array, Schema, Table, is_text, one_array, pa, pc
@@ -37,26 +36,26 @@ class Asked:
     @staticmethod
     def read(text: Any, abstain: Any, on_bad_rows: Any, prefix: Any) -> "Asked":
         """What people asked for, checked."""
-        column = None if text is None else a_text(text, "`text`")
-        bad: Any = one_of(on_bad_rows, BAD_ROWS, "`on_bad_rows`")
+        column = None if text is None else check_str(text, "`text`")
+        bad: Any = check_choice(on_bad_rows, BAD_ROWS, "`on_bad_rows`")
         return Asked(column, _probability(abstain), bad, _beginning(prefix))
 
 
 def _probability(abstain: Any) -> float:
     try:
-        number = real_number(abstain, "`abstain`", at_least=0)
+        number = check_real(abstain, "`abstain`", at_least=0)
     except InputError:
         number = 2.0
     if number > 1:
-        raise InputError(f"`abstain` must be a probability from 0 to 1, not {short(abstain)}.", argument="abstain")
+        raise InputError(f"`abstain` must be a probability from 0 to 1, not {shorten(abstain)}.", argument="abstain")
     return number
 
 
 def _beginning(prefix: Any) -> str:
-    found = a_text(prefix, "`prefix`")
+    found = check_str(prefix, "`prefix`")
     if len(found) > _LONGEST_PREFIX or not found.isprintable():
         wish = f"at most {_LONGEST_PREFIX} characters that can be printed"
-        raise InputError(f"`prefix` must be {wish}, not {short(prefix)}.", argument="prefix")
+        raise InputError(f"`prefix` must be {wish}, not {shorten(prefix)}.", argument="prefix")
     return found
 
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import reason
 from hardmax.text.data.corpora import TEXT_NAMES, BadRow, choose_column
 from hardmax.text.scoring.arrow import Schema, is_text
 from hardmax.text.scoring.csv_lines import CsvLines
@@ -18,7 +19,6 @@ from hardmax.text.scoring.json_lines import JsonLines
 from hardmax.text.scoring.parquet_file import ParquetTable
 from hardmax.text.scoring.rows import Damaged, Rows, TableFile
 from hardmax.text.scoring.streams import first_bytes
-from hardmax.tokens.reading import reason
 
 _BLOCK = 1 << 20
 

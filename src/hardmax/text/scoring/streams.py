@@ -8,11 +8,11 @@ from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, cast
 
-from hardmax.errors import InputError
+from hardmax._validation import InputError
+from hardmax.io import reason
 from hardmax.text.scoring.arrow import pa
 from hardmax.text.scoring.forms import Form, Packing
 from hardmax.text.scoring.rows import Damaged
-from hardmax.tokens.reading import reason
 
 LONGEST_LINE = 1 << 26  # characters
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")

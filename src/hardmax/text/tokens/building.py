@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance, whole_number
-from hardmax.errors import InputError
+from hardmax._validation import InputError, check_int, instance
 from hardmax.text.labels import class_numbers
 from hardmax.text.tokens.characters import MARKS
 from hardmax.text.tokens.encoding import encode
@@ -41,10 +40,8 @@ def build_vocabulary(
     found = read_texts(texts)
     labels = _read_labels(labels, len(found))
     instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-    words, phrases = (
-        whole_number(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`"))
-    )
-    fewest = whole_number(fewest, "`fewest`", at_least=1)
+    words, phrases = (check_int(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`")))
+    fewest = check_int(fewest, "`fewest`", at_least=1)
     stream, ends, spellings, starts = number_words(
         found.data, found.offsets, longest_text(found), tokeniser.alphabet.characters, tokeniser.across_sentences
     )

@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import instance
+from hardmax._format import pluralize
+from hardmax._validation import instance
 from hardmax.text.tokens.kernels.encoding import Found, Texts, close_ranks, encode_texts
 from hardmax.text.tokens.lexicon import Lexicon, lexicon_of
 from hardmax.text.tokens.texts import TextBytes, read_texts
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.wording import counted
 
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
@@ -29,7 +29,7 @@ class Encoded:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        return f"Encoded({counted(len(self), 'text')}, {counted(int(self.counts.sum()), 'known token')})"
+        return f"Encoded({pluralize(len(self), 'text')}, {pluralize(int(self.counts.sum()), 'known token')})"
 
 
 def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:

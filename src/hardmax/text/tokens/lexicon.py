@@ -6,6 +6,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from hardmax._tokens.points import table_size
 from hardmax.text.tokens.alphabets import Alphabet
 from hardmax.text.tokens.kernels.counting import fill_pairs
 from hardmax.text.tokens.kernels.dictionary import Words, fill_table
@@ -13,7 +14,6 @@ from hardmax.text.tokens.kernels.finding import Phrases, make_hints
 from hardmax.text.tokens.kernels.scanning import Characters, Pieces, find_pieces
 from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.tokens.kernels.merging import table_size
 
 _SLOTS_A_HINT = 16  # four bits a slot, so that at most one pair in eight is looked up for nothing
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.checking import short
-from hardmax.errors import InputError
+from hardmax._validation import InputError, shorten
 from hardmax.text.tokens.characters import REPLACEMENT
 
 _SURROGATES = re.compile("[\ud800-\udfff]")
@@ -67,7 +66,7 @@ def read_texts(texts: Any, name: str = "`texts`") -> TextBytes:
     try:
         listed = texts.tolist() if isinstance(texts, np.ndarray) else list(texts)
     except Exception:  # an iterator of somebody's own, or a class
-        raise InputError(f"{name} cannot be read, it is {short(texts)}: {_WISH}.") from None
+        raise InputError(f"{name} cannot be read, it is {shorten(texts)}: {_WISH}.") from None
     return _of_strings(listed, name)
 
 

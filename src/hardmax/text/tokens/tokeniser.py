@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from hardmax.checking import a_text, truth_value, whole_number
+from hardmax._validation import check_bool, check_int, check_str
 from hardmax.text.tokens.alphabets import Alphabet, alphabet_of, run_of_letters
 from hardmax.text.tokens.characters import CLASSES, MARKS, fold
 from hardmax.text.tokens.kernels.finding import Cutting
@@ -58,14 +58,14 @@ class Tokeniser:
     overlapping: bool = True
 
     def __post_init__(self) -> None:
-        longest = whole_number(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
+        longest = check_int(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
         object.__setattr__(self, "longest_phrase", longest)
         for name in ("marks", "across_sentences", "split_scripts", "overlapping"):
-            object.__setattr__(self, name, truth_value(getattr(self, name), f"`{name}`"))
+            object.__setattr__(self, name, check_bool(getattr(self, name), f"`{name}`"))
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text, in the order in which they end; phrases after their last word, the shorter first."""
-        return list(self._tokens(a_text(text, "`text`")))
+        return list(self._tokens(check_str(text, "`text`")))
 
     @property
     def alphabet(self) -> Alphabet:

@@ -8,13 +8,12 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hardmax.checking import a_text, instance, short
-from hardmax.errors import InputError
+from hardmax._format import pluralize
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError, check_str, instance, shorten
 from hardmax.text.tokens.characters import CLASSES, MARKS, are_folded, codes_of, fold
 from hardmax.text.tokens.kernels.kinds import LETTER
 from hardmax.text.tokens.tokeniser import LONGEST_PHRASE, SURFACE
-from hardmax.tokens.tables import float_array
-from hardmax.wording import counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -37,15 +36,15 @@ class Vocabulary:
             raise InputError(f"`counts` has shape {self.counts.shape}: expected {wish}, a row for each token.")
         if len(self.index) != len(self.surfaces):
             twice = next(s for v, s in enumerate(self.surfaces) if self.index[s] != v)
-            raise InputError(f"`surfaces` has {short(twice)} twice: expected each token once.")
+            raise InputError(f"`surfaces` has {shorten(twice)} twice: expected each token once.")
         _check_surfaces(self.surfaces)
 
     def __len__(self) -> int:
         return len(self.surfaces)
 
     def __repr__(self) -> str:
-        shown = "".join(f"{short(surface)}, " for surface in self.surfaces[:3]) + "…" * (len(self) > 3)
-        return f"Vocabulary({counted(len(self), 'token')}: {shown.removesuffix(', ')})"
+        shown = "".join(f"{shorten(surface)}, " for surface in self.surfaces[:3]) + "…" * (len(self) > 3)
+        return f"Vocabulary({pluralize(len(self), 'token')}: {shown.removesuffix(', ')})"
 
     @cached_property
     def index(self) -> dict[str, int]:
@@ -70,7 +69,7 @@ class Vocabulary:
         [[1, 5]]
         """
         instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
-        a_text(name, "`name`")
+        check_str(name, "`name`")
         try:
             text = data.decode()
         except UnicodeDecodeError as error:
@@ -97,11 +96,11 @@ def _read_rows(data: bytes, classes: int) -> tuple[list[str], np.ndarray] | None
         return None
     steps = np.zeros(len(characters), dtype=np.int8)
     steps[tabs[:, 0]], steps[ends] = 1, -1
-    counted = np.cumsum(steps, dtype=np.int8).astype(bool)  # from the first tab of a row up to its end
-    counts = characters[counted]
+    in_counts = np.cumsum(steps, dtype=np.int8).astype(bool)  # from the first tab of a row up to its end
+    counts = characters[in_counts]
     if not ((counts == ord("\t")) | ((counts >= ord("0")) & (counts <= ord("9")))).all():
         return None
-    surfaces = characters[~counted].tobytes().decode().split("\n")[:-1]
+    surfaces = characters[~in_counts].tobytes().decode().split("\n")[:-1]
     return surfaces, np.fromstring(counts.tobytes(), np.int64, sep="\t").reshape(-1, classes)
 
 
@@ -116,17 +115,17 @@ def _refuse_line(text: str, classes: int, name: str) -> NoReturn:
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     wish = "a list of texts"
     if not isinstance(surfaces, Sequence | np.ndarray) or isinstance(surfaces, str | bytes | bytearray):
-        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+        raise InputError(f"`surfaces` must be {wish}, not {shorten(surfaces)}.")
     listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
     if not (isinstance(listed, Sequence) and all(issubclass(kind, str) for kind in set(map(type, listed)))):
-        raise InputError(f"`surfaces` must be {wish}, not {short(surfaces)}.")
+        raise InputError(f"`surfaces` must be {wish}, not {shorten(surfaces)}.")
     return tuple(listed)
 
 
 def _read_counts(counts: Any) -> np.ndarray:
     table = float_array(counts, "`counts`")
     if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
-        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {short(counts)}.")
+        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {shorten(counts)}.")
     return table.astype(np.int64)
 
 
@@ -137,7 +136,7 @@ def _check_surfaces(surfaces: Sequence[str]) -> None:
     for surface in surfaces:
         if not re.fullmatch(SURFACE, surface) or fold(surface) != surface:
             wish = "words in lower case, joined by single spaces"
-            raise InputError(f"`surfaces` has {short(surface)}, which the tokeniser never yields: expected {wish}.")
+            raise InputError(f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}.")
 
 
 def _are_tokens(surfaces: Sequence[str]) -> bool:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax.compiling import njit, spread
-from hardmax.engines.cpu.kernels.one_cloud import UNDECIDED, make_room, walk
+from hardmax._batch import UNDECIDED, make_room, walk
+from hardmax._compile import njit, njit_parallel
 
 TEXTS = 64  # a task for a thread
 ROWS_AT_MOST = 64  # layers that a text may take until it settles; one that takes more is left to the engines
@@ -107,7 +107,7 @@ def _write_down(room, count, chosen, share, order, start, weights):
                 weights.ends[word, axis] = target + share * (points[axis, p] - target)
 
 
-@spread(lambda said, *_: -(-(len(said.offsets) - 1) // TEXTS))
+@njit_parallel(lambda said, *_: -(-(len(said.offsets) - 1) // TEXTS))
 def walk_texts(first, last, said, vectors, rules, depth, weights):
     """The mass of each word of each text in the final mean, and since when it leads.
 

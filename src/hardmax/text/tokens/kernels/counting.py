@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 from hardmax.text.tokens.kernels.dictionary import Words, fill_table, find_slot, find_words
 from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 from hardmax.text.tokens.kernels.scanning import HASHED
 
 _MIX, _HALF = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)

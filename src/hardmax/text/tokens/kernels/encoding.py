@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax.compiling import njit, spread
+from hardmax._compile import njit, njit_parallel
 from hardmax.text.tokens.kernels.dictionary import find_words
 from hardmax.text.tokens.kernels.finding import find_tokens, room_to_stand
 from hardmax.text.tokens.kernels.scanning import Pieces, find_pieces
@@ -55,7 +55,7 @@ def _collect(standing, count, place, found, text):
     return tokens
 
 
-@spread(lambda texts, *_: -(-(len(texts.offsets) - 1) // TEXTS))
+@njit_parallel(lambda texts, *_: -(-(len(texts.offsets) - 1) // TEXTS))
 def encode_texts(first, last, texts, characters, words, phrases, cutting, found):
     """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on."""
     longest = texts.longest

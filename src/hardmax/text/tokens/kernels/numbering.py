@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 
 
 @njit

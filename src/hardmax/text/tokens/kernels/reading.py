@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 from hardmax.text.tokens.kernels.dictionary import find_words
 from hardmax.text.tokens.kernels.finding import find_tokens, room_to_stand
 from hardmax.text.tokens.kernels.numbering import number_kinds

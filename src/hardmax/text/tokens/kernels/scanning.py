@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 from hardmax.text.tokens.kernels.kinds import (
     APOSTROPHE,
     FLAG,

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardmax.compiling import njit
+from hardmax._compile import njit
 
 _GONE = -1  # for a token that is no segment
 _FEW = 32  # so many are ranked sooner than sorted

@@ -1,0 +1,66 @@
+__version__: str
+
+from . import clouds, engines, estimators, figures, geometry, text, train
+from ._attended import AttendedSets
+from ._certify import Certificate
+from ._float.policies import TieSlack
+from ._float.search import Cpu
+from ._gpu import Gpu
+from ._tokens.batches import Ragged
+from ._tokens.rationals import parse_decimals
+from ._validation import InputError
+from .certificate import Verdict
+from .dynamics import Dynamics, attended
+from .engines import Engine
+from .limits import Limit, Limits, limit, verify
+from .simulation import simulate, step
+from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
+from .text.explain.explanation import Explanation
+from .text.explain.report import report
+from .text.shipped import load
+from .text.text_model import TextModel
+from .theorem import TheoremReport, check_theorem
+from .trajectory import Trajectories, Trajectory
+
+__all__ = [
+    "AfterLayers",
+    "AttendedSets",
+    "Certificate",
+    "Cpu",
+    "Dynamics",
+    "Engine",
+    "Every",
+    "Explanation",
+    "FirstOf",
+    "Gpu",
+    "InputError",
+    "LastOnly",
+    "Limit",
+    "Limits",
+    "Ragged",
+    "Record",
+    "Settled",
+    "Stop",
+    "TextModel",
+    "TheoremReport",
+    "TieSlack",
+    "Trajectories",
+    "Trajectory",
+    "Verdict",
+    "attended",
+    "check_theorem",
+    "clouds",
+    "engines",
+    "estimators",
+    "figures",
+    "geometry",
+    "limit",
+    "load",
+    "parse_decimals",
+    "report",
+    "simulate",
+    "step",
+    "text",
+    "train",
+    "verify",
+]

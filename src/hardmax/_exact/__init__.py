@@ -1,0 +1,1 @@
+"""Integers and fractions: attended sets, events, positions, the solver. No floats in here."""

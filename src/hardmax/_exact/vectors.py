@@ -1,0 +1,202 @@
+"""Vectors of fractions over one denominator, and powers of the contraction.
+
+Vectors of fractions: sums, products, and the same over one denominator.
+
+Powers g^m of the share that a token keeps, at any m: enclosed between two rationals, or to 50 digits.
+
+An exact power has as many digits as m times the denominator of g, and m may be astronomical where alpha is small. So
+powers are kept between two numbers over a power of two, which are rounded apart at every step.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from operator import mul
+from typing import NamedTuple
+
+import numpy as np
+
+from hardmax._validation import InputError, shorten
+
+Vector = tuple[Fraction, ...]
+
+
+class Whole(NamedTuple):
+    """A vector as integers over one denominator."""
+
+    numerators: Sequence[int]
+    denominator: int
+
+    @classmethod
+    def of(cls, vector: Vector) -> "Whole":
+        common = math.lcm(*(value.denominator for value in vector))
+        return cls([value.numerator * (common // value.denominator) for value in vector], common)
+
+    @classmethod
+    def reduced(cls, numerators: Sequence[int], denominator: int) -> "Whole":
+        common = math.gcd(*numerators, denominator)
+        if common == 1:
+            return cls(numerators, denominator)
+        return cls([value // common for value in numerators], denominator // common)
+
+    @property
+    def fractions(self) -> Vector:
+        return tuple(Fraction(value, self.denominator) for value in self.numerators)
+
+    def times(self, factor: int) -> Sequence[int]:
+        return self.numerators if factor == 1 else [value * factor for value in self.numerators]
+
+    def on_the_way(self, there: "Whole", share: Fraction) -> "Whole":
+        """The place that is a share of the way from here before there: here at 1, there at 0."""
+        common = math.lcm(self.denominator, there.denominator)
+        stay, go = share.numerator, share.denominator - share.numerator
+        own, others = self.times(common // self.denominator), there.times(common // there.denominator)
+        numerators = [stay * z + go * w for z, w in zip(own, others, strict=True)]
+        return Whole.reduced(numerators, common * share.denominator)
+
+
+def weighted_mean(places: Sequence[Whole], weights: Sequence[int]) -> Whole:
+    """The mean of some places, counted with weights."""
+    common = math.lcm(*{place.denominator for place in places})
+    factors = [weight * (common // place.denominator) for place, weight in zip(places, weights, strict=True)]
+    columns = zip(*(place.numerators for place in places), strict=True)
+    return Whole.reduced([sum(map(mul, factors, column)) for column in columns], common * sum(weights))
+
+
+def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
+    """Vectors as an object array, a row each."""
+    table = np.empty((len(vectors), len(vectors[0])), dtype=object)
+    table[:] = vectors
+    return table
+
+
+def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
+    """The scalar product."""
+    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
+
+
+def exact_sum(values: np.ndarray) -> Fraction:
+    """The sum of floats, without error: whole mantissas, in two halves so that none overflows, exponent by exponent.
+
+    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
+    Fraction(1, 1)
+    """
+    mantissas, exponents = np.frexp(values)
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    total = Fraction(0)
+    for exponent in np.unique(exponents).tolist():
+        some = whole[exponents == exponent]
+        high, low = int((some >> 26).sum()), int((some & (2**26 - 1)).sum())
+        total += ((high << 26) + low) * Fraction(2) ** (exponent - 53)
+    return total
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """The difference."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def between(there: Vector, here: Vector, share: Fraction) -> Vector:
+    """The place that is a share of the way from here before there: `here` at 1, `there` at 0."""
+    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
+
+
+# Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
+# Python hears no Ctrl-C.
+MOST_DIGITS = 100_000
+# The bits of a digit of Python's integers.
+DIGIT = 30
+# Shorter powers are computed as they are.
+SHORT = 4096
+# 57 digits, beyond those that m costs.
+_BITS = 190
+# Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
+_NEGLIGIBLE = 2400
+
+
+class TooLong(InputError):
+    """Exact numbers that are too long to be worked with."""
+
+
+class Enclosed(NamedTuple):
+    """A positive number between low / 2^shift and high / 2^shift."""
+
+    low: int
+    high: int
+    shift: int
+
+    @classmethod
+    def of(cls, number: Fraction, bits: int) -> "Enclosed":
+        """A rational between 0 and 1, to so many bits."""
+        shift = bits + number.denominator.bit_length() - number.numerator.bit_length()
+        scaled = number.numerator << shift
+        return cls(scaled // number.denominator, -(-scaled // number.denominator), shift)
+
+    def times(self, other: "Enclosed", bits: int) -> "Enclosed":
+        """The product, to so many bits."""
+        low, high, shift = self.low * other.low, self.high * other.high, self.shift + other.shift
+        spare = max(high.bit_length() - bits, 0)
+        return Enclosed(low >> spare, -(-high >> spare), shift - spare)
+
+
+def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
+    """keep^layers (layers >= 1), its ends less than 2^-bits of it apart.
+
+    >>> third = enclosed_power(Fraction(1, 3), 1, 20)
+    >>> third.low < 2**third.shift / 3 < third.high
+    True
+    """
+    # A step rounds either end by less than 2^(1 - bits) of it, and an error e becomes 2 e in squares: 2 m steps in all.
+    bits += layers.bit_length() + 4
+    base = Enclosed.of(keep, bits)
+    power = base
+    for bit in bin(layers)[3:]:
+        power = power.times(power, bits)
+        if bit == "1":
+            power = power.times(base, bits)
+    return power
+
+
+def power(keep: Fraction, layers: int) -> Fraction:
+    """g^m: exact while short, else to 50 digits, and 0 where no float64 would show it. Any m costs the same.
+
+    >>> power(Fraction(2, 3), 2), power(Fraction(2, 3), 10**9)
+    (Fraction(4, 9), Fraction(0, 1))
+    """
+    if layers * keep.denominator.bit_length() < SHORT:
+        return keep**layers
+    found = enclosed_power(keep, layers, _BITS)
+    if found.high.bit_length() - found.shift < -_NEGLIGIBLE:
+        return Fraction(0)
+    return Fraction(found.low, 1 << found.shift)
+
+
+def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
+    """The powers g^first, g^(first + 1), … as floats, bit for bit those of `power`, for less than it costs each.
+
+    >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
+    ([0.0, 0.0], [1.0, 0.5, 0.25])
+    """
+    powers = np.zeros(count)
+    here = enclosed_power(keep, first, _BITS) if first else Enclosed(1, 1, 0)
+    bits = _BITS + count.bit_length()
+    base = Enclosed.of(keep, bits)
+    for row in range(count):
+        if here.high.bit_length() - here.shift < -_NEGLIGIBLE:
+            break
+        # Widened by more than `power` can be off: where both ends are one float, that is its float too.
+        low, unit = here.low - (here.low >> _BITS // 2), 1 << here.shift
+        same = low / unit == here.high / unit
+        powers[row] = here.high / unit if same else float(power(keep, first + row))
+        here = here.times(base, bits)
+    return powers
+
+
+def check_length(keep: Fraction, layer: int) -> None:
+    """Refuse a layer whose exact tokens would be too long to be worked with: g^layer is a part of them."""
+    last = int(MOST_DIGITS / math.log10(keep.denominator))
+    if layer > last:
+        raise TooLong(
+            f"`layer` {shorten(layer)} has no exact tokens that could be worked with: their fractions would have more "
+            f"than {MOST_DIGITS:,} digits. Ask for layers up to {last:,}, or for floats (`at`)."
+        )

@@ -1,0 +1,1 @@
+"""Floats with bounds: searches, the active set, certification, the solver."""

@@ -1,0 +1,186 @@
+"""Who is furthest along each direction, in floats with a bound or exactly.
+
+Who is furthest along each direction, in floats: winners, how clearly they win, and who comes close.
+
+Floats without doubt: contests decided exactly among tokens, which are the floats they are, and among neighbours,
+whose exact differences are rounded only once.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from hardmax._attended import Choices
+from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric
+from hardmax._float.kernels import find_leads, mark_first_or_second, mark_furthest
+
+# Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by n table.
+_BLOCK = 2**17
+_FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
+_SMALL = 2**15  # so many products are made sooner than numpy is called
+
+
+@dataclass(frozen=True, eq=False)
+class ArgmaxResult:
+    """For each row the first best point; for contested rows all points within the slack of the best."""
+
+    winners: np.ndarray
+    contested: np.ndarray  # rows, increasing
+    candidates: Choices  # of the contested rows
+    gap: float  # the smallest lead of a row's best score over the best outside its slack; inf if nobody is outside
+    by: tuple[str, ...]  # the searches that decided
+
+    @classmethod
+    def clear(cls, winners: np.ndarray, gap: float, by: str) -> "ArgmaxResult":
+        """A contest in which nobody comes close."""
+        return cls(winners, np.empty(0, dtype=np.int64), _NOBODY, gap, (by,))
+
+    def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
+        """The same contest with some rows, increasing, taken from another one that was held for them alone."""
+        if not len(rows):
+            return self
+        winners = self.winners.copy()
+        winners[rows] = other.winners
+        mine = ~np.isin(self.contested, rows)
+        contested = np.concatenate([self.contested[mine], rows[other.contested]])
+        order = np.argsort(contested)
+        candidates = joined([self.candidates.of_rows(np.flatnonzero(mine)), other.candidates]).of_rows(order)
+        by = (*self.by, *(name for name in other.by if name not in self.by))
+        if len(rows) == len(self.winners):
+            by = other.by
+        return ArgmaxResult(winners, contested[order], candidates, min(self.gap, other.gap), by)
+
+    def among(self, points: np.ndarray, gap: float) -> "ArgmaxResult":
+        """The same contest where its points are some of all, `points`, and nobody else leads by less than `gap`."""
+        candidates = Choices(points[self.candidates.indices], self.candidates.offsets)
+        return replace(self, winners=points[self.winners], candidates=candidates, gap=min(self.gap, gap))
+
+    def choices(self) -> Choices:
+        """All who come close attend: the choices of every row."""
+        if not len(self.contested):
+            return Choices.of_single(self.winners)
+        return Choices.of_single(self.winners).with_rows(self.contested, self.candidates)
+
+
+_NOBODY = Choices(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
+
+
+def joined(parts: list[Choices]) -> Choices:
+    """The choices of several groups of rows, one after the other."""
+    sizes = np.concatenate([part.sizes for part in parts])
+    return Choices(np.concatenate([part.indices for part in parts]), np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def score_all(
+    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
+) -> ArgmaxResult:
+    """Score every point along every direction; a row is contested where a second point is within its slack."""
+    winners = np.empty(len(directions), dtype=np.int64)
+    if directions.size * len(points) <= _SMALL:
+        leads = np.empty(len(directions))
+        find_leads(directions, points, winners, leads)
+        if (leads > slack).all():
+            return ArgmaxResult.clear(winners, float(leads.min(initial=np.inf)), "all")
+    smallest = np.inf
+    contested: list[int] = []
+    candidates: list[np.ndarray] = []
+    block = max(_FEWEST_ROWS, _BLOCK // len(points))
+    for start in range(0, len(directions), block):
+        rows = slice(start, start + block)
+        scores = directions[rows] @ points.T
+        every = np.arange(len(scores))
+        winners[rows] = best_at = scores.argmax(axis=1)
+        best = scores[every, best_at]
+        scores[every, best_at] = -np.inf
+        gap = best - scores.max(axis=1)
+        for row in np.flatnonzero(gap <= slack[rows]):
+            scores[row, best_at[row]] = best[row]
+            within = scores[row] >= best[row] - slack[start + row]
+            contested.append(start + int(row))
+            candidates.append(np.flatnonzero(within))
+            gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
+        smallest = min(smallest, float(gap.min()))
+    if not contested:
+        return ArgmaxResult.clear(winners, smallest, "all")
+    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("all",))
+
+
+# Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
+_SMALLEST, _LARGEST = 2.0**-450, 2.0**450
+_LARGEST_WHOLE = 2.0**53
+
+
+def squares_fit(numbers: np.ndarray) -> bool:
+    """Whether products of these numbers can be made without error."""
+    sizes = np.abs(numbers)
+    return bool(((sizes >= _SMALLEST) | (sizes == 0.0)).all()) and float(sizes.max()) <= _LARGEST
+
+
+def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | None:
+    """The metric times each row, if nothing is rounded in it, nor in products of it with the rows; else None.
+
+    All are whole multiples of a quantum. If every sum of sizes is below 2^53 of them, nothing is rounded in any order:
+    a sum that rounding would bring to 2^53 is not below it.
+    """
+    if not squares_fit(numbers):
+        return None
+    if metric.matrix is None:
+        return numbers
+    if metric.error:
+        return None
+    largest = float((np.abs(numbers) @ np.abs(metric.matrix).T).max())
+    if largest >= _LARGEST_WHOLE * _quantum(numbers) * _quantum(metric.matrix):
+        return None
+    directions = metric.directions(numbers)
+    return directions if squares_fit(directions) else None
+
+
+def adds_up_exactly(terms: np.ndarray, sizes: np.ndarray) -> bool:
+    """Whether no sum of some of the terms is rounded, whatever the order; `sizes` are the sums of their sizes."""
+    return float(sizes.max()) <= _LARGEST_WHOLE * _quantum(terms)
+
+
+def _quantum(numbers: np.ndarray) -> float:
+    """The largest power of two of which all numbers are whole multiples.
+
+    >>> _quantum(np.array([3.0, 0.75, 0.0]))
+    0.25
+    """
+    mantissas, exponents = np.frexp(numbers[numbers != 0.0])
+    if not len(mantissas):
+        return 1.0
+    whole = np.ldexp(mantissas, 53).astype(np.int64)
+    lowest = (whole & -whole).astype(np.float64)
+    return float(np.ldexp(lowest, exponents - 53).min())
+
+
+def exact_argmax(directions: np.ndarray, tokens: np.ndarray, candidates: Choices) -> tuple[Choices, float]:
+    """Of the candidates along each direction who is furthest, exactly, and the smallest lead over the others."""
+    furthest, leads = np.empty(len(candidates.indices), dtype=bool), np.empty(len(directions))
+    mark_furthest(directions, tokens, candidates.indices, candidates.offsets, furthest, leads)
+    sizes = np.add.reduceat(furthest.astype(np.int64), candidates.offsets[:-1])
+    return Choices(candidates.indices[furthest], np.concatenate([[0], np.cumsum(sizes)])), float(leads.min())
+
+
+def nearest(integers: np.ndarray) -> np.ndarray:
+    """Integers divided by the largest, as the nearest floats."""
+    largest = max(map(abs, integers.flat), default=0)
+    return (integers / (largest or 1)).astype(np.float64)
+
+
+def nearest_rows(rows: Sequence[Sequence[int]]) -> np.ndarray:
+    """The same, each row divided by its own largest."""
+    return np.stack([nearest(np.array(row, dtype=object)) for row in rows])
+
+
+def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Which offsets, a column each, can be among the two furthest along a direction.
+
+    Directions and offsets are off by one rounding in each coordinate, so that a score is off by less than (d + 4) u
+    times the sum of the sizes of its products; what underflow takes is less than 2^-900, as no number exceeds 1.
+    """
+    close = np.empty((len(directions), len(offsets)), dtype=bool)
+    share = (directions.shape[1] + 4) * UNIT * SAFETY
+    mark_first_or_second(directions, np.ascontiguousarray(offsets.T), share, UNDERFLOW, close)
+    return close

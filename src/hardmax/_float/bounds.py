@@ -1,0 +1,160 @@
+"""The metric in floats, and how wrong floats can be.
+
+The metric in floats, and margins.
+
+How wrong floats can be: the constants behind `arithmetic="certified"`, derived once, here.
+
+Write u = 2^-53 and gamma_k = k u / (1 - k u). The float point x_j stands for the true z_j, |x_j - z_j| <= r_j (its
+running error); rho_j = |x_j|; a is the Frobenius norm of the float metric (1 for the identity), e the error of that
+metric. Among the points of a contest rho and r are the largest rho_j and r_j.
+
+**Scores.** A dot product of length d, in any order of summation, with or without fused operations, is off by at most
+gamma_d |x||y| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). With y_i = fl(A x_i), whose error
+is at most gamma_d a rho_i, and 0 for the identity, the score fl(<y_i, x_j>) differs from <A x_i, x_j> by at most
+
+    gamma_d rho_i rho   for the identity,      (2 gamma_d + gamma_d^2) a rho_i rho   for any other metric.
+
+The data are off as well: <A x_i, x_j> differs from the true <A z_i, z_j> by at most
+
+    e rho_i rho + (a + e) (rho_i r + rho r_i + r_i r).
+
+The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The lead itself is rounded
+too, by u of itself: SAFETY covers that.
+
+**Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t (x - w) carries three roundings, and its norm is at most
+2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|, |w|). The exact map is a convex
+combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
+stays where it is: x = w gives w. The mean of k points carries a rounding for each product with a multiplicity, for the
+k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of more than SUMMED points are made without
+error (`phase.mean_positions`), which leaves three roundings.
+
+**Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
+here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
+These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFETY covers that.
+"""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+
+from hardmax._float.kernels import lengths
+from hardmax._tokens.rationals import fits_float64
+from hardmax.dynamics import Dynamics
+
+UNIT = 2.0**-53
+
+
+@dataclass(frozen=True, eq=False)
+class FloatMetric:
+    """The metric in floats, scaled by a power of two to a largest entry near 1: no attended set changes."""
+
+    matrix: np.ndarray | None  # None: the identity
+    norm: float  # at least the spectral norm: 1 for the identity, else Frobenius
+    error: float
+    scale: Fraction  # `matrix` is the metric times this
+
+    def directions(self, points: np.ndarray) -> np.ndarray:
+        return points if self.matrix is None else points @ self.matrix.T
+
+    def on_axes(self, exponents: np.ndarray) -> "FloatMetric":
+        """The same metric for points whose axis k is measured in units of 2 to the exponent k."""
+        assert self.matrix is not None
+        sums = exponents[:, None] + exponents
+        shift = int((np.frexp(self.matrix)[1] + sums)[self.matrix != 0.0].max(initial=0))
+        matrix = np.ldexp(self.matrix, sums - shift)
+        norm, error = float(np.linalg.norm(matrix)), 0.0
+        if self.error or not np.array_equal(np.ldexp(matrix, shift - sums), self.matrix):
+            # Entries were rounded, or underflow now; what underflow took before may be larger now.
+            error = UNIT * norm + len(matrix) * float(np.ldexp(1.0, int(sums.max()) - shift - 1074))
+        return FloatMetric(matrix, norm, error, self.scale / Fraction(2) ** shift)
+
+
+@lru_cache(maxsize=64)
+def float_metric(dynamics: Dynamics) -> FloatMetric:
+    """The metric of the dynamics in floats."""
+    given = dynamics.matrix
+    if given is None:
+        return FloatMetric(None, 1.0, 0.0, Fraction(1))
+    largest = Fraction(np.abs(given).max()) or Fraction(1)
+    exponent = largest.denominator.bit_length() - largest.numerator.bit_length()
+    scale = Fraction(2) ** exponent
+    if given.dtype == object:
+        scaled = given * scale
+        matrix, is_exact = scaled.astype(np.float64), fits_float64(scaled)
+    else:
+        with np.errstate(under="ignore"):
+            matrix = np.ldexp(given, exponent)
+            is_exact = np.array_equal(np.ldexp(matrix, -exponent), given)
+    norm = float(np.linalg.norm(matrix))
+    return FloatMetric(matrix, norm, 0.0 if is_exact else UNIT * norm, scale)
+
+
+def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
+    """The smallest lead of an attended point over one that is not, as a share of |A| R^2; inf where there is none."""
+    return gap if gap == 0.0 or np.isinf(gap) else gap / (metric_norm * largest**2)
+
+
+SAFETY = 1 + 2.0**-10
+UNDERFLOW = 2.0**-900
+SMALLEST, LARGEST = 2.0**-100, 2.0**100
+STEP = 7
+SUMMED = 32
+
+
+def norms_above(points: np.ndarray) -> np.ndarray:
+    """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
+    norms = np.empty(len(points))
+    lengths(points, 2.0**-500, norms)
+    return norms
+
+
+@dataclass(frozen=True)
+class SlackFactors:
+    """2 E_i is `rounding` times rho_i rho, plus `spread` times (rho_i r + rho r_i + r_i r), plus underflow."""
+
+    rounding: float
+    spread: float
+
+    @classmethod
+    def of(cls, dimension: int, metric: FloatMetric) -> "SlackFactors":
+        gamma = dimension * UNIT / (1 - dimension * UNIT)
+        rounding = gamma if metric.matrix is None else (2 * gamma + gamma**2) * metric.norm + metric.error
+        return cls(2 * SAFETY * rounding, 2 * SAFETY * (metric.norm + metric.error))
+
+    def slack(self, norms: np.ndarray, errors: np.ndarray | float, largest: float, error: float) -> np.ndarray:
+        """2 E_i for directions from points of these norms and errors, among points up to `largest` and `error`: a lead
+        beyond it is proved."""
+        with np.errstate(over="ignore"):  # a point far smaller than its error: nothing is proved, as it should be
+            slack = norms * (self.rounding * largest + self.spread * error)
+            slack += self.spread * (largest + error) * errors + UNDERFLOW
+        return slack
+
+
+def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:
+    """What a kernel that proves its choices counts with: the two factors of 2 E_i, underflow, the error of a step of
+    length 1, and between which sizes of the largest coordinate the bounds hold."""
+    factors = SlackFactors.of(dimension, metric)
+    return [factors.rounding, factors.spread, UNDERFLOW, step_error(1.0), SMALLEST, LARGEST]
+
+
+def step_error(largest: float) -> float:
+    """How much one step towards a single point adds to the running error."""
+    return STEP * UNIT * SAFETY * largest + UNDERFLOW
+
+
+def mean_error(largest: float, several: int) -> float:
+    """How far the computed mean of so many points, or fewer, can be from the mean of their floats."""
+    return (min(max(several, 3), SUMMED) + 1) * UNIT * SAFETY * largest + UNDERFLOW
+
+
+def search_rounding(dimension: int) -> float:
+    """More than rounding changes in a bound <y, c> + r |y| on scores, as a share of r |y| and of |y| times the largest
+    coordinate: 2 gamma_d |y| (|c| + |x|) at most, where |c| and |x| are up to sqrt(d) such coordinates."""
+    return 2.0**-40 + 4 * dimension**1.5 * UNIT
+
+
+def rounding_error(largest: float) -> float:
+    """How far the nearest floats can be from points of norm at most `largest`."""
+    return UNIT * SAFETY * largest + UNDERFLOW

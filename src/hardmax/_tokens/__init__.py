@@ -1,0 +1,1 @@
+"""Tokens as numbers: exact, merged, one cloud or many."""

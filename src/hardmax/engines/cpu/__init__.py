@@ -1,1 +1,0 @@
-"""The processor: which search, how many threads, and many clouds at once."""

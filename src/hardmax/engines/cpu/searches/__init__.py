@@ -1,1 +1,0 @@
-"""Ways to hold a contest, each with the answer of `contest.score_all`, each sooner somewhere."""

@@ -1,1 +1,0 @@
-"""Loops over floats: lengths, leads, sums that lose nothing."""

@@ -1,1 +1,0 @@
-"""A graphics card: torch and triton are imported in this room alone."""

@@ -1,1 +1,0 @@
-"""The loops of it in triton."""

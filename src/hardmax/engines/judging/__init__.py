@@ -1,1 +1,0 @@
-"""Walking in floats under a judge, who says what a contest is worth."""

@@ -1,1 +1,0 @@
-"""Which points lie inside."""

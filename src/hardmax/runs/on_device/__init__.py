@@ -1,1 +1,0 @@
-"""Runs whose tokens came as tensors on a GPU, and stay there."""

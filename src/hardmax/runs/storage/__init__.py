@@ -1,1 +1,0 @@
-"""Runs as files: documents, each field checked, with a digest."""

@@ -1,1 +1,0 @@
-"""What comes in: numbers as they are meant, clouds one or many, files that hold them."""

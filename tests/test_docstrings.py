@@ -1,0 +1,59 @@
+"""Public names of the core are documented as numpydoc asks."""
+
+import importlib
+import inspect
+import re
+from pathlib import Path
+
+import pytest
+from numpydoc.validate import validate
+
+import hardmax
+
+STUB = Path(hardmax.__file__).with_suffix(".pyi").read_text(encoding="utf-8")
+NAMED = [
+    f"hardmax.{module}.{name.strip()}"
+    for module, names in re.findall(r"^from \.([\w.]+) import (.+)$", STUB, flags=re.MULTILINE)
+    if not module.startswith(("text", "train"))
+    for name in names.split(",")
+]
+# Public modules, of which not every name is also one of the package.
+OPEN = ["clouds", "io", "geometry.halfspaces", "geometry.hull", "geometry.polytope", "geometry.projection"]
+# What calls return and people do not make: their fields are documented one by one.
+RETURNED = {"AttendedSets", "Certificate", "Limit", "Limits", "TheoremReport", "Trajectories", "Trajectory", "Verdict"}
+
+
+def defined_in(module: str) -> list[str]:
+    """Public functions and classes of a module."""
+    loaded = importlib.import_module(f"hardmax.{module}")
+    return [
+        f"hardmax.{module}.{name}"
+        for name, thing in vars(loaded).items()
+        if not name.startswith("_") and getattr(thing, "__module__", "") == loaded.__name__ and callable(thing)
+    ]
+
+
+def members(path: str, thing: type) -> list[str]:
+    """Methods and properties, in numpydoc's names."""
+    kinds = property | classmethod | staticmethod
+    return [
+        f"{path}.{name}"
+        for name, value in vars(thing).items()
+        if not name.startswith("_") and (inspect.isfunction(value) or isinstance(value, kinds))
+    ]
+
+
+def errors(path: str, codes: str) -> list[str]:
+    return [f"{path}: {code} {text}" for code, text in validate(path)["errors"] if code in codes.split()]
+
+
+@pytest.mark.parametrize("path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))}))
+def test_a_public_name_is_documented(path: str):
+    module, _, name = path.rpartition(".")
+    thing = getattr(importlib.import_module(module), name)
+    if inspect.isclass(thing):
+        wrong = errors(path, "GL08 SS01 EX01" + ("" if name in RETURNED else " PR01 PR02"))
+        wrong += [error for member in members(path, thing) for error in errors(member, "GL08 SS01 PR01 PR02")]
+    else:
+        wrong = errors(path, "GL08 SS01 PR01 PR02 RT01 EX01") if inspect.isfunction(thing) else []
+    assert not wrong, "\n".join(wrong)
