@@ -3,6 +3,7 @@
     PYTHONPATH=src:tests python tools/golden.py record after.jsonl
     PYTHONPATH=OTHER/src:tests python tools/golden.py record before.jsonl      # another checkout, the same problems
     python tools/golden.py compare before.jsonl after.jsonl
+    python tools/golden.py rows OTHER/src src       # times of the README's rows, the two trees taking turns
 
 Choices, leaders, clusters, certificates and messages must be equal; positions may differ by 1e-15 of the largest norm,
 or by what the runs themselves state as their error.
@@ -11,12 +12,15 @@ or by what the runs themselves state as their error.
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from itertools import zip_longest
 from pathlib import Path
+from subprocess import PIPE
 from typing import Any
 
 import numpy as np
@@ -123,6 +127,73 @@ def record(path: Path, count: int) -> None:
             file.write(json.dumps(row) + "\n")
 
 
+def rows() -> dict[str, Callable[[], Any]]:
+    """The processor's rows of the README, as `benchmarks/cpu.py` has them."""
+    import hardmax as hm
+
+    half, last = hm.Dynamics("1/2"), hm.LastOnly()
+
+    def gaussian(n: int, d: int) -> np.ndarray:
+        return np.random.default_rng(d).standard_normal((n, d))
+
+    def reviews(d: int) -> Callable[[], Any]:
+        batch = hm.Ragged(gaussian(4096 * 132, d), np.arange(4097) * 132)
+        return lambda: hm.simulate(batch, half, layers=8, record=last)
+
+    def layer(points: np.ndarray) -> Callable[[], Any]:
+        return lambda: hm.simulate(points, half, layers=0, record=last)
+
+    def limit(points: np.ndarray) -> Callable[[], Any]:
+        return lambda: hm.limit(points, half).points
+
+    ball = gaussian(100_000, 3)
+    return {
+        "4,096 reviews, d 2": reviews(2),
+        "4,096 reviews, d 16": reviews(16),
+        "n 1,000,000, d 2: a layer": layer(gaussian(1_000_000, 2)),
+        "n 1,000,000, d 2: the limit": limit(gaussian(1_000_000, 2)),
+        "n 100,000, d 3: the limit": limit(ball),
+        "n 100,000, d 8: the limit": limit(gaussian(100_000, 8)),
+        "n 100,000, d 3, on a sphere": layer(ball / np.linalg.norm(ball, axis=1, keepdims=True)),
+        "n 30,000, d 16: a layer": layer(gaussian(30_000, 16)),
+        "n 100,000, d 16: a layer": layer(gaussian(100_000, 16)),
+        "n 100,000, d 64: a layer": layer(gaussian(100_000, 64)),
+    }
+
+
+def serve() -> None:
+    """Do the row that a line of stdin names, and print how long it took."""
+    work = rows()
+    for line in sys.stdin:
+        began = time.perf_counter()
+        work[line.strip()]()
+        print(time.perf_counter() - began, flush=True)
+
+
+def time_rows(before: str, after: str, rounds: int) -> int:
+    """Print the fastest of some rounds in either tree; the number of rows that are more than 15 % slower."""
+    command = [sys.executable, __file__, "serve"]
+    trees = [
+        subprocess.Popen(command, env=os.environ | {"PYTHONPATH": tree}, stdin=PIPE, stdout=PIPE, text=True, bufsize=1)
+        for tree in (before, after)
+    ]
+    slower = 0
+    for name in rows():
+        times: list[list[float]] = [[], []]
+        for _ in range(rounds + 1):  # the first one loads kernels
+            for tree, taken in zip(trees, times, strict=True):
+                assert tree.stdin
+                assert tree.stdout
+                tree.stdin.write(name + "\n")
+                taken.append(float(tree.stdout.readline()))
+        old, new = (min(taken[1:]) for taken in times)
+        slower += new > 1.15 * old
+        print(f"{name:30} {old * 1e3:9.1f} ms {new * 1e3:9.1f} ms   {new / old:5.2f}", flush=True)
+    for tree in trees:
+        tree.kill()
+    return slower
+
+
 def same(name: str, one: Any, other: Any, allowed: float) -> bool:
     """Whether two answers agree, positions up to what is allowed."""
     if name in ("seconds", "error", "norm"):
@@ -150,11 +221,17 @@ def compare(before: Path, after: Path) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("action", choices=["record", "compare"])
-    parser.add_argument("files", nargs="+", type=Path)
+    parser.add_argument("action", choices=["record", "compare", "rows", "serve"])
+    parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--count", type=int, default=PROBLEMS, help="problems to record")
+    parser.add_argument("--rounds", type=int, default=7, help="of each row")
     asked = parser.parse_args()
-    if asked.action == "record":
-        record(asked.files[0], asked.count)
-    else:
-        sys.exit(compare(*asked.files) > 0)
+    match asked.action:
+        case "record":
+            record(asked.files[0], asked.count)
+        case "compare":
+            sys.exit(compare(*asked.files) > 0)
+        case "rows":
+            sys.exit(time_rows(*map(str, asked.files), asked.rounds) > 0)
+        case _:
+            serve()

@@ -114,7 +114,7 @@ class Tally:
 
 
 def run(asked: Range, processes: int, failures: Path) -> int:
-    """TiePolicy the problems; 1 if an answer is wrong, else 0."""
+    """Check the problems; 1 if an answer is wrong, else 0."""
     tally = Tally()
     on_terminal = sys.stderr.isatty()
     with get_context("spawn").Pool(processes) as pool:
@@ -136,7 +136,7 @@ def run(asked: Range, processes: int, failures: Path) -> int:
 
 
 def show(number: int, device: bool) -> int:
-    """TiePolicy one problem and say all that is wrong."""
+    """Check one problem and say all that is wrong."""
     judged = judge_number(number, device, patience=float(10**6))
     print(_told(judged) if judged.wrong else f"{judged.words}: {judged.rows:,} rows, nothing wrong")
     print(f"{judged.seconds:.2f} s")
