@@ -149,8 +149,8 @@ from hardmax import compiling
 from hardmax._float.kernels import mark_furthest
 from soak.checks import judge
 from soak.problems import problem
-from soak.quick import QUICK
-from soak.sizes import Tier
+from soak.problems import QUICK
+from soak.problems import Tier
 
 compiling._IMPORTING = 1e9
 small = [asked for asked in map(problem, QUICK[:400]) if asked.tier is Tier.SMALL and asked.engine.name == "processor"]

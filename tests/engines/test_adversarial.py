@@ -11,11 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak.checks import judge
 from soak.clouds import KINDS, OF_METRICS, WIDE, make
-from soak.engines import DEVICE, PROCESSOR
-from soak.problems import assignment, pairs, problem
-from soak.quick import QUICK
+from soak.problems import DEVICE, PROCESSOR, QUICK, Tier, assignment, pairs, problem
 from soak.running import judge_number
-from soak.sizes import Tier
 from soak.truth import ExactCloud, leaders_of
 from strategies import any_metric_problems, hard_floats
 

@@ -21,7 +21,7 @@ if not Path("/dev/nvidiactl").exists():
 
 
 def main() -> int:
-    from soak.running import Range, run, show
+    from soak.running import judge_number, run
 
     parser = argparse.ArgumentParser(prog="soak", description="Adversarial problems against integers.")
     parser.add_argument("--problems", type=int, default=20_000, help="how many (default 20,000)")
@@ -34,9 +34,11 @@ def main() -> int:
     parser.add_argument("--failures", type=Path, default=Path("build/soak-failures.txt"), help="where they are kept")
     asked = parser.parse_args()
     if asked.only is not None:
-        return show(asked.only, asked.device)
-    numbers = Range(asked.start, asked.problems, asked.device, asked.patience, time.time() + asked.seconds)
-    return run(numbers, asked.processes, asked.failures)
+        checked = judge_number(asked.only, device=asked.device, patience=1e6)
+        print(f"{checked}\n{checked.rows:,} rows, {len(checked.wrong)} wrong, {checked.seconds:.2f} s")
+        return 1 if checked.wrong else 0
+    limits = {"device": asked.device, "patience": asked.patience, "until": time.time() + asked.seconds}
+    return run(range(asked.start, asked.start + asked.problems), asked.processes, asked.failures, **limits)
 
 
 if __name__ == "__main__":

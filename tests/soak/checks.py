@@ -1,20 +1,27 @@
 """What an answer must say, held against integers: attended sets, tokens and their error, leaders, limits."""
 
+# pyright: reportMissingImports=false
 import traceback
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cache
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 
 import hardmax as hm
+from hardmax._float import bands
+from hardmax._float import shells as outward
+from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import Cpu
-from soak.answers import analysis_of, batch_of, run_of
-from soak.problems import Problem
-from soak.sampling import doubtful_rows
-from soak.sizes import Tier
+from hardmax.engines import Gpu
+from hardmax.text.model.analysis import Analysis
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.vocabulary import Vocabulary
+from soak.problems import Problem, Tier
 from soak.truth import ExactCloud, leaders_of
 
 LAYERS = 3
@@ -212,3 +219,117 @@ def _fractions(cloud: ExactCloud) -> list[list[Fraction]]:
 def _few(tokens: set[int]) -> str:
     shown = sorted(tokens)[:4]
     return f"{shown}{'' if len(tokens) == len(shown) else f' and {len(tokens) - len(shown)} more'}"
+
+
+def run_of(problem: Problem, layers: int) -> hm.Trajectory:
+    """The run of one cloud."""
+    tokens, dynamics = problem.tokens, problem.dynamics
+    match problem.engine.name:
+        case "processor" | "arena" | "wide":
+            return _by_processor(problem, layers)
+        case "cones":
+            # Whoever asks for more than the outermost point is searched in cones.
+            with patch.object(outward, "_FIRST_SORTED", 1):
+                return _by_processor(problem, layers)
+        case "bands":
+            # Points of sizes that differ by a factor of two are in bands of their own.
+            with patch.multiple(bands, _WIDTH=2.0, _FEW=-1):
+                return _by_processor(problem, layers)
+        case "doubting":
+            # Floats prove nothing: integers decide whatever is not ruled out by far.
+            with patch.object(SlackFactors, "slack", lambda _, norms, *rest: np.full(len(norms), np.inf)):
+                return _by_processor(problem, layers)
+        case "exact":
+            return hm.simulate(tokens, dynamics, layers=layers, arithmetic="exact")
+        case "gpu":
+            return hm.simulate(tokens, dynamics, layers=layers, engine=Gpu(device()))
+    raise AssertionError(f"{problem.engine.name} does not walk one cloud")
+
+
+def _by_processor(problem: Problem, layers: int) -> hm.Trajectory:
+    return hm.simulate(problem.tokens, problem.dynamics, layers=layers, engine=Cpu(problem.engine.search))
+
+
+def batch_of(problem: Problem, layers: int) -> Any:
+    """The runs of the cloud and of the same cloud in the other order, walked by one kernel."""
+    clouds = [problem.tokens, problem.tokens[::-1].copy()]
+    machine = Cpu() if problem.engine.name == "batch" else Gpu(device())
+    return hm.simulate(clouds, problem.dynamics, layers=layers, engine=machine)
+
+
+def analysis_of(problem: Problem, layers: int) -> tuple[Analysis, np.ndarray]:
+    """A text in which every token is a word, analysed by a model; and the vectors of the words."""
+    n, d = problem.tokens.shape
+    words = [f"word{number}" for number in range(n)]
+    model = TextModel(
+        vocabulary=Vocabulary(words, np.ones((n, 2))),
+        embeddings=problem.tokens.astype(np.float32),
+        decoder=np.zeros((1, d)),
+        bias=np.zeros(1),
+        classes=(0, 1),
+        layers=layers,
+        alpha=problem.alpha,
+        metric=problem.metric,
+    )
+    return model.analyse([" ".join(words)]), model.prepared.table
+
+
+@cache
+def device() -> str:
+    """Where tensors are: on a GPU, or else where its kernels are interpreted."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
+_BLOCK = 2**22
+# Rows that are scored in floats to find the doubtful ones.
+_SCORED = 8192
+
+
+def doubtful_rows(cloud: ExactCloud, answers: Sequence[int], most: int, rng: np.random.Generator) -> list[int]:
+    """Up to `most` rows: where plain floats disagree with the answer (one attended token for each row), where leads are
+    smallest, the longest and the shortest tokens, the first and the last, and some at random."""
+    n = len(cloud)
+    chosen = np.asarray(answers)
+    scored = np.arange(n) if n <= _SCORED else np.sort(rng.choice(n, _SCORED, replace=False))
+    deficits, leads = _deficits_and_leads(cloud, scored, chosen[scored])
+    norms = np.abs(cloud.floats).max(axis=1)
+    by_norm = np.argsort(norms, kind="stable")
+    disagree = scored[deficits > 0]
+    share = most // 4
+    ordered = [
+        disagree[np.argsort(-deficits[deficits > 0], kind="stable")][:share],
+        [0, n - 1],
+        by_norm[:8],
+        by_norm[-8:],
+        # Whoever is seldom attended to, or by few, is easily overlooked: itself and one who attends to it.
+        np.unique(chosen)[:share],
+        scored[np.argsort(leads, kind="stable")][:share],
+        rng.permutation(n)[:most],
+    ]
+    rows = dict.fromkeys(int(row) for part in ordered for row in part)
+    return list(rows)[:most]
+
+
+def _deficits_and_leads(cloud: ExactCloud, rows: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By how much each row's answer is behind the best, and the best ahead of the next, relative to the look."""
+    looks = _float_looks(cloud, rows)
+    deficits, leads = np.empty(len(rows)), np.empty(len(rows))
+    step = max(1, _BLOCK // len(cloud))
+    for start in range(0, len(rows), step):
+        part = slice(start, start + step)
+        scores = looks[part] @ cloud.floats.T
+        every = np.arange(len(scores))
+        best_at = scores.argmax(axis=1)
+        best = scores[every, best_at]
+        deficits[part] = best - scores[every, chosen[part]]
+        scores[every, best_at] = -np.inf
+        leads[part] = best - scores.max(axis=1)
+    return deficits, leads
+
+
+def _float_looks(cloud: ExactCloud, rows: np.ndarray) -> np.ndarray:
+    looks = cloud.looks(rows.tolist())
+    units = np.maximum(np.abs(looks).max(axis=1), 1).tolist()
+    return np.array([[int(x) / unit for x in row] for row, unit in zip(looks.tolist(), units, strict=True)])

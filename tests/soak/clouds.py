@@ -325,40 +325,11 @@ PLAIN: tuple[Maker, ...] = (
     gaussian, line, regression, flat, sphere, shell, clusters, whole_numbers, decimals, polygons,
 )  # fmt: skip
 
-KINDS: dict[str, Maker] = {
-    maker.__name__: maker
-    for maker in (
-        line,
-        one_beside,
-        regression,
-        flat,
-        anisotropic,
-        curve,
-        sphere,
-        shell,
-        ellipsoid,
-        antipodal,
-        gaussian,
-        scaled,
-        extreme,
-        subnormal,
-        far_out,
-        spread,
-        specks,
-        shifted,
-        clusters,
-        tight_clusters,
-        neighbours,
-        whole_numbers,
-        decimals,
-        repeats,
-        with_zero,
-        lattice,
-        polygons,
-        mixed,
-    )
-}
-
+KINDS: dict[str, Maker] = {maker.__name__: maker for maker in (
+    line, one_beside, regression, flat, anisotropic, curve, sphere, shell, ellipsoid, antipodal, gaussian, scaled,
+    extreme, subnormal, far_out, spread, specks, shifted, clusters, tight_clusters, neighbours, whole_numbers,
+    decimals, repeats, with_zero, lattice, polygons, mixed,
+)}  # fmt: skip
 
 # Kinds for problems with hard metrics, and for very many dimensions.
 OF_METRICS: dict[str, Maker] = {maker.__name__: maker for maker in (vanishing, sparse, last_places, largest_whole)} | {

@@ -1,18 +1,125 @@
-"""Problem number k: a hard cloud, a metric, a step, and who has to answer. The same for ever, given a seed."""
+"""Problem number k: a hard cloud, a metric, a step, and who has to answer. The same for ever, given a seed.
+
+Problems come in three tiers. Small ones are followed through layers 0 to 3 and their limits certified, middling ones
+are followed in full, of large ones a sample of rows is checked at layer 0 and their tokens at layer 1.
+"""
 
 from dataclasses import dataclass
+from enum import Enum
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import product
+from itertools import count, islice, product
 
 import numpy as np
 from numpy.random import Generator
 
 import hardmax as hm
+from hardmax._float.search import SEARCHES
 from soak.clouds import KINDS, OF_METRICS, WIDE, make
-from soak.engines import ARENA, CHANGES, DEVICE, IN_MANY_DIMENSIONS, METRICS, PROCESSOR
-from soak.sizes import Solver, Tier
 from soak.truth import ExactCloud
+
+
+class Tier(Enum):
+    """How much of a problem is judged."""
+
+    SMALL = "small"
+    MIDDLING = "middling"
+    LARGE = "large"
+
+
+# The smallest and the largest number of tokens in a tier.
+Sizes = dict[Tier, tuple[int, int]]
+
+# Kinds on which integers have much to do, however good the engine: their clouds are no larger than this.
+LARGEST: dict[str, int] = {
+    "specks": 4096,
+    "tight_clusters": 400,
+    "neighbours": 600,
+}
+
+# Products of coordinates that scoring everybody may take.
+MOST_WORK = 2 * 10**9
+
+
+@dataclass(frozen=True)
+class Answerer:
+    """Who answers, with which search, in which dimensions, and how large a cloud it is given in each tier."""
+
+    name: str
+    search: str | None
+    dimensions: tuple[int, ...]
+    sizes: Sizes
+
+    @property
+    def label(self) -> str:
+        return self.name if self.search is None else f"{self.name} {self.search}"
+
+    def meets(self, tier: Tier, kind: str) -> bool:
+        """Whether it is given clouds of a kind in a tier."""
+        return tier in self.sizes and self.sizes[tier][0] <= LARGEST.get(kind, np.inf)
+
+    def draw_size(self, rng: Generator, tier: Tier, kind: str) -> tuple[int, int]:
+        """n, evenly spread over its logarithm, and d."""
+        d = int(rng.choice(self.dimensions))
+        least, most = self.sizes[tier]
+        most = min(most, LARGEST.get(kind, most), max(least, int((MOST_WORK / d) ** 0.5)))
+        return round(np.exp(rng.uniform(np.log(least), np.log(most)))), d
+
+
+S, M, L = Tier.SMALL, Tier.MIDDLING, Tier.LARGE
+ANY = (1, 2, 2, 2, 3, 3, 4, 5, 6, 7, 8, 16, 33, 64)
+FEW = (1, 2, 2, 3, 3, 4, 5, 6)
+EVERYWHERE: Sizes = {S: (1, 24), M: (40, 1200), L: (4096, 20_000)}
+# From 8,192 points on a polygon of a sample says who is inside.
+IN_THE_PLANE: Sizes = {**EVERYWHERE, L: (8192, 20_000)}
+
+# The dimensions in which each search is met; a new one is met in all of them.
+DIMENSIONS = {"all": ANY, "line": (1,), "plane": (2,), "outward": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
+
+
+def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Answerer]:
+    return [
+        Answerer(name, search, DIMENSIONS.get(search, ANY), in_the_plane if search == "plane" else sizes)
+        for search in SEARCHES
+    ]
+
+
+PROCESSOR: tuple[Answerer, ...] = (
+    Answerer("processor", None, ANY, EVERYWHERE),
+    *by_every_search("processor", EVERYWHERE, IN_THE_PLANE),
+    Answerer("cones", "outward", FEW, EVERYWHERE),
+    Answerer("arena", None, (2, 3, 4), {L: (3000, 5000)}),
+    Answerer("bands", None, ANY, {**EVERYWHERE, L: (4096, 8192)}),
+    *by_every_search("bands", {S: (1, 24), M: (40, 600)}, {S: (1, 24), M: (40, 600)}),
+    Answerer("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
+    Answerer("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
+    Answerer("batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1200)}),
+    Answerer("text", None, (*FEW, 16), {S: (1, 24), M: (40, 300)}),
+    Answerer("gpu", None, FEW, {S: (1, 16)}),
+    Answerer("gpu batch", None, FEW, {S: (1, 16)}),
+)
+
+# Problems with hard metrics, at the sizes at which another way is chosen, and a little beside them.
+AT_METRICS: Sizes = {S: (1, 24), M: (25, 730)}
+CHANGES = (64, 65, 181, 182, 724, 725, 2047, 2048, 2049, 4096, 4097, 8192, 8193)
+METRICS: tuple[Answerer, ...] = (
+    Answerer("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
+    *by_every_search("processor", AT_METRICS, AT_METRICS),
+    Answerer("cones", "outward", FEW, AT_METRICS),
+    Answerer("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
+    Answerer("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
+    Answerer("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
+    Answerer("batch", None, (*FEW, 16), {S: (1, 24), M: (25, 400)}),
+)
+ARENA = (Answerer("arena", None, (3, 4), {L: (2100, 4200)}),)
+WIDTHS = (100_000, 133_143, 133_144, 133_145, 150_528, 200_000)
+IN_MANY_DIMENSIONS = tuple(Answerer("wide", search, WIDTHS, {L: (5, 7)}) for search in ("all", "outward", "rounded"))
+
+DEVICE: tuple[Answerer, ...] = (
+    Answerer("gpu", None, ANY, EVERYWHERE),
+    Answerer("gpu batch", None, (*FEW, 16), {S: (1, 24), M: (40, 1000)}),
+)
+
 
 ALPHAS = ("1/2", "1", "1/10", "1000")
 SEED = 1
@@ -33,7 +140,7 @@ class Problem:
     number: int
     tier: Tier
     kind: str
-    engine: Solver
+    engine: Answerer
     alpha: Fraction
     metric: np.ndarray | None
     metric_kind: str
@@ -85,7 +192,7 @@ def problem(number: int, *, device: bool = False, seed: int = SEED) -> Problem:
     )
 
 
-def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine: Solver) -> Problem:
+def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine: Answerer) -> Problem:
     n, d = engine.draw_size(rng, tier, kind)
     near = [size for size in CHANGES if engine.sizes[tier][0] <= size <= engine.sizes[tier][1]]
     n = int(rng.choice(near)) if near and rng.random() < 0.5 else n
@@ -109,7 +216,7 @@ def _with_hard_metric(rng: Generator, number: int, tier: Tier, kind: str, engine
     )
 
 
-def assignment(number: int, device: bool = False) -> tuple[Tier, str, Solver]:
+def assignment(number: int, device: bool = False) -> tuple[Tier, str, Answerer]:
     """Which kind of cloud a problem has, in which tier, and who has to answer.
 
     Kinds and engines come in turn, so that every pair is met again and again.
@@ -124,7 +231,7 @@ def assignment(number: int, device: bool = False) -> tuple[Tier, str, Solver]:
 
 
 @cache
-def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Solver]]:
+def pairs(tier: Tier, device: bool, hard: bool = False) -> list[tuple[str, Answerer]]:
     """The kinds that each engine meets in a tier, in an order that is neither's."""
     every = list(product(KINDS, DEVICE if device else PROCESSOR))
     if hard:
@@ -174,3 +281,42 @@ def draw_metric(rng: Generator, kind: str, d: int) -> np.ndarray | None:
             return 1 + 2.0**-52 * rng.integers(-4, 5, (d, d))
         case _:
             return rng.standard_normal((d, d)).round(int(rng.integers(0, 17)))
+
+
+# How many of each tier; the large ones are clouds in the plane, where points are left out by a polygon of a sample.
+# Kernels of the GPU are interpreted where there is none, which takes long: one in five of these.
+_MANY = {Tier.SMALL: 870, Tier.MIDDLING: 120, Tier.LARGE: 10}
+# Hundreds of tokens, each several times, in up to 64 dimensions: integers take seconds for each.
+_SLOW = ("repeats",)
+_FLAT = ("line", "one_beside", "regression", "flat", "anisotropic")
+
+
+def _numbers(tier: Tier) -> list[int]:
+    found = (number for number in range(20_000) if _is_quick(number, tier))
+    return list(islice(found, _MANY[tier]))
+
+
+def _is_quick(number: int, tier: Tier) -> bool:
+    own, kind, engine = assignment(number)
+    if own is not tier:
+        return False
+    if tier is Tier.LARGE:
+        return engine.search == "plane" and kind in _FLAT
+    if tier is Tier.MIDDLING and kind in _SLOW:
+        return False
+    return not engine.name.startswith("gpu") or number % 5 == 0
+
+
+def _with_hard_metrics(tier: Tier, many: int) -> list[int]:
+    """Small ones in few dimensions, and large ones of which most tokens are left out of the contest."""
+    found = (
+        number
+        for number in count(FIRST_OF_METRICS)
+        if (turn := assignment(number))[0] is tier
+        and (turn[2].name == "arena" if tier is Tier.LARGE else max(turn[2].dimensions) <= 16)
+    )
+    return list(islice(found, many))
+
+
+QUICK = sorted(number for tier in Tier for number in _numbers(tier))
+QUICK += _with_hard_metrics(Tier.SMALL, 100) + _with_hard_metrics(Tier.LARGE, 1)
