@@ -6,7 +6,6 @@ from matplotlib.figure import Figure
 
 from hardmax import Dynamics, InputError, Trajectory, clouds, simulate
 from hardmax.figures.halfspaces import DrawnHalfspace, draw_halfspace, halfspace_figure
-from hardmax.geometry.halfspaces import half_space
 from hardmax.paper.figures.fig1 import figure1_runs
 
 
@@ -25,10 +24,11 @@ def test_whoever_is_attended_to_lies_in_the_shade(layer: int):
     run = simulate(clouds.gaussian(30, 2), Dynamics("1/2", [[2, 1], [1, 1]]), layers=3)
     for token in range(run.n):
         panel = drawn(run, token, layer)
-        inside = half_space(run.at(layer)[token], [[2, 1], [1, 1]])
+        normal = np.array([[2, 1], [1, 1]]) @ run.at(layer)[token]
+        offset = normal @ run.at(layer)[token] - 1e-9
         corners, attended = panel.shade.get_xy(), np.asarray(panel.attended.get_offsets())
-        assert (corners @ inside.normal >= inside.offset - 1e-9).all()
-        assert (attended @ inside.normal >= inside.offset - 1e-9).all()
+        assert (corners @ normal >= offset).all()
+        assert (attended @ normal >= offset).all()
         assert attended.tolist() == run.at(layer)[run.attended(layer)[token]].tolist()
 
 

@@ -37,6 +37,19 @@ def in_simplex(point: Token, corners: tuple[Token, ...]) -> bool:
     return all(row[-1] == 0 for row in spare) and all(row[-1] >= 0 for row in solved)
 
 
+def rank(cloud: Cloud) -> int:
+    """The dimension that the points span, by elimination in fractions."""
+    echelon: list[tuple[int, Token]] = []
+    for point in cloud[1:]:
+        row = [Fraction(a) - Fraction(b) for a, b in zip(point, cloud[0], strict=True)]
+        for column, pivot in echelon:
+            row = [a - row[column] / pivot[column] * b for a, b in zip(row, pivot, strict=True)]
+        column = next((c for c, value in enumerate(row) if value), None)
+        if column is not None:
+            echelon.append((column, row))
+    return len(echelon)
+
+
 def cube(d: int) -> np.ndarray:
     return np.array(list(product((-1.0, 1.0), repeat=d)))
 

@@ -1,19 +1,21 @@
-"""The half-space of a token holds all it attends to; clipped ones are polygons."""
-
-from fractions import Fraction
+"""The half-plane of a token contains all it attends to; cells cover a rectangle, and in each its leader wins."""
 
 import numpy as np
 import pytest
-from hypothesis import given
+from effort import examples
+from geometry.shapes import float_metric, floats
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracle import attended_sets
-from strategies import any_metric_problems, problems
+from strategies import any_metrics, clouds, spd_metrics
 
-from hardmax._validation import InputError
-from hardmax.geometry.halfspaces import HalfSpace, clip, corners_of, half_space
+import hardmax as hm
+from hardmax.geometry import half_plane, leader_cells
+from hardmax.geometry.halfspaces import _clip, _corners_of
 
 RECTANGLE = (-2.0, 3.0, -1.0, 2.0)
 halves = st.integers(-6, 6).map(lambda k: k / 2)
+clouds_and_metrics = st.tuples(clouds(min_d=2, max_d=2), st.one_of(spd_metrics(2), any_metrics(2)))
 
 
 def area(polygon: np.ndarray) -> float:
@@ -22,55 +24,64 @@ def area(polygon: np.ndarray) -> float:
     return float(x @ np.roll(y, -1) - y @ np.roll(x, -1)) / 2
 
 
-@given(st.one_of(problems(), any_metric_problems()))
-def test_a_token_and_all_it_attends_to_lie_in_its_half_space(problem):
-    cloud, metric, _ = problem
-    for token, attended in zip(cloud, attended_sets(cloud, metric), strict=True):
-        own = half_space(token, metric)
-        assert own.contains(token)
-        assert own.contains([cloud[j] for j in attended]).all()
+@settings(max_examples=examples(100))
+@given(clouds_and_metrics)
+def test_a_token_and_all_it_attends_to_lie_in_its_half_plane(drawn):
+    cloud, metric = drawn
+    points, matrix = floats(cloud), float_metric(metric, 2)
+    for token, attended in zip(points, attended_sets(cloud, metric), strict=True):
+        corners = half_plane(token, (-9, 9, -9, 9), metric)
+        normal = matrix @ token
+        assert ((corners - token) @ normal >= -1e-9).all()
+        assert ((points[sorted(attended)] - token) @ normal >= -1e-9).all()
+        # Its other side has the rest of the square.
+        assert area(corners) + area(_clip(_corners_of((-9, 9, -9, 9)), -normal, -normal @ token)) == pytest.approx(
+            324 if normal.any() else 648
+        )
 
 
-@given(problems(min_n=2))
-def test_the_origin_lies_outside_unless_the_token_is_zero(problem):
-    cloud, metric, _ = problem
-    for token in cloud:
-        assert half_space(token, metric).contains([Fraction(0)] * len(token)) == (not any(token))
-
-
-def test_exact_tokens_have_exact_half_spaces():
-    own = half_space([Fraction(1, 3), Fraction(0)], metric=[[2.0, 1.0], [1.0, 1.0]])
-    assert (own.normal.tolist(), own.offset) == ([Fraction(2, 3), Fraction(1, 3)], Fraction(2, 9))
-    # Nearest floats to 1/3 lie below it, and floats are taken as what they are.
-    assert own.contains([[1 / 3, 0.0], [np.nextafter(1 / 3, 1), 0.0]]).tolist() == [False, True]
-
-
+@settings(max_examples=examples(100))
 @given(halves, halves, halves)
-def test_a_half_plane_and_its_other_side_share_the_rectangle(a, b, offset):
-    here = HalfSpace(np.array([a, b]), offset).clipped(RECTANGLE)
-    there = HalfSpace(np.array([-a, -b]), -offset).clipped(RECTANGLE)
-    if (a, b) == (0, 0):
-        assert (area(here) if len(here) else 0) == (15 if offset <= 0 else 0)
-    else:
-        assert sum(area(part) for part in (here, there) if len(part)) == pytest.approx(15)
+def test_a_polygon_is_clipped_into_two_parts_that_share_it(a, b, offset):
+    here, there = (_clip(_corners_of(RECTANGLE), sign * np.array([a, b]), sign * offset) for sign in (1, -1))
+    if (a, b) != (0, 0):
+        assert area(here) + area(there) == pytest.approx(15)
     for part in (here, there):
-        assert (np.abs(part @ [a, b] - offset) < 1e-9).any() or len(part) in (0, 4)
         assert ((part >= [-2 - 1e-12, -1 - 1e-12]) & (part <= [3 + 1e-12, 2 + 1e-12])).all()
 
 
-def test_the_zero_tokens_half_space_is_everything():
-    own = half_space([0.0, 0.0])
-    assert own.contains([[5.0, -7.0]]).all()
-    np.testing.assert_array_equal(own.clipped(RECTANGLE), corners_of(RECTANGLE))
+def test_the_zero_tokens_half_plane_is_everything_and_touching_a_corner_leaves_no_area():
+    np.testing.assert_array_equal(half_plane([0.0, 0.0], RECTANGLE), _corners_of(RECTANGLE))
+    assert half_plane([1, 1], (0, 1, 0, 1)).shape == half_plane([10, 0], RECTANGLE).shape == (0, 2)
 
 
-def test_a_half_plane_that_misses_the_rectangle_leaves_nothing():
-    assert HalfSpace(np.array([1.0, 0.0]), 10.0).clipped(RECTANGLE).shape == (0, 2)
+@settings(max_examples=examples(100))
+@given(clouds_and_metrics)
+def test_cells_cover_the_rectangle_without_overlap(drawn):
+    leaders, metric = drawn
+    points, matrix = floats(leaders), float_metric(metric, 2)
+    cells = leader_cells(points, RECTANGLE, metric)
+    assert len(cells) == len(points)
+    assert sum(map(area, cells)) == pytest.approx(15)
+    # Areas that add up leave no room for overlaps if each cell lies where its leader wins.
+    for leader, cell in zip(points, cells, strict=True):
+        assert area(cell) >= 0
+        scores = cell @ matrix.T @ points.T
+        assert (cell @ matrix.T @ leader >= scores.max(axis=1, initial=-np.inf) - 1e-9).all()
 
 
-def test_touching_a_corner_leaves_no_area():
-    assert clip(corners_of((0, 1, 0, 1)), np.array([1.0, 1.0]), 2.0).shape == (0, 2)
-    assert clip(np.zeros((0, 2)), np.array([1.0, 1.0]), 2.0).shape == (0, 2)
+@pytest.mark.parametrize(
+    ("leaders", "rectangle", "areas"),
+    [
+        ([[1, 1], [-1, 1]], (-1, 1, -1, 1), [2, 2]),
+        ([[2, 1]] * 3, RECTANGLE, [15, 0, 0]),
+        ([[1, 0], [-1, 1], [-1, -1]], (5, 6, -1, 1), [2, 0, 0]),
+        ([[1, 1], [1, -1], [1, 0], [-1, 0]], (-1, 1, -1, 1), [1.25, 1.25, 0, 1.5]),
+    ],
+    ids=["two share the plane", "of equal leaders the first", "away from the origin", "none between others"],
+)
+def test_cells_that_one_can_draw_by_hand(leaders, rectangle, areas):
+    assert [area(cell) for cell in leader_cells(leaders, rectangle)] == pytest.approx(areas)
 
 
 bad_rectangle = "`rectangle` must be (left, right, bottom, top) with left < right and bottom < top, not "
@@ -79,20 +90,18 @@ bad_rectangle = "`rectangle` must be (left, right, bottom, top) with left < righ
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: half_space([[1, 2]]), "`token` must be one point, a list of coordinates, not [[1, 2]]."),
-        (lambda: half_space([1, 2], [[1]]), "`metric` must be 2 by 2, as the points have 2 coordinates, not 1 by 1."),
-        (lambda: half_space([1, 2]).contains([[1, 2, 3]]), "`points` must have 2 coordinates each, not 3."),
-        (
-            lambda: half_space([1, 2, 3]).clipped(RECTANGLE),
-            "A half-space is clipped in the plane, but this one is in 3",
-        ),
-        (lambda: half_space([1, 2]).clipped((0, 1, 1, 0)), bad_rectangle + "(0, 1, 1, 0)."),
-        (lambda: half_space([1, 2]).clipped((0, 1, 2)), bad_rectangle + "(0, 1, 2)."),
-        (lambda: half_space([1, 2]).clipped((0, float("inf"), 0, 1)), bad_rectangle + "(0, inf, 0, 1)."),
+        (lambda: half_plane([[1, 2]], RECTANGLE), "`token` must be a table of shape (n, d), not of shape (1, 1, 2)."),
+        (lambda: half_plane([1, 2, 3], RECTANGLE), "`token` must have 2 coordinates each, not 3."),
+        (lambda: half_plane([1, 2], RECTANGLE, [[1]]), "`metric` must be 2 by 2, as the points have 2 coordinates"),
+        (lambda: half_plane([1, 2], (0, 1, 1, 0)), bad_rectangle + "(0, 1, 1, 0)."),
+        (lambda: half_plane([1, 2], (0, 1, 2)), bad_rectangle + "(0, 1, 2)."),
+        (lambda: half_plane([1, 2], (0, float("inf"), 0, 1)), bad_rectangle + "(0, inf, 0, 1)."),
+        (lambda: leader_cells([[1, 2, 3]], RECTANGLE), "`leaders` must have 2 coordinates each, not 3."),
+        (lambda: leader_cells([], RECTANGLE), "`leaders` is empty"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(call, message):
-    with pytest.raises(InputError) as refusal:
+    with pytest.raises(hm.InputError) as refusal:
         call()
     assert str(refusal.value).startswith(message)
     assert "\n" not in str(refusal.value)

@@ -12,7 +12,7 @@ from hardmax.figures.mpl import Annotation, Axes, Figure, LineCollection, PathCo
 from hardmax.figures.palette import BLUE, FAINT, INK, SKY, VERMILION
 from hardmax.figures.plane import draw_origin, window
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.geometry.halfspaces import half_space
+from hardmax.geometry.halfspaces import half_plane
 
 KEY = "dot: the token    square: whom it attends to    arrow: where it looks    shaded: its half-space"
 
@@ -50,16 +50,18 @@ def draw_halfspace(run: RunLike, token: int, ax: Axes, *, layer: int = 0) -> Dra
         raise InputError(f"`draw_halfspace` draws clouds in the plane, not in dimension {run.d}.")
     token = normalize_index(token, run.n, "`token`")
     tokens, metric = run.floats_at(layer), run.dynamics.metric
-    own = half_space(tokens[token], None if metric is None else np.array(metric, dtype=np.float64))
+    matrix = np.eye(2) if metric is None else np.array(metric, dtype=np.float64)
+    normal = matrix @ tokens[token]
     attended = run.attended(layer)[token]
     others = np.setdiff1d(np.arange(run.n), [token, *attended])
     # A token's height is how far it lies along the direction A z: those with the largest are attended to.
-    heights = tokens @ own.normal / max(float(own.normal @ own.normal), np.finfo(float).tiny)
-    feet = heights[:, None] * own.normal
+    heights = tokens @ normal / max(float(normal @ normal), np.finfo(float).tiny)
+    feet = heights[:, None] * normal
     plain_axes(ax, frame=True)
     ax.axis(window(np.vstack([tokens, feet, [[0, 0]]])))
     draw_origin(ax)
-    shade = Polygon(own.clipped(ax.axis()), closed=True, facecolor=SKY, edgecolor=BLUE, alpha=0.25, lw=1.2, zorder=1)
+    corners = half_plane(tokens[token], ax.axis(), matrix)
+    shade = Polygon(corners, closed=True, facecolor=SKY, edgecolor=BLUE, alpha=0.25, lw=1.2, zorder=1)
     ax.add_patch(shade)
     falls = LineCollection(list(np.stack([tokens, feet], axis=1)), colors=FAINT, linestyles=":", zorder=2)
     ax.add_collection(falls)

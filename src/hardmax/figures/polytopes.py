@@ -8,6 +8,7 @@ from hardmax._validation import InputError, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.mpl import Artist, Axes, Axes3D, Poly3DCollection, Polygon
 from hardmax.figures.palette import FAINT, INK
+from hardmax.geometry._hull import going_round
 from hardmax.geometry.polytope import Polytope
 
 SEE_THROUGH = (INK, 0.07)  # grey on white, and cells or facets behind it still show
@@ -27,10 +28,10 @@ def draw_polytope(polytope: Polytope, ax: Axes) -> list[Artist]:
     if polytope.dimension == 1:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
     if isinstance(ax, Axes3D):
-        faces = polytope.facets if polytope.dimension == 3 else (None,)
-        return [_draw_facets([corners[polytope.outline(face)] for face in faces], ax)]
+        polygons = [corners[list(face)] for face in polytope.faces(2)]
+        return [_draw_facets([polygon[going_round(polygon)] for polygon in polygons], ax)]
     polygon = Polygon(
-        corners[polytope.outline()], closed=True, facecolor=SEE_THROUGH, edgecolor=FAINT, lw=0.8, zorder=1
+        corners[going_round(corners)], closed=True, facecolor=SEE_THROUGH, edgecolor=FAINT, lw=0.8, zorder=1
     )
     ax.add_patch(polygon)
     return [polygon]

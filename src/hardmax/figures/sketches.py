@@ -7,7 +7,7 @@ import numpy as np
 from hardmax.figures.asked import LimitLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
 from hardmax.figures.svg import GREY, Sketch
-from hardmax.geometry.hull import outline
+from hardmax.geometry._hull import polygon
 
 CORNERS = 3
 """Ways have on average at most so many corners, for each token that may be drawn."""
@@ -65,7 +65,7 @@ def _hull(leaders: np.ndarray) -> np.ndarray:
     if not len(leaders):
         return leaders
     some = leaders[:: len(leaders) // MOST_LEADERS_IN_HULL + 1]
-    corners = some[list(outline(some))]
+    corners = some[polygon(some)]
     return corners[:: len(corners) // MOST_HULL_CORNERS + 1]
 
 

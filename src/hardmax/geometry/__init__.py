@@ -1,1 +1,10 @@
-"""Polytopes, half-spaces and cells: the shapes among which tokens move. Flat, thin and repeated input is welcome."""
+"""Polytopes, projections, half-spaces and cells: the shapes among which tokens move.
+
+>>> import hardmax as hm
+>>> hm.geometry.Polytope([[0, 0], [1, 0], [0, 1], [0, 0]])
+Polytope(dimension 2 in R^2, f-vector (3, 3))
+"""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

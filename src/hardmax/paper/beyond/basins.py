@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy.spatial import Delaunay
 
 from hardmax import clouds as named_clouds
 from hardmax.dynamics import Dynamics
@@ -12,8 +13,7 @@ from hardmax.figures.mpl import Axes, Figure, Line2D, to_rgba
 from hardmax.figures.palette import INK, LEADER, look_of
 from hardmax.figures.plane import draw_origin, window
 from hardmax.figures.style import our_look, plain_axes
-from hardmax.geometry.halfspaces import cell_of, leader_cells
-from hardmax.geometry.polytope import Polytope
+from hardmax.geometry.halfspaces import leader_cells
 from hardmax.limits import Limits, limit
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
@@ -53,10 +53,10 @@ def _map(cloud: np.ndarray, side: int) -> dict[str, Any]:
     # The middles of the squares of a grid: none of them on an axis of symmetry.
     across, up = ((np.arange(side) + 0.5) / side * (high - low) + low for low, high in ((left, right), (bottom, top)))
     grid = np.stack(np.meshgrid(across, up), axis=-1).reshape(-1, 2)
-    inside = np.flatnonzero(Polytope(cloud).contains(grid))
+    inside = np.flatnonzero(Delaunay(cloud).find_simplex(grid) >= 0)
     probed = np.concatenate([np.broadcast_to(cloud, (len(inside), *cloud.shape)), grid[inside][:, None]], axis=1)
     ends = _ends(limit(probed, Dynamics(ALPHA)), leaders.tolist())
-    cells = [LEADERS[cell] for cell in cell_of(grid[inside], base.float_points[leaders])]
+    cells = [LEADERS[cell] for cell in np.argmax(grid[inside] @ base.float_points[leaders].T, axis=1)]
     told = [end if end in (cell, ITSELF, FACE) else end.lower() for end, cell in zip(ends, cells, strict=True)]
     by_place = np.full(len(grid), OUTSIDE)
     by_place[inside] = told

@@ -1,0 +1,185 @@
+"""Hulls of whatever comes: flat, collinear, single, repeated, thin, far away. Extreme points where there are no facets.
+
+Vertices and ranks are compared with their definitions, in fractions."""
+
+import numpy as np
+import pytest
+from effort import examples
+from geometry import shapes
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.spatial import QhullError
+from strategies import clouds, rational_rotations
+
+from hardmax.geometry._affine import affine_frame
+from hardmax.geometry._hull import extreme_points, hull, nearest, polygon
+from hardmax.geometry.projection import project_exact
+
+turned_clouds = clouds(min_d=3, max_d=3).flatmap(lambda cloud: st.tuples(st.just(cloud), rational_rotations(3)))
+
+
+@settings(max_examples=examples(100))
+@given(turned_clouds)
+def test_the_rank_of_a_cloud_in_floats_is_the_exact_one_however_it_is_turned(problem):
+    cloud, rotation = problem
+    points = shapes.floats(cloud)
+    turned = points @ shapes.floats(rotation).T
+    assert affine_frame(points).rank == affine_frame(turned).rank == shapes.rank(cloud)
+    frame = affine_frame(turned)
+    np.testing.assert_allclose(frame.axes @ frame.axes.T, np.eye(frame.rank), atol=1e-14)
+    np.testing.assert_allclose(frame.origin + frame.coordinates(turned) @ frame.axes, turned, atol=1e-11)
+
+
+@settings(max_examples=examples(200))
+@given(clouds(max_n=7))
+def test_vertices_are_the_points_in_no_simplex_of_others(cloud):
+    points = shapes.floats(cloud)
+    expected = shapes.extreme_points(cloud)
+    assert hull(points).vertices.tolist() == expected
+    assert extreme_points(points).tolist() == expected
+
+
+@settings(max_examples=examples(200))
+@given(clouds(max_n=12))
+def test_facets_are_the_largest_sets_of_vertices_in_a_plane_that_all_others_lie_behind(cloud):
+    found = hull(shapes.floats(cloud))
+    assert found.dimension == shapes.rank(cloud)
+    if not found.dimension:
+        assert found.facets == ()
+        return
+    points = affine_frame(shapes.floats(cloud)).coordinates(shapes.floats(cloud))
+    middle = points[found.vertices].mean(axis=0)
+    assert len(set(found.facets)) == len(found.facets) > found.dimension
+    for facet in found.facets:
+        corners = points[found.vertices[list(facet)]]
+        assert shapes.rank([cloud[v] for v in found.vertices[list(facet)]]) == found.dimension - 1
+        normal = np.linalg.svd(corners - corners[0])[2][-1] if found.dimension > 1 else np.ones(1)
+        heights = (points - corners[0]) @ (normal * np.sign((corners[0] - middle) @ normal))
+        assert heights.max() <= 1e-9
+        assert facet == tuple(k for k, v in enumerate(found.vertices) if heights[v] > -1e-9)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4, 5, 6])
+@pytest.mark.parametrize("extra", [0, 2])
+def test_a_turned_cube_has_two_facets_for_each_direction_wherever_it_lies(d, extra):
+    found = hull(np.pad(shapes.cube(d), ((0, 0), (0, extra))) @ shapes.turn(d + extra) + 3)
+    assert sorted(map(len, found.facets)) == [2 ** (d - 1)] * 2 * d
+    assert found.volume == pytest.approx(2**d, rel=1e-12)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("noise", [0, 1e-15])
+def test_a_turned_grid_is_as_good_as_a_cube(d, noise):
+    grid = np.array(list(np.ndindex(*[4] * d)))
+    found = hull(grid @ shapes.turn(d) + noise * np.random.default_rng(0).normal(size=grid.shape))
+    assert found.vertices.tolist() == np.flatnonzero(np.isin(grid, (0, 3)).all(axis=1)).tolist()
+    assert sorted(map(len, found.facets)) == [2 ** (d - 1)] * 2 * d
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_points_within_edges_and_facets_are_no_vertices_wherever_rounding_puts_them(seed):
+    grid = np.array(list(np.ndindex(3, 3, 3))) - 1.0
+    rng = np.random.default_rng(seed)
+    # Further out than Qhull forgives by itself, but not than `resolution` does.
+    grid[np.abs(grid).sum(axis=1) < 3] *= 1 + 2e-13 * (seed % 2)
+    found = hull(grid @ shapes.turn(3, seed) * 10.0 ** rng.uniform(-3, 3) + rng.standard_normal(3) * (seed % 4 > 1))
+    assert found.vertices.tolist() == np.flatnonzero(np.abs(grid).sum(axis=1) > 2.5).tolist()
+    assert sorted(map(len, found.facets)) == [4] * 6
+
+
+def test_points_closer_than_floats_can_separate_count_as_one():
+    corners = shapes.cube(3)
+    found = hull(np.vstack([corners, corners + 1e-14, corners * (1 + 3e-13)]))
+    assert (len(found.vertices), len(found.facets)) == (8, 6)
+
+
+def test_a_sliver_whose_sides_rounding_cannot_separate_is_a_segment():
+    # A crowd on a slope of 5e-11 draws the best line its way, and off the point at (1, 0).
+    crowd = np.linspace(0, 0.01, 100_000)
+    found = hull(np.vstack([np.column_stack([crowd, 5e-11 * crowd]), [[1.0, 0.0]]]))
+    assert (found.dimension, found.vertices.tolist()) == (1, [0, 100_000])
+
+
+def test_what_qhull_finds_too_flat_is_taken_as_flatter(monkeypatch):
+    def refuse(*_points, **_options):
+        raise QhullError("flat")
+
+    monkeypatch.setattr("scipy.spatial.ConvexHull", refuse)
+    found = hull(np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 1e-10]]))
+    assert (found.dimension, found.vertices.tolist()) == (1, [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("thickness", "scale", "shift"),
+    [(1e-3, 1, 0), (1e-6, 1, 0), (1, 1e-100, 0), (1, 1e100, 0), (1, 1, 1e6), (1, 1e-3, 1e3)],
+)
+def test_a_box_is_a_box_though_it_is_thin_tiny_huge_or_far_away(thickness, scale, shift):
+    found = hull((shapes.cube(3) * [1, 1, thickness]) @ shapes.turn(3) * scale + shift)
+    assert (len(found.vertices), len(found.facets)) == (8, 6)
+    assert found.volume == pytest.approx(8 * thickness * scale**3, rel=1e-6)
+
+
+def test_a_point_has_no_facets_and_a_segment_has_its_ends():
+    point = hull(np.array([[1.0, 2.0, 3.0]] * 4))
+    assert (point.dimension, point.vertices.tolist(), point.facets, point.volume) == (0, [0], (), 1.0)
+    segment = hull(np.array([[4, 5], [1, 1], [2.5, 3], [1, 1]]))
+    assert (segment.dimension, segment.vertices.tolist(), segment.facets) == (1, [0, 1], ((0,), (1,)))
+    assert segment.volume == pytest.approx(5)
+
+
+def test_points_of_a_circle_are_all_vertices():
+    angles = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
+    found = hull(np.column_stack([np.cos(angles), np.sin(angles)]))
+    assert (len(found.vertices), len(found.facets)) == (20_000, 20_000)
+    assert found.volume == pytest.approx(np.pi, rel=1e-6)
+
+
+@pytest.mark.parametrize("d", [7, 10])
+def test_inner_points_of_a_turned_cube_in_high_dimension_are_no_vertices(d):
+    corners = shapes.cube(d)
+    pairs = np.random.default_rng(d).integers(len(corners), size=(2, 50))
+    middles = (corners[pairs[0]] + corners[pairs[1]]) / 2
+    inner = middles[(np.abs(middles) < 1).any(axis=1)]
+    found = extreme_points(np.vstack([inner, corners]) @ shapes.turn(d))
+    assert found.tolist() == list(range(len(inner), len(inner) + len(corners)))
+
+
+@pytest.mark.parametrize("scale", [1e-250, 1.0, 1e250])
+@pytest.mark.parametrize("d", [8, 60])
+def test_all_of_a_simplex_but_not_its_mean_are_extreme_in_high_dimension(d, scale):
+    points = np.vstack([shapes.simplex(d), np.full(d, 1 / (d + 1))]) @ shapes.turn(d)
+    assert extreme_points(points * scale).tolist() == list(range(d + 1))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_extreme_points_of_thin_hulls_are_those_of_qhull(seed):
+    points = (np.random.default_rng(seed).integers(-2, 3, (28, 4)) * [1e-5, 1, 1, 1]) @ shapes.turn(4, seed)
+    assert extreme_points(points).tolist() == hull(points).vertices.tolist()
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 6, 10])
+def test_nearest_points_of_a_turned_cube_are_clipped_coordinates(d):
+    targets = np.random.default_rng(d).normal(size=(40, d)) * 2
+    rotation = shapes.turn(d)
+    for target in targets:
+        way = nearest(shapes.cube(d) @ rotation, target @ rotation)
+        np.testing.assert_allclose(way @ rotation.T, np.clip(target, -1, 1) - target, atol=1e-12)
+
+
+@settings(max_examples=examples(100))
+@given(st.integers(0, 2**32 - 1))
+def test_nearest_points_are_those_of_fractions_also_where_vertices_repeat_or_depend_on_one_another(seed):
+    rng = np.random.default_rng(seed)
+    m, r = int(rng.integers(1, 9)), int(rng.integers(1, 5))
+    corners, target = rng.integers(-3, 4, (m, r)) / 4.0, rng.integers(-8, 9, r) / 4.0
+    exact, _ = project_exact(corners, None, target)
+    assert nearest(corners, target) + target == pytest.approx(np.array(exact, dtype=float), abs=1e-12)
+
+
+def test_a_polygon_is_gone_round_counterclockwise():
+    angles = np.random.default_rng(0).permutation(12)
+    ring = np.column_stack([np.cos(angles * np.pi / 6), np.sin(angles * np.pi / 6)])
+    order = polygon(np.vstack([ring, [[0.0, 0.0]]]))
+    assert sorted(order) == list(range(12))
+    assert (np.diff(angles[order], append=angles[order[0]]) % 12 == 1).all()
+    assert polygon(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]])).tolist() == [0, 2]
