@@ -38,16 +38,8 @@ def in_simplex(point: Token, corners: tuple[Token, ...]) -> bool:
 
 
 def rank(cloud: Cloud) -> int:
-    """The dimension that the points span, by elimination in fractions."""
-    echelon: list[tuple[int, Token]] = []
-    for point in cloud[1:]:
-        row = [Fraction(a) - Fraction(b) for a, b in zip(point, cloud[0], strict=True)]
-        for column, pivot in echelon:
-            row = [a - row[column] / pivot[column] * b for a, b in zip(row, pivot, strict=True)]
-        column = next((c for c, value in enumerate(row) if value), None)
-        if column is not None:
-            echelon.append((column, row))
-    return len(echelon)
+    """The dimension that points with short fractions span."""
+    return int(np.linalg.matrix_rank(floats(cloud) - floats(cloud)[0], tol=1e-9))
 
 
 def cube(d: int) -> np.ndarray:

@@ -157,15 +157,6 @@ def test_extreme_points_of_thin_hulls_are_those_of_qhull(seed):
     assert extreme_points(points).tolist() == hull(points).vertices.tolist()
 
 
-@pytest.mark.parametrize("d", [1, 2, 3, 6, 10])
-def test_nearest_points_of_a_turned_cube_are_clipped_coordinates(d):
-    targets = np.random.default_rng(d).normal(size=(40, d)) * 2
-    rotation = shapes.turn(d)
-    for target in targets:
-        way = nearest(shapes.cube(d) @ rotation, target @ rotation)
-        np.testing.assert_allclose(way @ rotation.T, np.clip(target, -1, 1) - target, atol=1e-12)
-
-
 @settings(max_examples=examples(100))
 @given(st.integers(0, 2**32 - 1))
 def test_nearest_points_are_those_of_fractions_also_where_vertices_repeat_or_depend_on_one_another(seed):
