@@ -118,7 +118,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load", hm.load, {"name_or_path": "saved_model"}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
-    yield "report", hm.report, {"explanations": [model.explain(text)] * 2, "path": "both.html"}
+    yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
     yield "frequent_leaders", frequent_leaders, {"model": model, "found": model.analyse(texts), "most": 3}
     yield "measure_standing", measure_standing, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
     counted = {"texts": texts, "labels": [0, 1] * 4, "tokeniser": Tokeniser(), "words": 9, "phrases": 9, "fewest": 1}
@@ -157,7 +157,7 @@ def figure_calls() -> Iterator[Call]:
     leaders = frequent_leaders(model, model.analyse(["great film", "awful plot"]))
     curve = calibration_curve([0, 1, 1], [[0.5, 0.5], [0.2, 0.8], [0.4, 0.6]])
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
-    yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4}
+    yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "draw_layer", layers.draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True}
     yield "draw_limit", limits.draw_limit, {"lim": lim, "ax": ax}
     yield "draw_cells", cells.draw_cells, {"lim": lim, "ax": ax}
