@@ -102,7 +102,7 @@ def test_a_sliver_whose_sides_rounding_cannot_separate_is_a_segment():
 
 def test_what_qhull_finds_too_flat_is_taken_as_flatter(monkeypatch):
     def refuse(*_points, **_options):
-        raise QhullError("flat")
+        raise QhullError("initial simplex is flat")
 
     monkeypatch.setattr("scipy.spatial.ConvexHull", refuse)
     found = hull(np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 1e-10]]))
@@ -144,11 +144,11 @@ def test_inner_points_of_a_turned_cube_in_high_dimension_are_no_vertices(d):
     assert found.tolist() == list(range(len(inner), len(inner) + len(corners)))
 
 
-@pytest.mark.parametrize("scale", [1e-250, 1.0, 1e250])
-@pytest.mark.parametrize("d", [8, 60])
-def test_all_of_a_simplex_but_not_its_mean_are_extreme_in_high_dimension(d, scale):
-    points = np.vstack([shapes.simplex(d), np.full(d, 1 / (d + 1))]) @ shapes.turn(d)
-    assert extreme_points(points * scale).tolist() == list(range(d + 1))
+@pytest.mark.parametrize("seed", [77, 160, 263])
+def test_noise_that_leads_qhull_to_a_topology_error_does_not_flatten_the_hull(seed):
+    rng = np.random.default_rng(seed)
+    points = rng.integers(0, 3, (80, 4)) @ shapes.turn(4)
+    assert hull(points + 3e-11 * rng.normal(size=(80, 4))).dimension == 4
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -1,7 +1,6 @@
 """Convex hulls that do not fail on flat, thin, repeated or tiny input: vertices, facets, faces.
 
-Qhull finds vertices and facets where these are few. In higher dimensions vertices are found without facets, by
-projections (Clarkson 1994).
+By Qhull where facets are few; in higher dimensions vertices are found without facets (Clarkson 1994).
 """
 
 from collections.abc import Iterable
@@ -22,10 +21,7 @@ FINE = 4e-15
 
 
 class Hull(NamedTuple):
-    """A convex hull: which points are its vertices, and its facets as numbers of vertices.
-
-    A point has no facets and the volume 1; a segment has its two ends.
-    """
+    """Which points are vertices, and the facets as numbers of vertices: none of a point, the two ends of a segment."""
 
     dimension: int
     vertices: np.ndarray
@@ -36,8 +32,8 @@ class Hull(NamedTuple):
 def hull(points: np.ndarray) -> Hull:
     """The convex hull of points (n, d) that span at most six dimensions.
 
-    Whatever lies within `resolution(points)` of a plane lies in it, so that a cube has six facets. Where points are
-    spread more than 1e7 times wider one way than another, rounding decides which of them are vertices.
+    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets. Of points that
+    spread more than 1e7 times wider one way than another, rounding decides which are vertices.
     """
     table, exponent = unit_scaled(points)
     distinct = first_of_equals(table)
@@ -79,19 +75,23 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
 def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
     from scipy.spatial import ConvexHull, QhullError  # half a second to import: not before it is needed
 
-    # Qt: a facet that is no simplex comes as several. Qx: as scipy does. E: points this close to a plane lie in it.
-    options = f"Qt {'Qx ' if points.shape[1] > 4 else ''}E{tolerance!r}"
-    try:
-        # Thousands of points have millions of facets in six dimensions, and Qhull hears no Ctrl-C.
-        return interruptible(lambda: ConvexHull(points, qhull_options=options))
-    except QhullError:
-        return None
+    # Qt: a facet that is no simplex comes as several. E: what distances are off by; a few times that is in the plane.
+    # Where that leads Qhull to a topology error, it has to do without, and rounding decides.
+    usual = "Qt Qx" if points.shape[1] > 4 else "Qt"
+    for options in (f"{usual} E{tolerance / 4!r}", usual):
+        try:
+            # Thousands of points have millions of facets in six dimensions, and Qhull hears no Ctrl-C.
+            return interruptible(lambda options=options: ConvexHull(points, qhull_options=options))
+        except QhullError as error:
+            if "simplex is flat" in str(error):
+                break
+    return None
 
 
 def extreme_points(points: np.ndarray) -> np.ndarray:
     """Indices, increasing, of the points (n, d) further than `resolution(points)` from the hull of the others.
 
-    A point outside the hull of the extreme points known so far shows a direction along which a new one is furthest.
+    A point outside the hull of those known so far shows a direction along which a new one is furthest.
     """
     table, _ = unit_scaled(points)
     distinct = first_of_equals(table)
