@@ -1,101 +1,79 @@
-"""Clouds that came as tensors, on a device: checked there, and copied nowhere else."""
+"""Clouds that came as tensors: read on their device, and repeated tokens merged there."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
+import torch
 
-from hardmax._tokens.batches import Form, Layout, Ragged, kind_of
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, rows_together, to_float64
-
-if TYPE_CHECKING:
-    import torch
+from hardmax._float.solver import Undecided
+from hardmax._tokens.batches import Cloud, Form, Layout, Packed, Ragged, kind_of
+from hardmax._tokens.points import Points
+from hardmax._tokens.tensors import concatenate, is_tensor, rows_together, to_float64
 
 # pyright: reportMissingImports=false
 
-
-@dataclass(frozen=True, eq=False)
-class DeviceClouds:
-    """Clouds in one table on a device: cloud b is `tokens[offsets[b]:offsets[b + 1]]`."""
-
-    tokens: torch.Tensor  # (total, d) float64, without -0.0; a copy, for whoever gave it may change his
-    offsets: np.ndarray
-    multiplicities: np.ndarray | None
-    layout: Layout
-    kind: TensorKind
-
-    @property
-    def form(self) -> Form:
-        """How the tokens came."""
-        return Form(self.layout, self.kind)
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    @property
-    def dimension(self) -> int:
-        return self.tokens.shape[1]
-
-    @cached_property
-    def offsets_there(self) -> torch.Tensor:
-        """The offsets on the device of the tokens."""
-        import torch
-
-        if self.layout is Layout.STACK:  # known from two numbers
-            return torch.arange(0, len(self.tokens) + 1, int(self.offsets[1]), device=self.tokens.device)
-        return torch.from_numpy(self.offsets).to(self.tokens.device)
-
-    def cloud(self, number: int) -> DeviceClouds:
-        """One of them, by itself."""
-        here = self._rows(number)
-        counts = None if self.multiplicities is None else self.multiplicities[here]
-        ends = np.array([0, here.stop - here.start])
-        return DeviceClouds(self.tokens[here], ends, counts, Layout.CLOUD, self.kind)
-
-    def restore(self, table: torch.Tensor, exact: dict[int, np.ndarray]) -> Any:
-        """A table of all tokens, in the form in which they came; `exact` are clouds that take their places in it."""
-        for cloud, floats in exact.items():
-            table[self._rows(cloud)] = table.new_tensor(floats)
-        table = self.kind.tensor(table)
-        match self.layout:
-            case Layout.CLOUD:
-                return table
-            case Layout.LIST:
-                return list(table.split(np.diff(self.offsets).tolist()))
-            case Layout.STACK:
-                return table.reshape(len(self), -1, self.dimension)
-            case Layout.RAGGED:
-                return Ragged(table, self.offsets, self.multiplicities)
-
-    def _rows(self, cloud: int) -> slice:
-        return slice(*self.offsets[cloud : cloud + 2].tolist())
+# Short floats differ in their high bits alone: added to the low ones so far down, they make all bits of a product.
+_SHIFT = 29
 
 
-def read_there(tokens: Any, device: str) -> DeviceClouds | None:
-    """The clouds in tensors, on a device; None where `read_batch` has to say what is wrong, or to read rationals."""
+def read_there(tokens: Any, device: str) -> tuple[Sequence[Cloud], Form] | None:
+    """What `read_batch` gives, in tensors on a device; None where it has to say what is wrong, or to read rationals."""
     tokens = rows_together(tokens)
-    kind = kind_of(tokens)
-    laid_out = None if kind is None else _laid_out(tokens)
-    if kind is None or laid_out is None:
+    kind, counts = kind_of(tokens), None
+    if kind is None:
         return None
-    layout, table, offsets, counts = laid_out
-    there = to_float64(table, device)
-    return None if there is None else DeviceClouds(there, offsets, counts, layout, kind)
-
-
-def _laid_out(tokens: Any) -> tuple[Layout, torch.Tensor, np.ndarray, np.ndarray | None] | None:
-    """The layout, one table, the offsets of the clouds in it and their multiplicities; None if there is no such."""
     if isinstance(tokens, Ragged):
-        return Layout.RAGGED, tokens.tokens, tokens.offsets, tokens.multiplicities
-    if not is_tensor(tokens):
+        layout, table, offsets, counts = Layout.RAGGED, tokens.tokens, tokens.offsets, tokens.multiplicities
+    elif not is_tensor(tokens):
         if any(cloud.ndim != 2 or cloud.shape[1] != tokens[0].shape[1] or not len(cloud) for cloud in tokens):
             return None
-        return Layout.LIST, concatenate(tokens), np.cumsum([0, *map(len, tokens)]), None
-    if tokens.ndim not in (2, 3) or not tokens.numel():
+        layout, table, offsets = Layout.LIST, concatenate(tokens), np.cumsum([0, *map(len, tokens)])
+    elif tokens.ndim in (2, 3) and tokens.numel():
+        layout, table = Layout.CLOUD if tokens.ndim == 2 else Layout.STACK, tokens.flatten(0, -2)
+        offsets = np.arange(0, len(table) + 1, tokens.shape[-2])
+    else:
         return None
-    count = tokens.shape[-2]
-    layout = Layout.CLOUD if tokens.ndim == 2 else Layout.STACK
-    return layout, tokens.flatten(0, -2), np.arange(tokens.numel() // count // tokens.shape[-1] + 1) * count, None
+    there = to_float64(table, device)
+    if there is None:
+        return None
+    return [Cloud(there)] if layout is Layout.CLOUD else Packed(there, offsets, counts), Form(layout, kind)
+
+
+def merge_there(cloud: Cloud) -> Points:
+    """The points of a cloud in tensors: `merge`, on their device.
+
+    Equal tokens have equal keys: one sort of n numbers, where sorting rows would compare d of them at a time. Should
+    different tokens ever share a key, the processor merges them: `Undecided`.
+    """
+    tokens: Any = cloud.tokens
+    everybody = torch.arange(len(tokens), device=tokens.device)
+    counts = torch.ones_like(everybody)
+    if cloud.multiplicities is not None:
+        counts = torch.from_numpy(cloud.multiplicities).to(tokens.device)
+    keys, labels = torch.unique(keys_of(tokens), return_inverse=True)
+    if len(keys) == len(tokens):
+        return Points(tokens, counts, everybody)
+    firsts = torch.full_like(keys, len(tokens)).scatter_reduce_(0, labels, everybody, "amin")
+    if not torch.equal(tokens[firsts[labels]], tokens):
+        raise Undecided
+    order = firsts.argsort()  # points in order of first appearance
+    of_token = order.argsort()[labels]
+    return Points(tokens[firsts[order]], torch.zeros_like(keys).index_add_(0, of_token, counts), of_token)
+
+
+def keys_of(tokens: torch.Tensor) -> torch.Tensor:
+    """A whole number for each token: the same for equal ones, hardly ever for others."""
+    bits = tokens.contiguous().view(torch.int64)
+    # Whole numbers add up to the same in any order.
+    return ((bits ^ (bits >> _SHIFT)) * _weights(tokens.shape[1], tokens.device)).sum(dim=1)
+
+
+@lru_cache(maxsize=16)
+def _weights(dimension: int, device: torch.device) -> torch.Tensor:
+    """An odd number for each coordinate, the same ones every time."""
+    odd = np.random.default_rng(0).integers(-(2**62), 2**62, dimension) * 2 + 1
+    return torch.from_numpy(odd).to(device)
