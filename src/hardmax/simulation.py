@@ -105,7 +105,7 @@ def _read(tokens: Any, machine: Engine) -> tuple[Sequence[Cloud], Form]:
     """The clouds, checked, and the form they came in; tensors are read on the GPU, if one works."""
     there = None
     if isinstance(machine, Gpu):
-        from hardmax._gpu.clouds import read_there
+        from hardmax._gpu.simulation import read_there
 
         there = read_there(tokens, machine.device)
     return read_batch(tokens) if there is None else there

@@ -24,10 +24,9 @@ float64 where they are above it too; the third B proves that all others trail by
 ties, are scored in full.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import torch
 
@@ -109,7 +108,8 @@ def _filter(
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
-    padded, programs = _round_up(count, _TILE), min(-(-count // block), _PROGRAMS)
+    tiles, programs = -(-count // _TILE), min(-(-count // block), _PROGRAMS)
+    padded = tiles * _TILE
     behind = width + programs * (2 * width + 1)
     state = torch.empty(kernels.HEADER.value + behind, dtype=torch.float64, device=device)
     kernels.extents[(programs,)](points, state, count, programs, **sizes)
@@ -117,12 +117,11 @@ def _filter(
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
     kernels.round_points[(-(-padded // block),)](points, state, rough, count, padded, **sizes)
 
-    tiles = padded // _TILE
-    room = min(_round_up(asked, _ROWS), max(1, _MAXIMA // tiles // _ROWS) * _ROWS)
+    room = min(-(-asked // _ROWS), max(1, _MAXIMA // tiles // _ROWS)) * _ROWS
     rough_rows = torch.empty((room, width), dtype=torch.float16, device=device)
     rows = torch.empty((4, room), dtype=torch.float64, device=device)  # best scores, margins, reaches, slack
     maxima = torch.empty((tiles, room), dtype=torch.float32, device=device)
-    picked = winners = gaps = moved = None
+    made: Any = None
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
     for first in range(0, asked, room):
         here = min(room, asked - first)
@@ -131,24 +130,19 @@ def _filter(
         grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
         scores = (rough_rows, rough, maxima, rows, room, tiles, _SPAN)
         kernels.tile_maxima[grid](*scores, width=width, depth=depth, **warps, **_FUSED)
-        if gaps is None:  # while the filter works: a device that waits for its first kernels does nothing else
+        if made is None:  # while the filter works: a device that waits for its first kernels does nothing else
             picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
-            winners = torch.empty(asked, dtype=torch.int64, device=device)
             gaps = torch.empty(asked, dtype=torch.float64, device=device)
             moved = torch.empty_like(points) if moves else None
+            made = picked, torch.empty(asked, dtype=torch.int64, device=device), gaps, moved
+        picked, winners, gaps, moved = made
         kernels.pick_tiles[(room // _BLOCK,)](maxima, rows, picked, room, tiles, num_warps=2, **_FUSED)
         read = (directions, points, rough_rows, rough, rows, picked, state, constants)
         written = (winners, gaps, moved if moves else gaps)
         fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
         kernels.rescore[(here,)](*read, *written, count, first, room, **fixed, num_warps=2, **_FUSED)
-    assert winners is not None
-    assert gaps is not None
     largest, unproved = state[:2].tolist()
-    return Argmax(winners, gaps, moved, largest), unproved
-
-
-def _round_up(count: int, block: int) -> int:
-    return -(-count // block) * block
+    return Argmax(made[1], made[2], made[3], largest), unproved
 
 
 def _score_in_full(

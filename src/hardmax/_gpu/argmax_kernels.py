@@ -5,12 +5,15 @@ accumulated in fp32. How far it can be from the float64 score is derived in `har
 n is stored: only the largest filter score of each row in each tile of TILE points.
 """
 
+from typing import Any
+
 import triton
-import triton.language as tl
+import triton.language
 
-# pyright: reportInvalidTypeForm=false
+# pyright: reportMissingImports=false, reportInvalidTypeForm=false
 
-jit = triton.jit
+jit: Any = triton.jit
+tl: Any = triton.language
 
 TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
 ROWS = tl.constexpr(128)  # directions of a program of the filter; directions are padded to a multiple
@@ -19,7 +22,7 @@ BLOCK = tl.constexpr(32)  # rows, and tiles at a time, of a program that picks t
 # Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the norm of the centre,
 # the largest squares of a scaled point and of what it lost by rounding; and HEADER further the centre.
 REACH, CENTRE_NORM, SQUARES, HEADER = (tl.constexpr(place) for place in (2, 3, 4, 8))
-# Places in `constants`.
+# Places in `constants`; the first three are those of `bounds.kernel_factors`.
 ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (tl.constexpr(place) for place in range(7))
 
 
@@ -29,6 +32,20 @@ def scale_of(top):
     exponent = (top.to(tl.int64, bitcast=True) >> 52) & 2047
     exponent = tl.minimum(tl.maximum(exponent, 23), 2023)
     return ((2045 - exponent) << 52).to(tl.float64, bitcast=True)
+
+
+@jit
+def norm(square):
+    """None too small even where squares underflow."""
+    return tl.sqrt(square) + 2.0**-500
+
+
+@jit
+def slack_of(size, largest, error, constants):
+    """By how much the choice of a point of this norm must lead: 2 E_i of `bounds`, summed as the processor does."""
+    rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
+    slack = rounding * size * largest + spread * (size * error + largest * error + error * error)
+    return slack + tl.load(constants + UNDERFLOW)
 
 
 @jit
@@ -74,8 +91,7 @@ def frame_points(state, programs, width: tl.constexpr, block: tl.constexpr):
     # Less than this is rounding: a cloud in one place is not blown up to a cloud of noise.
     noise = tl.maximum(tl.abs(lowest), tl.abs(highest)) * 2.0**-40
     reach = tl.maximum(tl.maximum(highest - centre, centre - lowest), noise)
-    # None too small even where squares underflow.
-    tl.store(state, tl.sqrt(tl.max(square, 0)) + 2.0**-500)
+    tl.store(state, norm(tl.max(square, 0)))
     tl.store(state + 1, 0.0)
     tl.store(state + REACH, tl.max(reach, 0))
     # A sum of absolute values is no less than the norm, and does not underflow.
@@ -101,31 +117,32 @@ def round_points(points, state, rounded, count, padded, d: tl.constexpr, width: 
 
 
 @jit
-def _filter_bound(norm, lost_norm, state, constants, point_scale):
+def _filter_bound(size, lost, state, constants, point_scale):
     """B of `argmax` for directions of these norms, which lost so much: how far a filter score can be off."""
     point = tl.sqrt(tl.load(state + SQUARES))
     point_lost = tl.sqrt(tl.load(state + SQUARES + 1))
     away = tl.load(state + CENTRE_NORM) * point_scale + point
-    bound = norm * point_lost + lost_norm * (point + point_lost)
-    bound += tl.load(constants + ACCUMULATION) * (norm + lost_norm) * (point + point_lost)
-    bound += tl.load(constants + SUMMATION) * norm * away
+    bound = size * point_lost + lost * (point + point_lost)
+    bound += tl.load(constants + ACCUMULATION) * (size + lost) * (point + point_lost)
+    bound += tl.load(constants + SUMMATION) * size * away
     return bound * 1.001 + 1e-30
 
 
 @jit
-def _slack(size, largest, constants):
-    """By how much a choice must lead: 2 E_i of `bounds`, for a point of this norm."""
-    rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
-    error = tl.load(constants + ERROR)
-    slack = size * (rounding * largest + spread * error)
-    return slack + spread * (largest + error) * error + tl.load(constants + UNDERFLOW)
-
-
-@jit
 def round_directions(
-    askers, directions, state, constants, rounded, rows, first, count, room, d: tl.constexpr, width: tl.constexpr,
+    askers,
+    directions,
+    state,
+    constants,
+    rounded,
+    rows,
+    first,
+    count,
+    room,
+    d: tl.constexpr,
+    width: tl.constexpr,
     block: tl.constexpr,
-):  # fmt: skip
+):
     """Directions from `first` on, each with a scale of its own, in fp16, and how far the filter can be trusted.
 
     `rows` has four parts: the best score so far, -inf; 3 B + slack in units of the filter; B + slack in those of
@@ -138,17 +155,15 @@ def round_directions(
     here = inside[:, None] & (axis < d)[None, :]
     at = (first + row).to(tl.int64)[:, None] * d + axis[None, :]
     asker = tl.load(askers + at, mask=here, other=0.0)
-    slack = _slack(tl.sqrt(tl.sum(asker * asker, 1)) + 2.0**-500, tl.load(state), constants)
+    slack = slack_of(norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants)
     y = tl.load(directions + at, mask=here, other=0.0)
     own = scale_of(tl.max(tl.abs(y), 1))
     y *= own[:, None]
     half = y.to(tl.float32).to(tl.float16)
     tl.store(rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=padding[:, None])
     lost = half.to(tl.float64) - y
-    norm = tl.sqrt(tl.sum(y * y, 1))
-    lost_norm = tl.sqrt(tl.sum(lost * lost, 1))
     point_scale = scale_of(tl.load(state + REACH))
-    bound = _filter_bound(norm, lost_norm, state, constants, point_scale)
+    bound = _filter_bound(tl.sqrt(tl.sum(y * y, 1)), tl.sqrt(tl.sum(lost * lost, 1)), state, constants, point_scale)
     margin = 3 * bound + slack * own * point_scale
     tl.store(rows + row, tl.full((block,), float("-inf"), dtype=tl.float64), mask=padding)
     # A slack beyond fp32 makes every tile a candidate.
@@ -232,9 +247,25 @@ def _fine_scores(direction, points, column, near, d: tl.constexpr, width: tl.con
 
 @jit
 def rescore(
-    directions, points, rough_directions, rough_points, rows, picked, state, constants, winners, gaps, moved, count, first,
-    room, d: tl.constexpr, width: tl.constexpr, depth: tl.constexpr, moves: tl.constexpr,
-):  # fmt: skip
+    directions,
+    points,
+    rough_directions,
+    rough_points,
+    rows,
+    picked,
+    state,
+    constants,
+    winners,
+    gaps,
+    moved,
+    count,
+    first,
+    room,
+    d: tl.constexpr,
+    width: tl.constexpr,
+    depth: tl.constexpr,
+    moves: tl.constexpr,
+):
     """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full.
 
     The rows rounded are those from `first` on. With `moves` the point of the row moves one layer on.

@@ -12,8 +12,6 @@ than the slack: it is chosen, as it would have been. Short points need not be lo
 of them trails by as much. Rows for which neither holds are scored in float64, as on a CPU, bit for bit.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 
@@ -38,11 +36,7 @@ _COMPILED = {"num_warps": 1, "enable_fp_fusion": False}
 
 
 def suits(offsets: np.ndarray, dimension: int) -> bool:
-    """Whether all clouds are small enough for a program each.
-
-    >>> suits(np.array([0, 132, 1000]), 2), suits(np.array([0, 132, 5000]), 2), suits(np.array([0, 132]), 300)
-    (True, False, False)
-    """
+    """Whether all clouds are small enough for a program each."""
     return int(np.diff(offsets).max()) <= LARGEST_CLOUD and dimension <= LARGEST_DIMENSION
 
 
@@ -65,6 +59,7 @@ def walk_batch_gpu(
     # What lies behind the points of a cloud is scored, and thrown away: it must be numbers.
     roughs = torch.zeros((programs, 2, d, room), dtype=torch.float32, device=device)
     lists = torch.empty((programs, 4 * room + slots), dtype=torch.int32, device=device)
+    of_clouds = np.empty((2, clouds))
     for depth in depths(layers):
         numbers = _numbers(dynamics, d, layers, depth, then, device)
         outcome = (moved, since, errors[1].view(torch.int64), errors[0])
@@ -74,12 +69,11 @@ def walk_batch_gpu(
             kernels.walk_clouds[(programs,)](
                 tokens, starts, *numbers, *outcome, *memory, clouds, depth, **fixed, **_COMPILED
             )
-        fetched = errors.cpu().numpy()
-        settled = fetched[1].view(np.int64)
-        if not (settled == WALKED).any():
+        of_clouds = errors.cpu().numpy()
+        if not (of_clouds[1].view(np.int64) == WALKED).any():
             break
     of_tokens: Any = (moved, since) if is_tensor(given) else (moved.cpu().numpy(), since.cpu().numpy())
-    return BatchOutcome(*of_tokens, settled, fetched[0])
+    return BatchOutcome(of_tokens[0], of_tokens[1], of_clouds[1].view(np.int64), of_clouds[0])
 
 
 @lru_cache(maxsize=16)

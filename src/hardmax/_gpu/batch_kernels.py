@@ -14,31 +14,22 @@ found. `roughs`, float32, has two parts of `d` axes with `room` numbers each: th
 look, in their own order.
 """
 
-import triton.language as tl
-
 from hardmax import _batch
-from hardmax._gpu.argmax_kernels import jit, scale_of
+from hardmax._gpu.argmax_kernels import jit, norm, scale_of, slack_of, tl
 
 # pyright: reportInvalidTypeForm=false
 
 # Parts of `lists`, in units of `room`.
 ORDER, ASKED, CHOSEN, TWINS, TABLE = (tl.constexpr(part) for part in range(5))
 
-# Places in `factors`: those of `bounds.kernel_factors`, then those that `batch` adds.
-ROUNDING, SPREAD, TINY, STEP, SMALLEST, LARGEST = (tl.constexpr(place) for place in range(6))
-KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(6, 10))
+# Places in `factors`: behind the three of `slack_of` the others of `bounds.kernel_factors`, then those of `batch`.
+STEP, SMALLEST, LARGEST, KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(3, 10))
 
 # A program is one warp; it asks as many tokens at once, and has room for a multiple of them.
 WARP = 32
 ROWS = tl.constexpr(WARP)
 # What else it does at a time: tokens, coordinates, and columns of scores, of which more would take registers from all.
 TOKENS, FLAT, COLUMNS = tl.constexpr(64), tl.constexpr(256), tl.constexpr(4)
-
-
-@jit
-def norm(square):
-    """None too small even where squares underflow; as the processor counts it, like all that is in float64 here."""
-    return tl.sqrt(square) + 2.0**-500
 
 
 @jit
@@ -120,25 +111,21 @@ def find_directions(
 
 
 @jit
-def enter(tokens, ahead, count, d: tl.constexpr):
-    """Copy a cloud, with 0.0 for -0.0; its largest coordinate."""
+def enter(tokens, ahead, leader_since, lists, count, room: tl.constexpr, d: tl.constexpr):
+    """Copy a cloud, with 0.0 for -0.0: nobody leads yet, all are asked, and all are scored. Its largest coordinate."""
+    for first in range(0, count, TOKENS):
+        token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
+        tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
+        tl.store(lists + ASKED * room + token, token)
+        tl.store(lists + TWINS * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
     reach = tl.zeros((FLAT,), dtype=tl.float64)
     for first in range(0, count * d, FLAT):
         at = tl.minimum(first + tl.arange(0, FLAT), count * d - 1)
         x = tl.load(tokens + at) + 0.0
         tl.store(ahead + at, x)
         reach = tl.maximum(reach, tl.abs(x))
+    tl.debug_barrier()
     return tl.max(reach, 0)
-
-
-@jit
-def begin(leader_since, lists, count, room: tl.constexpr):
-    """Nobody leads yet, everybody is asked, and everybody is scored."""
-    for first in range(0, count, TOKENS):
-        token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
-        tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
-        tl.store(lists + ASKED * room + token, token)
-        tl.store(lists + TWINS * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
 
 
 @jit
@@ -184,16 +171,6 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
 
 
 @jit
-def _rough_scores(points, directions, column, row, room: tl.constexpr, d: tl.constexpr):
-    scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float32)
-    for k in range(d):
-        x = tl.load(points + k * room + column)[:, None]
-        y = tl.load(directions + k * room + row)[None, :]
-        scores = tl.fma(tl.broadcast_to(x, scores.shape), tl.broadcast_to(y, scores.shape), scores)
-    return scores
-
-
-@jit
 def _fine_scores(points, directions, column, row, d: tl.constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float64)
     for k in range(d):
@@ -210,7 +187,11 @@ def _best_two(points, directions, row, count, rounded: tl.constexpr, room: tl.co
     for first in range(0, count, COLUMNS):
         column = first + tl.arange(0, COLUMNS)
         if rounded:
-            scores = _rough_scores(points, directions, column, row, room, d)
+            scores = tl.zeros(best.shape, dtype=tl.float32)
+            for k in range(d):
+                x = tl.load(points + k * room + column)[:, None]
+                y = tl.load(directions + k * room + row)[None, :]
+                scores = tl.fma(tl.broadcast_to(x, best.shape), tl.broadcast_to(y, best.shape), scores)
         else:
             scores = _fine_scores(points, directions, tl.minimum(column, count - 1), row, d)
         scores = tl.where((column < count)[:, None], scores, float("-inf"))
@@ -246,22 +227,7 @@ def _any(rows):
 
 
 @jit
-def by_filter(roughs, order, row, margin, others, long_count, kept, room: tl.constexpr, d: tl.constexpr):
-    """The point that each row attends to, if float32 can tell; whether it can not, for some.
-
-    `roughs` are the `kept` rounded points, `long_count` long ones first, in this `order`, and the rows' directions.
-    A rounded score that leads by more than `margin` has won; the points that are not long score at most `others`.
-    """
-    top, place, rest = _best_two(roughs, roughs + d * room, row, long_count, True, room, d)
-    unclear = top.to(tl.float64) - tl.maximum(rest.to(tl.float64), others) <= margin
-    if _any(unclear):
-        top, place, rest = _best_two(roughs, roughs + d * room, row, kept, True, room, d)
-        unclear = top.to(tl.float64) - rest.to(tl.float64) <= margin
-    return tl.load(order + place), _any(unclear)
-
-
-@jit
-def by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
+def _by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
     """The point that each row attends to, and whether that is proved for all."""
     best, winner, second = _best_two(points, directions, row, count, False, 0, d)
     floor = best - slack
@@ -269,28 +235,6 @@ def by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
     if _any(unclear):
         unclear = _rivals(tokens, points, directions, row, winner, floor, count, d) > 0
     return winner, _any(unclear) == 0
-
-
-@jit
-def _slack(size, longest, error, factors):
-    """By how much a choice must lead: 2 E_i of `bounds`, counted in the order in which the processor does."""
-    rounding, spread, tiny = tl.load(factors + ROUNDING), tl.load(factors + SPREAD), tl.load(factors + TINY)
-    return rounding * size * longest + spread * (size * error + longest * error + error * error) + tiny
-
-
-@jit
-def _filter_bounds(size, slack, longest, short_square, scale, factors):
-    """By how much a rounded score must lead, and what the short points score at most: see `batch`."""
-    margin = (slack + tl.load(factors + FILTER) * size * longest) * scale * scale + 1e-30
-    return margin, tl.load(factors + REACH) * size * norm(short_square) * scale * scale
-
-
-@jit
-def _note(tokens, lists, leader_since, row, winner, layer, room: tl.constexpr, d: tl.constexpr):
-    """Write down what these tokens have chosen; whoever chose itself, or its equal, leads from this layer on."""
-    tl.store(lists + CHOSEN * room + row, winner)
-    since = tl.zeros(row.shape, dtype=tl.int64) + layer
-    tl.store(leader_since + row, since, mask=were_equal(tokens, row, winner, d))
 
 
 @jit
@@ -330,18 +274,28 @@ def ask(
         find_directions(points, directions, roughs, row, metric, scale, has_metric, room, d)
         tl.debug_barrier()
         size = norm(squares(points, row, d))
-        slack = _slack(size, longest, error, factors)
-        margin, others = _filter_bounds(size, slack, longest, short_square, scale, factors)
+        slack = slack_of(size, longest, error, factors)
+        # By how much a rounded score must lead, and what the short points score at most: see `batch`.
+        margin = (slack + tl.load(factors + FILTER) * size * longest) * scale * scale + 1e-30
+        others = tl.load(factors + REACH) * size * norm(short_square) * scale * scale
         others = tl.where(long_count < scored, others, float("-inf"))
-        winner, unclear = by_filter(roughs, lists, row, margin, others, long_count, scored, room, d)
+        top, place, rest = _best_two(roughs, roughs + d * room, row, long_count, True, room, d)
+        close = top.to(tl.float64) - tl.maximum(rest.to(tl.float64), others) <= margin
+        if _any(close):
+            top, place, rest = _best_two(roughs, roughs + d * room, row, scored, True, room, d)
+            close = top.to(tl.float64) - rest.to(tl.float64) <= margin
+        winner, unclear = tl.load(lists + ORDER * room + place), _any(close)
         if unclear & (kept < 0):
             kept = find_twins(tokens, lists, count, room, slots, d)
             scored = kept
             long_count, short_square = arrange(points, roughs, lists, count, kept, limit, scale, room, d)
         else:
             if unclear:
-                winner, proved = by_float64(tokens, points, directions, row, slack, count, d)
-            _note(tokens, lists, leader_since, row, winner, layer, room, d)
+                winner, proved = _by_float64(tokens, points, directions, row, slack, count, d)
+            tl.store(lists + CHOSEN * room + row, winner)
+            # Whoever chose itself, or its equal, leads from this layer on.
+            since = tl.zeros(row.shape, dtype=tl.int64) + layer
+            tl.store(leader_since + row, since, mask=were_equal(tokens, row, winner, d))
             first += ROWS
     tl.debug_barrier()
     return proved, kept
@@ -404,9 +358,7 @@ def walk_clouds(
         count = (tl.load(offsets + cloud + 1) - start).to(tl.int32)
         given, here, since = tokens + start * d, points + start * d, leader_since + start
         directions = ahead + room * d if has_metric else here
-        reach = enter(given, ahead, count, d)
-        begin(since, mine, count, room)
-        tl.debug_barrier()
+        reach = enter(given, ahead, since, mine, count, room, d)
         scale = scale_of(reach)
         error = tl.full((), 0.0, dtype=tl.float64)
         layer, asked, kept = 0, count, -1

@@ -3,8 +3,6 @@
 `argmax` finds who is furthest along each direction, `hardmax._float.bounds` says by how much it must lead.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -84,8 +82,6 @@ class GpuSolver:
         chosen, pending, since, error = everybody, None, torch.full_like(everybody, -1), 0.0
         for layer in count():
             found = _choose(positions, dynamics, pending, error)
-            if layer == 0:
-                _check_range(found, positions.shape[1])
             chosen = found.winners if pending is None else chosen.index_copy(0, pending, found.winners)
             leads = chosen == everybody
             since = torch.where(leads & (since < 0), layer, since)
@@ -111,24 +107,13 @@ class GpuSolver:
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
-    found = _choose(positions, dynamics, keep=float(dynamics.keep))
-    _check_range(found, positions.shape[1])
+    found = _choose(positions, dynamics, None, 0.0, float(dynamics.keep))
     assert found.moved is not None
     return found.moved
 
 
-def _check_range(found: Argmax, dimension: int) -> None:
-    """Give up on points whose largest coordinate may lie outside the sizes for which the bounds hold."""
-    if not SMALLEST * dimension <= found.largest <= LARGEST:
-        raise Undecided
-
-
 def _choose(
-    positions: torch.Tensor,
-    dynamics: Dynamics,
-    rows: torch.Tensor | None = None,
-    error: float = 0.0,
-    keep: float | None = None,
+    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float, keep: float | None = None
 ) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
@@ -138,4 +123,8 @@ def _choose(
         directions = (positions if askers is None else askers) @ matrix.T
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        return find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
+        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
+    # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
+    if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
+        raise Undecided
+    return found

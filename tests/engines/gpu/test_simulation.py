@@ -23,7 +23,7 @@ from hardmax import engines
 from hardmax._batch_runs import OneByOne, Together
 from hardmax._float.solver import Undecided
 from hardmax._gpu import batch as gpu_batch
-from hardmax._gpu import clouds as gpu_clouds
+from hardmax._gpu import simulation as gpu_simulation
 from hardmax._gpu.simulation import GpuTrajectory
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
@@ -150,7 +150,7 @@ def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_a
 def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
     rng = np.random.default_rng(seed)
     tokens, counts = rng.integers(-1, 2, (n, d)) * 0.1 + 0.0, rng.integers(1, 9, n) if weighted else None
-    ours, truth = gpu_clouds.merge_there(Cloud(there(tokens), counts)), merge(Cloud(tokens, counts))
+    ours, truth = gpu_simulation.merge_there(Cloud(there(tokens), counts)), merge(Cloud(tokens, counts))
     for part in ("coordinates", "multiplicities", "of_token"):
         assert getattr(ours, part).tolist() == getattr(truth, part).tolist()
 
@@ -163,10 +163,10 @@ def test_a_zero_with_a_sign_is_zero():
 def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_not_merged(monkeypatch):
     whole = np.stack(np.meshgrid(np.arange(-20, 21), np.arange(-20, 21)), axis=-1).reshape(-1, 2)
     for tokens in (whole, whole * 2.0**-40, whole + 2.0**40, whole[:, ::-1] * [1, 2**30]):
-        assert len(torch.unique(gpu_clouds.keys_of(there(tokens) + 0.0))) == len(whole)
-    monkeypatch.setattr(gpu_clouds, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
+        assert len(torch.unique(gpu_simulation.keys_of(there(tokens) + 0.0))) == len(whole)
+    monkeypatch.setattr(gpu_simulation, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
     with pytest.raises(Undecided):
-        gpu_clouds.merge_there(Cloud(there(whole)))
+        gpu_simulation.merge_there(Cloud(there(whole)))
 
 
 # The door
