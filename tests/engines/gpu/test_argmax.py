@@ -2,6 +2,8 @@
 
 # pyright: reportMissingImports=false, reportIndexIssue=false
 # ruff: noqa: E402
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -19,7 +21,6 @@ from hardmax._gpu import argmax, argmax_kernels
 from hardmax._gpu.argmax import find_furthest
 from hardmax._gpu.solver import move_once
 
-HALF = hm.Dynamics("1/2")
 TILTED = [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
 
 
@@ -57,36 +58,33 @@ def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows, shar
     assert_same(directions.astype(float), points.astype(float), share)
 
 
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (1, 3), (2, 1), (127, 2), (128, 16), (129, 17), (700, 40), (150, 150)])
-def test_gaussian_clouds(n, d):
-    points = gauss(n + d, n, d)
-    assert_same(points[:: max(1, n // 20)], points, 1e-13)
-
-
-@pytest.mark.parametrize("scales", [(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)])
-@pytest.mark.parametrize("shift", [0, 1e3])
-def test_anisotropic_and_shifted_clouds(scales, shift):
-    points = (gauss(0, 140, 3) + shift) * np.array(scales, dtype=float)
-    assert_same(points[:9] / np.array(scales) ** 2 * min(scales), points, 1e-14)
-
-
-def test_repeated_directions_zero_directions_and_repeated_points():
+def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+    """Directions, points, and the share of |y| R by which a winner must lead."""
+    for n, d in ((1, 1), (1, 3), (2, 1), (127, 2), (128, 16), (129, 17), (700, 40), (150, 150)):
+        points = gauss(n + d, n, d)
+        yield points[:: max(1, n // 20)], points, 1e-13
+    for scales in np.array([(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)]):
+        for shift in (0, 1e3):
+            points = (gauss(0, 140, 3) + shift) * scales
+            yield points[:9] / scales**2 * scales.min(), points, 1e-14
     points = np.repeat(gauss(1, 70, 4), [3] * 30 + [1] * 40, axis=0)
-    assert_same(np.concatenate([points[::9], np.zeros((2, 4)), points[::9]]), points, 1e-13)
-
-
-def test_a_lead_far_below_half_precision_is_seen():
+    yield np.concatenate([points[::9], np.zeros((2, 4)), points[::9]]), points, 1e-13
+    # A lead far below half precision.
     points = np.ones((400, 3)) + np.random.default_rng(2).integers(0, 1000, (400, 3)) * 2.0**-40
     points[317, 0] = 1 + 1001 * 2.0**-40
-    assert_same(np.array([[1.0, 0, 0], [0, 1, 0], [1, 1, 1], [-1, 0, 2]]), points, 0.0)
-    alone = find_furthest(there(points), SlackFactors(0.0, 0.0), askers=there([[1.0, 0, 0]]))
-    assert alone.winners.tolist() == [317]
-
-
-def test_rows_with_many_tiles_near_the_best_are_scored_in_full():
+    yield np.array([[1.0, 0, 0]]), points, 0.0
+    # Many tiles near the best: scored in full.
     angles = np.linspace(0, 2 * np.pi, 2600, endpoint=False)
     points = np.stack([np.cos(angles), np.sin(angles), np.ones(2600)], axis=1)
-    assert_same(np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1, 2, 0]]), points, 1e-16)
+    yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1, 2, 0]]), points, 1e-16
+    # Directions and points of every size: a filter trusted too far would drop winners.
+    sizes = 2.0 ** np.random.default_rng(4).integers(-30, 1, (2, 128, 24))
+    yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0
+
+
+@pytest.mark.parametrize(("directions", "points", "share"), hard_cases())
+def test_hard_clouds_have_the_winners_of_the_reference(directions, points, share):
+    assert_same(directions, points, share)
 
 
 def test_rows_in_several_chunks(monkeypatch):
@@ -95,13 +93,6 @@ def test_rows_in_several_chunks(monkeypatch):
     points = gauss(3, 140, 2)
     assert_same(points.round(1), points.round(1), 1e-12)
     assert_same(points, points, 1e-13)
-
-
-def test_the_bound_covers_the_filter():
-    # Directions and points of every size: a filter trusted too far would drop winners.
-    rng = np.random.default_rng(4)
-    points, directions = (rng.standard_normal((128, 24)) * 2.0 ** rng.integers(-30, 1, (128, 24)) for _ in range(2))
-    assert_same(directions, points, 0.0)
 
 
 @pytest.mark.parametrize("width", [16, 64, 128, 256])
@@ -130,17 +121,10 @@ def test_points_move_as_the_definition_says(metric):
         assert np.abs(moved.cpu().numpy() - hm.step(table, dynamics)).max() <= 1e-15
 
 
-@pytest.mark.parametrize(
-    "tokens",
-    [
-        [[1, 1], [1, -1], [0.5, 0]],
-        [[0, 0]],
-        [[0, 0], [1, 2]],
-        [[1e-200, 1], [0, 1e200]],
-        [[1, 2], [np.nan, 0]],
-        [[1, 2], [0, -np.inf]],
-    ],
-)
+TIES = [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]]]
+
+
+@pytest.mark.parametrize("tokens", [*TIES, [[1e-200, 1], [0, 1e200]], [[1, 2], [np.nan, 0]], [[1, 2], [0, -np.inf]]])
 def test_what_floats_cannot_prove_and_what_is_not_finite_is_undecided(tokens):
     with pytest.raises(Undecided):
-        move_once(there(tokens), HALF)
+        move_once(there(tokens), hm.Dynamics("1/2"))
