@@ -82,7 +82,7 @@ def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
     yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0
 
 
-@pytest.mark.parametrize(("directions", "points", "share"), hard_cases())
+@pytest.mark.parametrize(("directions", "points", "share"), list(hard_cases()))
 def test_hard_clouds_have_the_winners_of_the_reference(directions, points, share):
     assert_same(directions, points, share)
 
