@@ -3,7 +3,6 @@ from pathlib import Path
 
 from effort import THOROUGH
 from hypothesis import HealthCheck, Phase, settings
-from interpreting import look_up_once
 
 collect_ignore = ["samples"]  # files, and the script that writes them: no doctests to look for
 
@@ -23,8 +22,3 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate] if os.environ.get("HARDMAX_MUTANT") else list(Phase),
 )
 settings.load_profile("hardmax")
-
-
-def pytest_collection_finish() -> None:
-    """By now triton has been imported by whoever tests kernels."""
-    look_up_once()

@@ -7,6 +7,7 @@ The runs of a batch whose clouds were walked one by one.
 The runs of many small clouds that one kernel walked together.
 """
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,8 @@ import numpy as np
 from hardmax._batch import WALKED, BatchOutcome, Then
 from hardmax._float.search import CPU
 from hardmax._run import Known, Plan, Run, run_cloud, why_stopped
-from hardmax._tokens.batches import Form, Packed, restore
+from hardmax._tokens.batches import Form, Packed, as_array, restore, restore_table
+from hardmax._tokens.tensors import concatenate, is_tensor
 from hardmax._validation import InputError, check_int, shorten
 from hardmax.engines import Engine, walk_many
 
@@ -139,12 +141,14 @@ class Batch:
 
     def run(self, cloud: int) -> Run:
         """The run of one cloud, by the engine that explains itself; it is the same run."""
-        return run_cloud(self.clouds[cloud], self.plan, self.machine)
+        one = self.clouds[cloud]
+        return run_cloud(replace(one, tokens=as_array(one.tokens, "`tokens`")), self.plan, self.machine)
 
 
 class Together(Runs):
     """What concerns all clouds is answered from `outcome`, the kernel's arrays; clouds that floats cannot decide have
-    their `exact` runs. The run of any other cloud is made when more is asked of it than the kernel knows."""
+    their `exact` runs. The run of any other cloud is made when more is asked of it than the kernel knows.
+    Tensors stay on their device; what concerns one cloud is fetched."""
 
     def __init__(self, batch: Batch, form: Form, outcome: BatchOutcome, exact: dict[int, Run]) -> None:
         self.batch = batch
@@ -152,7 +156,7 @@ class Together(Runs):
         self.multiplicities = batch.clouds.multiplicities
         self.outcome = outcome
         self.exact = exact
-        self.at_hand = 1 + _AT_HAND * len(self) // batch.clouds.tokens.size
+        self.at_hand = 1 + _AT_HAND * len(self) // math.prod(batch.clouds.tokens.shape)
 
     def __len__(self) -> int:
         return len(self.batch.clouds)
@@ -165,9 +169,9 @@ class Together(Runs):
         settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
         last = plan.stop.last_layer if settled is None or not plan.stop.when_settled else settled
         known = Known(
-            outcome.leader_since[here],
-            outcome.tokens[here],
-            lambda: self._arrived.tokens[here],
+            as_array(outcome.leader_since[here], "`leader_since`"),
+            as_array(outcome.tokens[here], "`tokens`"),
+            lambda: as_array(self._arrived.tokens[here], "`tokens`"),
             lambda: self._leader_of[here],
             lambda: self.batch.run(cloud),
         )
@@ -218,14 +222,20 @@ class Together(Runs):
         return self._restore(self._arrived, {cloud: run.float_ends() for cloud, run in self.exact.items()})
 
     def _restore(self, outcome: BatchOutcome, exact: dict[int, np.ndarray]) -> Any:
-        clouds = np.split(outcome.tokens, self.batch.clouds.offsets[1:-1])
+        table = concatenate([outcome.tokens])  # a copy, for whoever asks
         for cloud, tokens in exact.items():
-            clouds[cloud] = tokens
-        return restore(self.form, clouds, self.multiplicities)
+            table[self._tokens_of(cloud)] = table.new_tensor(tokens) if is_tensor(table) else tokens
+        return restore_table(self.form, table, self.batch.clouds.offsets, self.multiplicities)
+
+    def here(self) -> "Together":
+        clouds, outcome = self.batch.clouds, self.outcome
+        batch = replace(self.batch, clouds=replace(clouds, tokens=as_array(clouds.tokens, "`tokens`")))
+        tokens, since = (as_array(part, "`tokens`") for part in (outcome.tokens, outcome.leader_since))
+        return Together(batch, self.form, replace(outcome, tokens=tokens, leader_since=since), self.exact)
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        since = np.split(self.outcome.leader_since, self.batch.clouds.offsets[1:-1])
+        since = np.split(as_array(self.outcome.leader_since, "`leader_since`"), self.batch.clouds.offsets[1:-1])
         return [
             self.exact[cloud].leaders if cloud in self.exact else np.flatnonzero(layers >= 0)
             for cloud, layers in enumerate(since)

@@ -11,7 +11,7 @@ From points to a run: the first solver that decides everything does it, and what
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -27,7 +27,7 @@ from hardmax._format import pluralize
 from hardmax._tokens.batches import Cloud, whole_numbers
 from hardmax._tokens.points import Points, merge
 from hardmax._tokens.rationals import rounding_of
-from hardmax._tokens.tensors import TensorKind
+from hardmax._tokens.tensors import TensorKind, is_tensor
 from hardmax._validation import InputError, check_int, normalize_index, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Engine, Solver, interpreted_if_small, solvers_for, walk
@@ -298,10 +298,15 @@ class Plan:
 _MOST_WORK = 10**9
 
 
-def run_cloud(cloud: Cloud, plan: Plan, machine: Engine) -> Run:
-    """The run of one cloud; repeated tokens are one point."""
+def run_cloud(cloud: Cloud, plan: Plan, machine: Engine, kind: TensorKind | None = None) -> Run:
+    """The run of one cloud, whose tokens are given back as tensors of a kind; repeated tokens are one point."""
+    if is_tensor(cloud.tokens):
+        from hardmax._gpu.simulation import run_there
+
+        return run_there(cloud, plan, kind)
     with machine.limited(), interpreted_if_small(*cloud.tokens.shape):
-        return run_points(merge(cloud), plan)
+        run = run_points(merge(cloud), plan)
+    return run if kind is None else replace(run, tensor_kind=kind)
 
 
 def run_points(points: Points, plan: Plan) -> Run:

@@ -24,7 +24,7 @@ from hardmax._float.policies import Proof, TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._float.solver import FloatSolver
 from hardmax._gpu import Gpu
-from hardmax._tokens.batches import kind_of
+from hardmax._tokens.batches import as_array, kind_of
 from hardmax._tokens.points import Points
 from hardmax._validation import InputError, check_choice, shorten
 from hardmax.dynamics import Dynamics
@@ -71,17 +71,18 @@ def walk_many(
     leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk many clouds in one kernel; `leave_long` and `progress` are for the processor."""
+    """Walk many clouds in one kernel; `leave_long` is for the processor. A GPU leaves tensors where they are."""
     if isinstance(machine, Cpu):
+        here = as_array(tokens, "`tokens`")
         return walk_batch(
-            tokens, offsets, dynamics, layers, then=then, cpu=machine, leave_long=leave_long, progress=progress
+            here, offsets, dynamics, layers, then=then, cpu=machine, leave_long=leave_long, progress=progress
         )
-    import torch  # pyright: ignore[reportMissingImports]
-
     from hardmax._gpu.batch import walk_batch_gpu
 
-    there = torch.from_numpy(np.ascontiguousarray(tokens)).to(machine.device)
-    return walk_batch_gpu(there, offsets, dynamics, layers, then=then).to_numpy()
+    outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, machine.device, then)
+    if progress is not None:
+        progress(len(offsets) - 1, len(offsets) - 1)
+    return outcome
 
 
 _SMALL = 2**14  # products of coordinates

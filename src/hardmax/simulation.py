@@ -6,15 +6,13 @@
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
 from hardmax._batch_runs import Batch, OneByOne, walk_together
 from hardmax._float.policies import TieSlack
-from hardmax._gpu.clouds import DeviceClouds, read_there
 from hardmax._run import DEEPEST_KERNEL, Plan, run_cloud
-from hardmax._tokens.batches import Cloud, ManyClouds, OneCloud, Packed, kind_of, read_batch
+from hardmax._tokens.batches import Cloud, Form, ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, require_extra
 from hardmax.dynamics import Dynamics, read_dynamics
@@ -78,23 +76,13 @@ def simulate(
         read_record(record),
     )
     progress = check_callable(progress, "`progress`", "done", "total")
-    there = clouds_there(tokens, machine)
-    if there is not None:
-        from hardmax._gpu.simulation import simulate_there
-
-        return simulate_there(there, plan, progress)
-    return _simulate_here(tokens, plan, machine, progress)
-
-
-def _simulate_here(tokens: Any, plan: Plan, machine: Engine, progress: Progress | None) -> Trajectory | Trajectories:
-    clouds, form = read_batch(tokens)
+    clouds, form = _read(tokens, machine)
     _check_plan(clouds, plan, machine)
     if isinstance(clouds, Packed) and _suits_kernel(clouds, plan, machine):
         return Trajectories(walk_together(Batch(clouds, plan, machine), form, progress))
     runs = []
     for cloud in clouds:
-        run = run_cloud(cloud, plan, machine)
-        runs.append(run if form.tensors is None else replace(run, tensor_kind=form.tensors))
+        runs.append(run_cloud(cloud, plan, machine, form.tensors))
         if progress is not None:
             progress(len(runs), len(clouds))
     if form.is_single:
@@ -113,12 +101,14 @@ def _check_plan(clouds: Sequence[Cloud], plan: Plan, machine: Engine) -> None:
         check_recording(plan.record, plan.stop.last_layer, total, dimension)
 
 
-def clouds_there(tokens: Any, machine: Engine) -> DeviceClouds | None:
-    """Tokens that came as tensors, on the GPU that is to work; None if they did not, or the processor has to look."""
-    if not isinstance(machine, Gpu) or kind_of(tokens) is None:
-        return None
-    machine.check_present()
-    return read_there(tokens, machine.device)
+def _read(tokens: Any, machine: Engine) -> tuple[Sequence[Cloud], Form]:
+    """The clouds, checked, and the form they came in; tensors are read on the GPU, if one works."""
+    there = None
+    if isinstance(machine, Gpu):
+        from hardmax._gpu.simulation import read_there
+
+        there = read_there(tokens, machine.device)
+    return read_batch(tokens) if there is None else there
 
 
 def _suits_kernel(clouds: Packed, plan: Plan, machine: Engine) -> bool:
@@ -153,10 +143,6 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
         moved = step_table(tokens, dynamics)
         if moved is not None:
             return moved
-    machine = machine_for(tokens, None)
-    there = clouds_there(tokens, machine)
-    if there is None:
-        return definition.step(tokens, dynamics)
-    from hardmax._gpu.simulation import step_there
-
-    return step_there(there, Plan(dynamics, solvers_for("certified", machine), AfterLayers(1), LastOnly()))
+    if isinstance(machine_for(tokens, None), Gpu):
+        return simulate(tokens, dynamics, layers=1, record=LastOnly()).at(1)
+    return definition.step(tokens, dynamics)

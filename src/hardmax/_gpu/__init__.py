@@ -1,6 +1,6 @@
-"""The one boundary for torch and triton.
+"""The one boundary for torch and triton: nothing outside imports them to compute layers.
 
-`Gpu`: a graphics card that works. It can be named where there is none; torch is imported when it is to work.
+`Gpu` can be named where there is none; torch is imported when it is to work.
 """
 
 import re
@@ -12,11 +12,18 @@ from hardmax._validation import InputError, require_extra, shorten
 
 @dataclass(frozen=True)
 class Gpu:
-    """A graphics card, through torch and triton (extra `gpu`).
+    """A GPU as the engine of `simulate` and `limit`, through torch and triton (extra `gpu`).
 
     Tokens stay on it, and those that came as tensors are given back there. A cloud that floats cannot prove goes to
     the processor.
 
+    Parameters
+    ----------
+    device : str, default "cuda"
+        The device in torch's words; ``"cuda:1"`` is the second of several.
+
+    Examples
+    --------
     >>> Gpu()
     Gpu(device='cuda')
     """
@@ -30,11 +37,17 @@ class Gpu:
             )
 
     def check(self, dimension: int) -> None:
-        """Any dimension will do."""
+        """Check that tokens of a dimension can be worked on: any dimension can, where there is such a GPU.
+
+        Parameters
+        ----------
+        dimension : int
+            Coordinates of a token.
+        """
         self.check_present()
 
     def check_present(self) -> None:
-        """Refuse where there is no such GPU, or what drives it is not installed."""
+        """Refuse where there is no such GPU, or torch or triton is not installed."""
         require_extra("The GPU engine", "gpu")
         import torch  # pyright: ignore[reportMissingImports]
 
@@ -43,5 +56,5 @@ class Gpu:
             raise InputError(f"`engine` cannot be used: {no_device}", argument="engine")
 
     def limited(self) -> AbstractContextManager[None]:
-        """What is left to the processor is done by all its cores."""
+        """Limit nothing: what is left to the processor is done by all its cores."""
         return nullcontext()

@@ -1,4 +1,4 @@
-"""Who is furthest along each direction, on a GPU: tensor cores name the few candidates, float64 decides among them.
+"""Argmax of dot products on a GPU: tensor cores name the few candidates, float64 decides among them.
 
 **How wrong the filter can be.** Centre the points and scale by powers of two: x = s (p - c), y = t q with the largest
 coordinate of all x, and of each y, between 1/2 and 1. Subtracting c changes all scores of a row alike, so it changes no
@@ -13,55 +13,53 @@ the largest one and cut them off there. This is not documented but measured (Fas
 Mikaitis, arXiv 2512.07004), so it is an assumption here, tested on the device: a term loses at most 2^-23 of the
 largest, the d terms with the partial sums at most (d + 16) 2^-23 times sum |y~_k x~_k|. Four times that is counted,
 (d + 16) 2^-21 (|y| + |f|) (X + E), which also covers subtracting the margin in fp32.
-The float64 scores that are stood in for are off themselves: u |y| X from rounding p - c, and gamma_d |y| s |p| each
+The float64 scores themselves are off: u |y| X from rounding p - c, and gamma_d |y| s |p| each
 from two ways of summing a dot product; (2 d + 8) u |y| (X + s |c|) covers them. The sum of these terms, and 1/1000 of
 it for evaluating it in floats, is B.
 
 **What follows.** Let b be the best filter score of a row. Whoever has a float64 score within the slack of the best one
 has a filter score of at least b - 2 B - slack. Points in tiles with a maximum above b - 3 B - slack are scored in
-float64 where they are above it too; the third B makes everybody else known to trail by more than B + slack, which is
-what `gaps` says of them, and who is alone above has won. Rows that more than MOST_TILES tiles could win, and rows with
+float64 where they are above it too; the third B proves that all others trail by more than B + slack, which goes into
+`gaps`, and a point that is alone above has won. Rows that more than MOST_TILES tiles could win, and rows with
 ties, are scored in full.
 """
 
-from __future__ import annotations
-
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
+
+import torch
 
 from hardmax._float.bounds import UNDERFLOW, UNIT, SlackFactors
 from hardmax._float.solver import Undecided
-from hardmax._gpu import argmax_kernels as gpu_rounding
 from hardmax._gpu import argmax_kernels as kernels
-from hardmax._gpu.tensors import INSTALLED
 
-# pyright: reportMissingImports=false, reportPossiblyUnboundVariable=false, reportIndexIssue=false
-
-
-if INSTALLED:
-    import torch
+# pyright: reportMissingImports=false, reportIndexIssue=false
 
 # Rows are searched as many at a time as have so many maxima of tiles; those that are scored in full, so many scores.
-_MAXIMA = 2**27
-_SCORES = 2**26
+_MAXIMA, _SCORES = 2**27, 2**26
 _SPAN = 32  # tiles that a program of the filter does in turn
 _PROGRAMS = 256  # that look for the extents of a cloud
 # Axes of a dot product that are taken at once: by the filter, and when its candidates are scored.
 _DEEPEST, _DEEPEST_FINE = 128, 32
-# In more dimensions than this a row does not fit into the registers of a program: everything is scored in full.
+# In more dimensions than this a row does not fit into the registers of a program.
 _WIDEST = 2**13
-# The bound holds for sums fused or not. Said to every kernel, because what triton takes for granted changes.
+# The bound holds for sums fused or not. Given to every kernel, because triton's default changes.
 _FUSED = {"enable_fp_fusion": True}
+_TILE, _ROWS, _BLOCK = kernels.TILE.value, kernels.ROWS.value, kernels.BLOCK.value
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Argmax:
     """The point furthest along each direction, alone and proved."""
 
     winners: torch.Tensor
-    gaps: torch.Tensor  # at most the lead of each winner
-    moved: torch.Tensor | None  # every point one layer later, if asked for
-    largest: float  # norm of a point
+    gaps: torch.Tensor
+    """At most the lead of each winner."""
+    moved: torch.Tensor | None
+    """Every point one layer later, if asked for."""
+    largest: float
+    """The largest norm of a point."""
 
 
 def find_furthest(
@@ -73,28 +71,24 @@ def find_furthest(
     directions: torch.Tensor | None = None,
     keep: float | None = None,
 ) -> Argmax:
-    """Who is furthest along the direction of each asker; `Undecided` if one does not lead by its slack.
+    """The point furthest along the direction of each asker; `Undecided` if one does not lead by its slack.
 
     Askers are all points, if not given, and directions the askers themselves. With `keep`, all points move a layer on.
     """
     points = points.contiguous()  # kernels count on rows that lie one behind the other
     askers = points if askers is None else askers.contiguous()
     directions = askers if directions is None else directions.contiguous()
-    if points.shape[1] <= _WIDEST:
-        constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
-        found, unproved = _filtered(points, askers, directions, constants, moves=keep is not None)
-    else:
-        largest = float(torch.linalg.vector_norm(points, dim=1).max()) + 2.0**-500
-        winners = torch.empty(len(askers), dtype=torch.int64, device=points.device)
-        gaps = torch.full((len(askers),), -torch.inf, dtype=torch.float64, device=points.device)
-        found, unproved = Argmax(winners, gaps, None, largest), len(askers)
+    if points.shape[1] > _WIDEST:
+        raise Undecided
+    constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
+    found, unproved = _filter(points, askers, directions, constants, moves=keep is not None)
     if not found.largest < torch.inf:
         raise Undecided
     if unproved:
         _score_in_full(points, askers, directions, factors, error, found)
         if keep is not None:
             targets = points[found.winners]
-            found = replace(found, moved=targets + keep * (points - targets))
+            found.moved = targets + keep * (points - targets)
     return found
 
 
@@ -106,7 +100,7 @@ def _constants(factors: SlackFactors, error: float, keep: float, d: int, device:
     return torch.tensor(constants, dtype=torch.float64, device=device)
 
 
-def _filtered(
+def _filter(
     points: torch.Tensor, askers: torch.Tensor, directions: torch.Tensor, constants: torch.Tensor, *, moves: bool
 ) -> tuple[Argmax, float]:
     """Winners and gaps, -inf where a row has to be scored in full, and how many such rows there are."""
@@ -114,81 +108,41 @@ def _filtered(
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
     sizes = {"d": d, "width": width, "block": block} | _FUSED
-    padded, programs = _whole(count, kernels.TILE), min(-(-count // block), _PROGRAMS)
+    tiles, programs = -(-count // _TILE), min(-(-count // block), _PROGRAMS)
+    padded = tiles * _TILE
     behind = width + programs * (2 * width + 1)
-    state = torch.empty(gpu_rounding.BEFORE_CENTRE + behind, dtype=torch.float64, device=device)
-    gpu_rounding.extents[(programs,)](points, state, count, programs, **sizes)
-    gpu_rounding.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
+    state = torch.empty(kernels.HEADER.value + behind, dtype=torch.float64, device=device)
+    kernels.extents[(programs,)](points, state, count, programs, **sizes)
+    kernels.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
-    gpu_rounding.round_points[(-(-padded // block),)](points, state, rough, count, padded, **sizes)
+    kernels.round_points[(-(-padded // block),)](points, state, rough, count, padded, **sizes)
 
-    tiles = padded // kernels.TILE
-    room = min(_whole(asked, kernels.ROWS), max(1, _MAXIMA // tiles // kernels.ROWS) * kernels.ROWS)
+    room = min(-(-asked // _ROWS), max(1, _MAXIMA // tiles // _ROWS)) * _ROWS
     rough_rows = torch.empty((room, width), dtype=torch.float16, device=device)
     rows = torch.empty((4, room), dtype=torch.float64, device=device)  # best scores, margins, reaches, slack
     maxima = torch.empty((tiles, room), dtype=torch.float32, device=device)
-    picked = winners = gaps = moved = None
+    made: Any = None
+    warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
     for first in range(0, asked, room):
         here = min(room, asked - first)
         rounded = (rough_rows, rows, first, here, room)
-        gpu_rounding.round_directions[(-(-room // block),)](askers, directions, state, constants, *rounded, **sizes)
-        kernels.tile_maxima[(room // kernels.ROWS, -(-tiles // _SPAN))](
-            rough_rows,
-            rough,
-            maxima,
-            rows,
-            room,
-            tiles,
-            _SPAN,
-            width=width,
-            depth=min(width, _DEEPEST),
-            block=kernels.ROWS,
-            tile=kernels.TILE,
-            num_warps=4 if width < 128 else 8,
-            num_stages=3 if width < 128 else 2,
-            **_FUSED,
-        )
-        if picked is None:  # while the filter works: a device that waits for its first kernels does nothing else
-            picked = torch.empty((room, 1 + kernels.MOST_TILES), dtype=torch.int32, device=device)
-            winners = torch.empty(asked, dtype=torch.int64, device=device)
+        kernels.round_directions[(-(-room // block),)](askers, directions, state, constants, *rounded, **sizes)
+        grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
+        scores = (rough_rows, rough, maxima, rows, room, tiles, _SPAN)
+        kernels.tile_maxima[grid](*scores, width=width, depth=depth, **warps, **_FUSED)
+        if made is None:  # while the filter works: a device that waits for its first kernels does nothing else
+            picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
             gaps = torch.empty(asked, dtype=torch.float64, device=device)
             moved = torch.empty_like(points) if moves else None
-        kernels.pick_tiles[(room // 32,)](
-            maxima, rows, picked, room, tiles, block=32, step=32, most=kernels.MOST_TILES, num_warps=2, **_FUSED
-        )
-        kernels.rescore[(here,)](
-            directions,
-            points,
-            rough_rows,
-            rough,
-            rows,
-            picked,
-            state,
-            constants,
-            winners,
-            gaps,
-            moved if moves else gaps,
-            count,
-            first,
-            room,
-            d=d,
-            width=width,
-            depth=min(width, _DEEPEST_FINE),
-            tile=kernels.TILE,
-            most=kernels.MOST_TILES,
-            moves=moves,
-            num_warps=2,
-            **_FUSED,
-        )
-    assert winners is not None
-    assert gaps is not None
+            made = picked, torch.empty(asked, dtype=torch.int64, device=device), gaps, moved
+        picked, winners, gaps, moved = made
+        kernels.pick_tiles[(room // _BLOCK,)](maxima, rows, picked, room, tiles, num_warps=2, **_FUSED)
+        read = (directions, points, rough_rows, rough, rows, picked, state, constants)
+        written = (winners, gaps, moved if moves else gaps)
+        fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
+        kernels.rescore[(here,)](*read, *written, count, first, room, **fixed, num_warps=2, **_FUSED)
     largest, unproved = state[:2].tolist()
-    return Argmax(winners, gaps, moved, largest), unproved
-
-
-def _whole(count: int, block: int) -> int:
-    """The count rounded up to whole blocks."""
-    return -(-count // block) * block
+    return Argmax(made[1], made[2], made[3], largest), unproved
 
 
 def _score_in_full(

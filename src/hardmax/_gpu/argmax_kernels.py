@@ -1,44 +1,28 @@
-"""Kernels of the argmax search on a GPU.
+"""Kernels of the argmax search on a GPU: one pass in fp16 on tensor cores names a few tiles, float64 decides there.
 
-The language of the kernels for a GPU: triton's where it is installed, else just enough to read their files.
-
-What is missing then is said by `hardmax._gpu.tensors`, before any kernel is asked to work.
-
-Points and directions for the filter on a GPU: about their centre, scaled by powers of two, rounded to fp16.
-
-How much that loses is measured on the way: `hardmax._gpu.argmax` says what follows.
-
-The search on a GPU: one pass in fp16 on tensor cores names a few tiles of points; float64 decides among them.
-
-A filter score is the dot product of a direction and a point as `rounding` rounded them, accumulated in fp32. How far it
-can be from the float64 score is derived in `hardmax._gpu.argmax`. Nothing of size n by n is stored: only
-the largest filter score of each row in each tile of TILE points.
+A filter score is the dot product of a direction and a point, both centred, scaled by powers of two and rounded to fp16,
+accumulated in fp32. How far it can be from the float64 score is derived in `hardmax._gpu.argmax`. Nothing of size n by
+n is stored: only the largest filter score of each row in each tile of TILE points.
 """
 
-from __future__ import annotations
-
-from types import SimpleNamespace
 from typing import Any
 
-# pyright: reportMissingImports=false
+import triton
+import triton.language
 
-jit: Any
-tl: Any
-try:
-    import triton
+# pyright: reportMissingImports=false, reportInvalidTypeForm=false
 
-    jit, tl = triton.jit, triton.language
-except ImportError:
-    jit, tl = staticmethod, SimpleNamespace(constexpr=int)
+jit: Any = triton.jit
+tl: Any = triton.language
 
-
-# pyright: reportInvalidTypeForm=false
-
-
-# Places in `state`, which holds the largest norm and how many rows are not proved before them, and the centre behind.
-BEFORE_CENTRE = 8
-REACH, CENTRE_NORM, SQUARES, HEADER = (tl.constexpr(place) for place in (2, 3, 4, BEFORE_CENTRE))
-# Places in `constants`.
+TILE = tl.constexpr(128)  # points whose scores are kept as one maximum
+ROWS = tl.constexpr(128)  # directions of a program of the filter; directions are padded to a multiple
+MOST_TILES = tl.constexpr(16)  # a row for which more tiles could matter is scored in full
+BLOCK = tl.constexpr(32)  # rows, and tiles at a time, of a program that picks tiles
+# Places in `state`: the largest norm, how many rows are not proved, the reach about the centre, the norm of the centre,
+# the largest squares of a scaled point and of what it lost by rounding; and HEADER further the centre.
+REACH, CENTRE_NORM, SQUARES, HEADER = (tl.constexpr(place) for place in (2, 3, 4, 8))
+# Places in `constants`; the first three are those of `bounds.kernel_factors`.
 ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (tl.constexpr(place) for place in range(7))
 
 
@@ -48,6 +32,20 @@ def scale_of(top):
     exponent = (top.to(tl.int64, bitcast=True) >> 52) & 2047
     exponent = tl.minimum(tl.maximum(exponent, 23), 2023)
     return ((2045 - exponent) << 52).to(tl.float64, bitcast=True)
+
+
+@jit
+def norm(square):
+    """None too small even where squares underflow."""
+    return tl.sqrt(square) + 2.0**-500
+
+
+@jit
+def slack_of(size, largest, error, constants):
+    """By how much the choice of a point of this norm must lead: 2 E_i of `bounds`, summed as the processor does."""
+    rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
+    slack = rounding * size * largest + spread * (size * error + largest * error + error * error)
+    return slack + tl.load(constants + UNDERFLOW)
 
 
 @jit
@@ -76,9 +74,7 @@ def extents(points, state, count, programs, d: tl.constexpr, width: tl.constexpr
 
 @jit
 def frame_points(state, programs, width: tl.constexpr, block: tl.constexpr):
-    """Put the parts together: `state` begins with the largest norm, how many rows are not proved, the reach about the
-    centre, the centre's norm, the largest squares of a rounded point and of what it lost; HEADER further is the centre.
-    """
+    """Join the parts: the largest norm, the centre and the reach about it."""
     axis = tl.arange(0, width)
     parts = state + HEADER + width
     low = tl.full((block, width), float("inf"), dtype=tl.float64)
@@ -95,8 +91,7 @@ def frame_points(state, programs, width: tl.constexpr, block: tl.constexpr):
     # Less than this is rounding: a cloud in one place is not blown up to a cloud of noise.
     noise = tl.maximum(tl.abs(lowest), tl.abs(highest)) * 2.0**-40
     reach = tl.maximum(tl.maximum(highest - centre, centre - lowest), noise)
-    # None too small even where squares underflow.
-    tl.store(state, tl.sqrt(tl.max(square, 0)) + 2.0**-500)
+    tl.store(state, norm(tl.max(square, 0)))
     tl.store(state + 1, 0.0)
     tl.store(state + REACH, tl.max(reach, 0))
     # A sum of absolute values is no less than the norm, and does not underflow.
@@ -122,24 +117,15 @@ def round_points(points, state, rounded, count, padded, d: tl.constexpr, width: 
 
 
 @jit
-def _filter_bound(norm, lost_norm, state, constants, point_scale):
+def _filter_bound(size, lost, state, constants, point_scale):
     """B of `argmax` for directions of these norms, which lost so much: how far a filter score can be off."""
     point = tl.sqrt(tl.load(state + SQUARES))
     point_lost = tl.sqrt(tl.load(state + SQUARES + 1))
     away = tl.load(state + CENTRE_NORM) * point_scale + point
-    bound = norm * point_lost + lost_norm * (point + point_lost)
-    bound += tl.load(constants + ACCUMULATION) * (norm + lost_norm) * (point + point_lost)
-    bound += tl.load(constants + SUMMATION) * norm * away
+    bound = size * point_lost + lost * (point + point_lost)
+    bound += tl.load(constants + ACCUMULATION) * (size + lost) * (point + point_lost)
+    bound += tl.load(constants + SUMMATION) * size * away
     return bound * 1.001 + 1e-30
-
-
-@jit
-def _slack(size, largest, constants):
-    """By how much a choice must lead: 2 E_i of `bounds`, for a point of this norm."""
-    rounding, spread = tl.load(constants + ROUNDING), tl.load(constants + SPREAD)
-    error = tl.load(constants + ERROR)
-    slack = size * (rounding * largest + spread * error)
-    return slack + spread * (largest + error) * error + tl.load(constants + UNDERFLOW)
 
 
 @jit
@@ -169,17 +155,15 @@ def round_directions(
     here = inside[:, None] & (axis < d)[None, :]
     at = (first + row).to(tl.int64)[:, None] * d + axis[None, :]
     asker = tl.load(askers + at, mask=here, other=0.0)
-    slack = _slack(tl.sqrt(tl.sum(asker * asker, 1)) + 2.0**-500, tl.load(state), constants)
+    slack = slack_of(norm(tl.sum(asker * asker, 1)), tl.load(state), tl.load(constants + ERROR), constants)
     y = tl.load(directions + at, mask=here, other=0.0)
     own = scale_of(tl.max(tl.abs(y), 1))
     y *= own[:, None]
     half = y.to(tl.float32).to(tl.float16)
     tl.store(rounded + row.to(tl.int64)[:, None] * width + axis[None, :], half, mask=padding[:, None])
     lost = half.to(tl.float64) - y
-    norm = tl.sqrt(tl.sum(y * y, 1))
-    lost_norm = tl.sqrt(tl.sum(lost * lost, 1))
     point_scale = scale_of(tl.load(state + REACH))
-    bound = _filter_bound(norm, lost_norm, state, constants, point_scale)
+    bound = _filter_bound(tl.sqrt(tl.sum(y * y, 1)), tl.sqrt(tl.sum(lost * lost, 1)), state, constants, point_scale)
     margin = 3 * bound + slack * own * point_scale
     tl.store(rows + row, tl.full((block,), float("-inf"), dtype=tl.float64), mask=padding)
     # A slack beyond fp32 makes every tile a candidate.
@@ -188,47 +172,27 @@ def round_directions(
     tl.store(rows + 3 * room + row, slack, mask=padding)
 
 
-# pyright: reportInvalidTypeForm=false
-
-
-TILE = 128  # points whose scores are kept as one maximum
-ROWS = 128  # directions of a program of the filter; directions are padded to a multiple
-MOST_TILES = 16  # a row for which more tiles could matter is scored in full
-
-
 @jit
-def tile_maxima(
-    directions,
-    points,
-    maxima,
-    best,
-    room,
-    tiles,
-    span,
-    width: tl.constexpr,
-    depth: tl.constexpr,
-    block: tl.constexpr,
-    tile: tl.constexpr,
-):
+def tile_maxima(directions, points, maxima, best, room, tiles, span, width: tl.constexpr, depth: tl.constexpr):
     """The largest filter score of each row in each tile, `maxima[tile, row]`, and in all.
 
-    A program does `span` tiles, and takes `depth` of the `width` axes at once: of directions no wider, it keeps hold.
+    A program does `span` tiles, and takes `depth` of the `width` axes at once; directions no wider stay in registers.
     """
-    row = tl.program_id(0) * block + tl.arange(0, block)
+    row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     axis = tl.arange(0, depth)
     y_at = directions + row.to(tl.int64)[:, None] * width + axis[None, :]
     first = tl.program_id(1) * span
     last = tl.minimum(first + span, tiles)
     out = maxima + first.to(tl.int64) * room + row
-    highest = tl.full((block,), float("-inf"), dtype=tl.float32)
+    highest = tl.full((ROWS,), float("-inf"), dtype=tl.float32)
     y = tl.load(y_at)
     for t in range(first, last):
-        column = (t * tile + tl.arange(0, tile)).to(tl.int64)
+        column = (tl.arange(0, TILE) + t * TILE).to(tl.int64)
         x_at = points + column[None, :] * width + axis[:, None]
         if width == depth:
             scores = tl.dot(y, tl.load(x_at))
         else:
-            scores = tl.zeros((block, tile), dtype=tl.float32)
+            scores = tl.zeros((ROWS, TILE), dtype=tl.float32)
             for k in range(0, width, depth):
                 scores = tl.dot(tl.load(y_at + k), tl.load(x_at + k), scores)
         top = tl.max(scores, 1)
@@ -239,29 +203,29 @@ def tile_maxima(
 
 
 @jit
-def pick_tiles(maxima, rows, picked, room, tiles, block: tl.constexpr, step: tl.constexpr, most: tl.constexpr):
-    """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and the first `most`."""
-    row = tl.program_id(0) * block + tl.arange(0, block)
+def pick_tiles(maxima, rows, picked, room, tiles):
+    """Tiles whose maximum is within the margin of the row's best: `picked[row]` has how many, and the first few."""
+    row = tl.program_id(0) * BLOCK + tl.arange(0, BLOCK)
     floor = (tl.load(rows + row) - tl.load(rows + room + row)).to(tl.float32)
-    out = picked + row.to(tl.int64) * (most + 1)
-    count = tl.zeros((block,), dtype=tl.int32)
-    for first in range(0, tiles, step):
-        t = first + tl.arange(0, step)
+    out = picked + row.to(tl.int64) * (MOST_TILES + 1)
+    count = tl.zeros((BLOCK,), dtype=tl.int32)
+    for first in range(0, tiles, BLOCK):
+        t = first + tl.arange(0, BLOCK)
         there = (t < tiles)[:, None]
         at = maxima + t.to(tl.int64)[:, None] * room + row[None, :]
         hits = (there & (tl.load(at, mask=there, other=float("-inf")) >= floor[None, :])).to(tl.int32)
         place = count[None, :] + tl.cumsum(hits, 0)
-        number = tl.broadcast_to(t[:, None], (step, block))
-        tl.store(out[None, :] + place, number, mask=(hits > 0) & (place <= most))
+        number = tl.broadcast_to(t[:, None], (BLOCK, BLOCK))
+        tl.store(out[None, :] + place, number, mask=(hits > 0) & (place <= MOST_TILES))
         count += tl.sum(hits, 0)
     tl.store(out, count)
 
 
 @jit
-def _near(direction, points, column, count, floor, width: tl.constexpr, tile: tl.constexpr, depth: tl.constexpr):
+def _near(direction, points, column, count, floor, width: tl.constexpr, depth: tl.constexpr):
     """Which points of a tile have a filter score of at least `floor`; direction and points are the rounded ones."""
     axis = tl.arange(0, depth)
-    rough = tl.zeros((tile,), dtype=tl.float32)
+    rough = tl.zeros((TILE,), dtype=tl.float32)
     for k in range(0, width, depth):
         x = tl.load(points + column[:, None] * width + k + axis[None, :]).to(tl.float32)
         rough += tl.sum(x * tl.load(direction + k + axis).to(tl.float32)[None, :], 1)
@@ -269,66 +233,16 @@ def _near(direction, points, column, count, floor, width: tl.constexpr, tile: tl
 
 
 @jit
-def _fine_scores(
-    direction, points, column, near, d: tl.constexpr, width: tl.constexpr, tile: tl.constexpr, depth: tl.constexpr
-):
+def _fine_scores(direction, points, column, near, d: tl.constexpr, width: tl.constexpr, depth: tl.constexpr):
     """Float64 scores of the points of a tile that are near; -inf for the others."""
     axis = tl.arange(0, depth)
-    fine = tl.zeros((tile,), dtype=tl.float64)
+    fine = tl.zeros((TILE,), dtype=tl.float64)
     for k in range(0, width, depth):
         here = k + axis < d
         y = tl.load(direction + k + axis, mask=here, other=0.0)
         x = tl.load(points + column[:, None] * d + k + axis[None, :], mask=near[:, None] & here[None, :], other=0.0)
         fine += tl.sum(x * y[None, :], 1)
     return tl.where(near, fine, float("-inf"))
-
-
-@jit
-def _above(
-    numbers, tiles, direction, points, count, floor, width: tl.constexpr, tile: tl.constexpr, depth: tl.constexpr
-):
-    """The first point above the floor in the tiles of these numbers, and how many there are."""
-    first = tl.full((), 2**62, dtype=tl.int64)
-    seen = tl.full((), 0, dtype=tl.int32)
-    for place in range(0, tiles):
-        column = tl.load(numbers + place).to(tl.int64) * tile + tl.arange(0, tile)
-        near = _near(direction, points, column, count, floor, width, tile, depth)
-        first = tl.minimum(first, tl.min(tl.where(near, column, 2**62), 0))
-        seen += tl.sum(near.to(tl.int32), 0)
-    return first, seen
-
-
-@jit
-def _decide(
-    numbers,
-    tiles,
-    direction,
-    points,
-    rough_direction,
-    rough_points,
-    count,
-    floor,
-    d: tl.constexpr,
-    width: tl.constexpr,
-    tile: tl.constexpr,
-    depth: tl.constexpr,
-):
-    """Of the points above the floor, the first best in float64, and how far it leads."""
-    winner = tl.full((), 2**62, dtype=tl.int64)
-    top = tl.full((), float("-inf"), dtype=tl.float64)
-    second = tl.full((), float("-inf"), dtype=tl.float64)
-    for place in range(0, tiles):
-        column = tl.load(numbers + place).to(tl.int64) * tile + tl.arange(0, tile)
-        near = _near(rough_direction, rough_points, column, count, floor, width, tile, depth)
-        fine = _fine_scores(direction, points, column, near, d, width, tile, depth)
-        here = tl.max(fine, 0)
-        here_at = tl.min(tl.where(near & (fine == here), column, 2**62), 0)
-        rest = tl.max(tl.where(column == here_at, float("-inf"), fine), 0)
-        # Tiles come in order, so that an equal score further on does not replace the first best.
-        second = tl.maximum(tl.maximum(second, rest), tl.minimum(here, top))
-        winner = tl.where(here > top, here_at, winner)
-        top = tl.maximum(top, here)
-    return winner, top - second
 
 
 @jit
@@ -350,8 +264,6 @@ def rescore(
     d: tl.constexpr,
     width: tl.constexpr,
     depth: tl.constexpr,
-    tile: tl.constexpr,
-    most: tl.constexpr,
     moves: tl.constexpr,
 ):
     """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full.
@@ -360,20 +272,36 @@ def rescore(
     """
     place = tl.program_id(0).to(tl.int64)
     row = first + place
-    mine = picked + place * (most + 1)  # how many tiles can win, and their numbers
-    tiles, numbers = tl.load(mine), mine + 1
-    tiles = tl.where(tiles <= most, tiles, 0)
+    mine = picked + place * (MOST_TILES + 1)  # how many tiles can win, and their numbers
+    tiles = tl.load(mine)
+    tiles = tl.where(tiles <= MOST_TILES, tiles, 0)
     floor = (tl.load(rows + place) - tl.load(rows + room + place)).to(tl.float32)
     direction, rough = directions + row * d, rough_directions + place * width
-    winner, seen = _above(numbers, tiles, rough, rough_points, count, floor, width, tile, depth)
+    winner = tl.full((), 2**62, dtype=tl.int64)
+    seen = tl.full((), 0, dtype=tl.int32)
+    for t in range(0, tiles):
+        column = tl.load(mine + 1 + t).to(tl.int64) * TILE + tl.arange(0, TILE)
+        near = _near(rough, rough_points, column, count, floor, width, depth)
+        winner = tl.minimum(winner, tl.min(tl.where(near, column, 2**62), 0))
+        seen += tl.sum(near.to(tl.int32), 0)
     # Everybody below the floor trails by the reach: a point that is alone above it has won.
     gap = tl.where(seen > 0, tl.load(rows + 2 * room + place), float("-inf"))
     gap = tl.where(seen == count, float("inf"), gap)
     if seen > 1:
-        winner, lead = _decide(
-            numbers, tiles, direction, points, rough, rough_points, count, floor, d, width, tile, depth
-        )
-        gap = tl.where(lead > tl.load(rows + 3 * room + place), tl.minimum(gap, lead), float("-inf"))
+        top = tl.full((), float("-inf"), dtype=tl.float64)
+        second = tl.full((), float("-inf"), dtype=tl.float64)
+        for t in range(0, tiles):
+            column = tl.load(mine + 1 + t).to(tl.int64) * TILE + tl.arange(0, TILE)
+            near = _near(rough, rough_points, column, count, floor, width, depth)
+            fine = _fine_scores(direction, points, column, near, d, width, depth)
+            best = tl.max(fine, 0)
+            best_at = tl.min(tl.where(near & (fine == best), column, 2**62), 0)
+            rest = tl.max(tl.where(column == best_at, float("-inf"), fine), 0)
+            # Tiles come in order, so that an equal score further on does not replace the first best.
+            second = tl.maximum(tl.maximum(second, rest), tl.minimum(best, top))
+            winner = tl.where(best > top, best_at, winner)
+            top = tl.maximum(top, best)
+        gap = tl.where(top - second > tl.load(rows + 3 * room + place), tl.minimum(gap, top - second), float("-inf"))
     tl.store(winners + row, winner)
     tl.store(gaps + row, gap)
     if gap == float("-inf"):

@@ -1,60 +1,35 @@
-"""Kernels for many small clouds on a GPU.
+"""Kernels for many small clouds on a GPU: one program a cloud, walked until it settles, nothing n by n stored.
 
-What the kernels of small clouds agree on: what is where in the arrays that they share, and how much is done at once.
-
-`lists`, int32, has four parts of `room` numbers for the tokens of a cloud, and a table: ORDER, the tokens as they are
-scored, the long ones first; ASKED, who still has to choose; CHOSEN, whom each token attends to; TWINS, 1 for a token
-that is not scored because an equal one is; TABLE, in which these are found.
-
-`roughs`, float32, has two parts of `d` axes with `room` numbers each: the points, in ORDER, and where the tokens look,
-in their own order.
-
-A cloud at a layer, and a step ahead: the points in float64, and rounded to float32, the long ones first.
-
-A cloud enters: its tokens are copied, nobody leads yet, and of equal tokens most are left out of the scores.
-
-Who is furthest, in a small cloud on a GPU: first in float32 among the long points, then among all, then in float64.
-
-In float64 scores are made as `small_clouds` makes them, axis after axis and without fused operations: the same choices.
-
-Whom the tokens of a small cloud attend to at a layer, on a GPU: float32 where it can tell, else float64.
-
-Many small clouds at once on a GPU, each walked until it settles: one program a cloud, nothing of size n by n stored.
-
-The arithmetic of `small_clouds` in its order, without fused operations: the same choices and the same bits. What a
-program works with (see `walk_clouds`) is small enough to stay in the cache.
+The arithmetic is that of `hardmax._batch` in its order, without fused operations: the same choices and the same bits.
+Who is furthest is looked for in float32 among the long points, then among all, then in float64.
 
 Equal tokens are not merged but recognised: most are left out by a glance at a table, and of those left in, one that
 comes close to the winner and was equal to it at the start is the winner. The start is what counts: followers become
 equal to their leader in floats, and are not.
+
+A program shares two arrays among its functions. `lists`, int32, has four parts of `room` numbers for the tokens of a
+cloud, and a table: ORDER, the tokens as they are scored, the long ones first; ASKED, who still has to choose; CHOSEN,
+whom each token attends to; TWINS, 1 for a token that is not scored because an equal one is; TABLE, in which these are
+found. `roughs`, float32, has two parts of `d` axes with `room` numbers each: the points, in ORDER, and where the tokens
+look, in their own order.
 """
 
-from __future__ import annotations
+from hardmax import _batch
+from hardmax._gpu.argmax_kernels import jit, norm, scale_of, slack_of, tl
 
-from hardmax import _batch as small_clouds
-from hardmax._gpu.argmax_kernels import jit, scale_of, tl
+# pyright: reportInvalidTypeForm=false
 
 # Parts of `lists`, in units of `room`.
 ORDER, ASKED, CHOSEN, TWINS, TABLE = (tl.constexpr(part) for part in range(5))
 
-# Places in `factors`: those of `bounds.kernel_factors`, then those that `gpu_batch` adds.
-ROUNDING, SPREAD, TINY, STEP, SMALLEST, LARGEST = (tl.constexpr(place) for place in range(6))
-KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(6, 10))
+# Places in `factors`: behind the three of `slack_of` the others of `bounds.kernel_factors`, then those of `batch`.
+STEP, SMALLEST, LARGEST, KEEP, FILTER, REACH, LONG = (tl.constexpr(place) for place in range(3, 10))
 
 # A program is one warp; it asks as many tokens at once, and has room for a multiple of them.
 WARP = 32
 ROWS = tl.constexpr(WARP)
-# What else it has in hand at a time: tokens, coordinates, and contests, of which more would take registers from all.
+# What else it does at a time: tokens, coordinates, and columns of scores, of which more would take registers from all.
 TOKENS, FLAT, COLUMNS = tl.constexpr(64), tl.constexpr(256), tl.constexpr(4)
-
-
-# pyright: reportInvalidTypeForm=false
-
-
-@jit
-def norm(square):
-    """None too small even where squares underflow; as the processor counts it, like all that is in float64 here."""
-    return tl.sqrt(square) + 2.0**-500
 
 
 @jit
@@ -135,29 +110,22 @@ def find_directions(
         tl.store(roughs + (d + axis) * room + row, (direction * scale).to(tl.float32))
 
 
-# pyright: reportInvalidTypeForm=false
-
-
 @jit
-def enter(tokens, ahead, count, d: tl.constexpr):
-    """Copy a cloud, with 0.0 for -0.0; its largest coordinate."""
+def enter(tokens, ahead, leader_since, lists, count, room: tl.constexpr, d: tl.constexpr):
+    """Copy a cloud, with 0.0 for -0.0: nobody leads yet, all are asked, and all are scored. Its largest coordinate."""
+    for first in range(0, count, TOKENS):
+        token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
+        tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
+        tl.store(lists + ASKED * room + token, token)
+        tl.store(lists + TWINS * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
     reach = tl.zeros((FLAT,), dtype=tl.float64)
     for first in range(0, count * d, FLAT):
         at = tl.minimum(first + tl.arange(0, FLAT), count * d - 1)
         x = tl.load(tokens + at) + 0.0
         tl.store(ahead + at, x)
         reach = tl.maximum(reach, tl.abs(x))
+    tl.debug_barrier()
     return tl.max(reach, 0)
-
-
-@jit
-def begin(leader_since, lists, count, room: tl.constexpr):
-    """Nobody leads yet, everybody is asked, and everybody is scored."""
-    for first in range(0, count, TOKENS):
-        token = tl.minimum(first + tl.arange(0, TOKENS), count - 1)
-        tl.store(leader_since + token, tl.full((TOKENS,), -1, dtype=tl.int64))
-        tl.store(lists + ASKED * room + token, token)
-        tl.store(lists + TWINS * room + token, tl.zeros((TOKENS,), dtype=tl.int32))
 
 
 @jit
@@ -202,19 +170,6 @@ def find_twins(tokens, lists, count, room: tl.constexpr, slots: tl.constexpr, d:
     return kept
 
 
-# pyright: reportInvalidTypeForm=false
-
-
-@jit
-def _rough_scores(points, directions, column, row, room: tl.constexpr, d: tl.constexpr):
-    scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float32)
-    for k in range(d):
-        x = tl.load(points + k * room + column)[:, None]
-        y = tl.load(directions + k * room + row)[None, :]
-        scores = tl.fma(tl.broadcast_to(x, scores.shape), tl.broadcast_to(y, scores.shape), scores)
-    return scores
-
-
 @jit
 def _fine_scores(points, directions, column, row, d: tl.constexpr):
     scores = tl.zeros((column.shape[0], row.shape[0]), dtype=tl.float64)
@@ -224,48 +179,30 @@ def _fine_scores(points, directions, column, row, d: tl.constexpr):
 
 
 @jit
-def _compete(scores, column, count, best, second, at):
-    """Let some more points compete, each for its own place side by side."""
-    scores = tl.where((column < count)[:, None], scores, float("-inf"))
-    second = tl.maximum(second, tl.minimum(best, scores))
-    at = tl.where(scores > best, column[:, None], at)
-    return tl.maximum(best, scores), second, at
-
-
-@jit
-def _joined(best, second, at):
-    """The best of contests held side by side, the first point that has it, and the best of the others."""
+def _best_two(points, directions, row, count, rounded: tl.constexpr, room: tl.constexpr, d: tl.constexpr):
+    """The best score of each row among the first `count` points, the first that has it, and the best of the others."""
+    best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float32 if rounded else tl.float64)
+    second = best
+    at = tl.zeros(best.shape, dtype=tl.int32)
+    for first in range(0, count, COLUMNS):
+        column = first + tl.arange(0, COLUMNS)
+        if rounded:
+            scores = tl.zeros(best.shape, dtype=tl.float32)
+            for k in range(d):
+                x = tl.load(points + k * room + column)[:, None]
+                y = tl.load(directions + k * room + row)[None, :]
+                scores = tl.fma(tl.broadcast_to(x, best.shape), tl.broadcast_to(y, best.shape), scores)
+        else:
+            scores = _fine_scores(points, directions, tl.minimum(column, count - 1), row, d)
+        scores = tl.where((column < count)[:, None], scores, float("-inf"))
+        second = tl.maximum(second, tl.minimum(best, scores))
+        at = tl.where(scores > best, column[:, None], at)
+        best = tl.maximum(best, scores)
+    # Every COLUMNS-th point was compared with its like; no point is in two columns, so that the winner names its own.
     top = tl.max(best, 0)
     winner = tl.min(tl.where(best == top[None, :], at, 2**30), 0)
-    # No point is in two contests, so that the winner names its own.
     own = (best == top[None, :]) & (at == winner[None, :])
     return top, winner, tl.max(tl.where(own, second, best), 0)
-
-
-@jit
-def _rough_contest(points, directions, row, count, room: tl.constexpr, d: tl.constexpr):
-    """The best score of each row among the first `count` rounded points, who has it, and the best of the others."""
-    best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float32)
-    second = best
-    at = tl.zeros(best.shape, dtype=tl.int32)
-    for first in range(0, count, COLUMNS):
-        column = first + tl.arange(0, COLUMNS)
-        scores = _rough_scores(points, directions, column, row, room, d)
-        best, second, at = _compete(scores, column, count, best, second, at)
-    return _joined(best, second, at)
-
-
-@jit
-def _fine_contest(points, directions, row, count, d: tl.constexpr):
-    """The same in float64."""
-    best = tl.full((COLUMNS, row.shape[0]), float("-inf"), dtype=tl.float64)
-    second = best
-    at = tl.zeros(best.shape, dtype=tl.int32)
-    for first in range(0, count, COLUMNS):
-        column = first + tl.arange(0, COLUMNS)
-        scores = _fine_scores(points, directions, tl.minimum(column, count - 1), row, d)
-        best, second, at = _compete(scores, column, count, best, second, at)
-    return _joined(best, second, at)
 
 
 @jit
@@ -290,54 +227,14 @@ def _any(rows):
 
 
 @jit
-def by_filter(roughs, order, row, margin, others, long_count, kept, room: tl.constexpr, d: tl.constexpr):
-    """The point that each row attends to, if float32 can tell; whether it can not, for some.
-
-    `roughs` are the `kept` rounded points, `long_count` long ones first, in this `order`, and the rows' directions.
-    A rounded score that leads by more than `margin` has won; the points that are not long score at most `others`.
-    """
-    top, place, rest = _rough_contest(roughs, roughs + d * room, row, long_count, room, d)
-    unclear = top.to(tl.float64) - tl.maximum(rest.to(tl.float64), others) <= margin
-    if _any(unclear):
-        top, place, rest = _rough_contest(roughs, roughs + d * room, row, kept, room, d)
-        unclear = top.to(tl.float64) - rest.to(tl.float64) <= margin
-    return tl.load(order + place), _any(unclear)
-
-
-@jit
-def by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
+def _by_float64(tokens, points, directions, row, slack, count, d: tl.constexpr):
     """The point that each row attends to, and whether that is proved for all."""
-    best, winner, second = _fine_contest(points, directions, row, count, d)
+    best, winner, second = _best_two(points, directions, row, count, False, 0, d)
     floor = best - slack
     unclear = second >= floor
     if _any(unclear):
         unclear = _rivals(tokens, points, directions, row, winner, floor, count, d) > 0
     return winner, _any(unclear) == 0
-
-
-# pyright: reportInvalidTypeForm=false
-
-
-@jit
-def _slack(size, longest, error, factors):
-    """By how much a choice must lead: 2 E_i of `bounds`, counted in the order in which the processor does."""
-    rounding, spread, tiny = tl.load(factors + ROUNDING), tl.load(factors + SPREAD), tl.load(factors + TINY)
-    return rounding * size * longest + spread * (size * error + longest * error + error * error) + tiny
-
-
-@jit
-def _filter_bounds(size, slack, longest, short_square, scale, factors):
-    """By how much a rounded score must lead, and what the short points score at most: see `gpu_batch`."""
-    margin = (slack + tl.load(factors + FILTER) * size * longest) * scale * scale + 1e-30
-    return margin, tl.load(factors + REACH) * size * norm(short_square) * scale * scale
-
-
-@jit
-def _note(tokens, lists, leader_since, row, winner, layer, room: tl.constexpr, d: tl.constexpr):
-    """Write down what these tokens have chosen; whoever chose itself, or its equal, leads from this layer on."""
-    tl.store(lists + CHOSEN * room + row, winner)
-    since = tl.zeros(row.shape, dtype=tl.int64) + layer
-    tl.store(leader_since + row, since, mask=were_equal(tokens, row, winner, d))
 
 
 @jit
@@ -377,18 +274,28 @@ def ask(
         find_directions(points, directions, roughs, row, metric, scale, has_metric, room, d)
         tl.debug_barrier()
         size = norm(squares(points, row, d))
-        slack = _slack(size, longest, error, factors)
-        margin, others = _filter_bounds(size, slack, longest, short_square, scale, factors)
+        slack = slack_of(size, longest, error, factors)
+        # By how much a rounded score must lead, and what the short points score at most: see `batch`.
+        margin = (slack + tl.load(factors + FILTER) * size * longest) * scale * scale + 1e-30
+        others = tl.load(factors + REACH) * size * norm(short_square) * scale * scale
         others = tl.where(long_count < scored, others, float("-inf"))
-        winner, unclear = by_filter(roughs, lists, row, margin, others, long_count, scored, room, d)
+        top, place, rest = _best_two(roughs, roughs + d * room, row, long_count, True, room, d)
+        close = top.to(tl.float64) - tl.maximum(rest.to(tl.float64), others) <= margin
+        if _any(close):
+            top, place, rest = _best_two(roughs, roughs + d * room, row, scored, True, room, d)
+            close = top.to(tl.float64) - rest.to(tl.float64) <= margin
+        winner, unclear = tl.load(lists + ORDER * room + place), _any(close)
         if unclear & (kept < 0):
             kept = find_twins(tokens, lists, count, room, slots, d)
             scored = kept
             long_count, short_square = arrange(points, roughs, lists, count, kept, limit, scale, room, d)
         else:
             if unclear:
-                winner, proved = by_float64(tokens, points, directions, row, slack, count, d)
-            _note(tokens, lists, leader_since, row, winner, layer, room, d)
+                winner, proved = _by_float64(tokens, points, directions, row, slack, count, d)
+            tl.store(lists + CHOSEN * room + row, winner)
+            # Whoever chose itself, or its equal, leads from this layer on.
+            since = tl.zeros(row.shape, dtype=tl.int64) + layer
+            tl.store(leader_since + row, since, mask=were_equal(tokens, row, winner, d))
             first += ROWS
     tl.debug_barrier()
     return proved, kept
@@ -410,70 +317,7 @@ def leave(lists, leader_since, asked, room: tl.constexpr):
     return left
 
 
-# pyright: reportInvalidTypeForm=false
-
-
-UNDECIDED, WALKED = tl.constexpr(small_clouds.UNDECIDED), tl.constexpr(small_clouds.WALKED)
-
-
-@jit
-def _share_kept(powers, factors, asked, layer, layers):
-    """The share of its way that a token keeps: in one layer, or where the cloud has settled, in all that are left."""
-    share = tl.load(factors + KEEP)
-    if asked == 0:
-        share = tl.load(powers + layers - layer)
-    return share
-
-
-@jit
-def _walk(
-    tokens,
-    points,
-    ahead,
-    directions,
-    roughs,
-    lists,
-    leader_since,
-    metric,
-    powers,
-    factors,
-    count,
-    layers,
-    has_metric: tl.constexpr,
-    room: tl.constexpr,
-    slots: tl.constexpr,
-    d: tl.constexpr,
-):
-    """Walk one cloud. Give back (settled at, or WALKED, or UNDECIDED; the running error)."""
-    reach = enter(tokens, ahead, count, d)
-    begin(leader_since, lists, count, room)
-    tl.debug_barrier()
-    scale = scale_of(reach)
-    error = tl.full((), 0.0, dtype=tl.float64)
-    layer, asked, kept = 0, count, -1
-    going = (reach >= tl.load(factors + SMALLEST)) & (reach <= tl.load(factors + LARGEST))
-    state = tl.where(going, tl.full((), WALKED, dtype=tl.int64), UNDECIDED)
-    while going:
-        arrive(ahead, points, count, d)
-        square = largest_square(points, count, d)
-        going, kept = ask(
-            tokens, points, directions, roughs, lists, leader_since, metric, factors, asked, count, kept, square, error,
-            scale, layer, has_metric, room, slots, d,
-        )  # fmt: skip
-        state = tl.where(going, state, UNDECIDED)
-        if going:
-            asked = leave(lists, leader_since, asked, room)
-            state = tl.where(asked == 0, layer, state)
-            share = _share_kept(powers, factors, asked, layer, layers)
-            going = (asked > 0) & (layer < layers)
-            if going | (asked == 0):
-                if share != 1.0:
-                    step_ahead(points, ahead, lists + CHOSEN * room, count, share, d)
-                # Also where the share is 1 by rounding: the true tokens have moved.
-                error += tl.load(factors + STEP) * norm(square)
-            layer += 1
-    arrive(ahead, points, count, d)
-    return state, error
+UNDECIDED, WALKED = tl.constexpr(_batch.UNDECIDED), tl.constexpr(_batch.WALKED)
 
 
 @jit
@@ -501,34 +345,47 @@ def walk_clouds(
     """Walk all clouds to layer `layers`: `points` are the tokens there, `settled` the layer, WALKED or UNDECIDED.
 
     For the cloud it is at, of at most `room` tokens, a program has: `fines`, float64, where tokens are a layer ahead,
-    and their directions; `roughs` and `lists` as in `layout`. `queue` says which cloud is next: clouds settle sooner
-    or later, and nobody has to wait for a slow one.
+    and their directions; `roughs` and `lists`. `queue` holds the number of the next cloud: clouds settle sooner or
+    later, and no program waits for a slow one.
     """
     program = tl.program_id(0).to(tl.int64)
     ahead = fines + program * 2 * room * d
+    rough = roughs + program * 2 * room * d
+    mine = lists + program * (TABLE * room + slots)
     cloud = tl.atomic_add(queue, 1)
     while cloud < clouds:
         start = tl.load(offsets + cloud)
         count = (tl.load(offsets + cloud + 1) - start).to(tl.int32)
-        here = points + start * d
-        state, error = _walk(
-            tokens + start * d,
-            here,
-            ahead,
-            ahead + room * d if has_metric else here,
-            roughs + program * 2 * room * d,
-            lists + program * (TABLE * room + slots),
-            leader_since + start,
-            metric,
-            powers,
-            factors,
-            count,
-            layers,
-            has_metric,
-            room,
-            slots,
-            d,
-        )
+        given, here, since = tokens + start * d, points + start * d, leader_since + start
+        directions = ahead + room * d if has_metric else here
+        reach = enter(given, ahead, since, mine, count, room, d)
+        scale = scale_of(reach)
+        error = tl.full((), 0.0, dtype=tl.float64)
+        layer, asked, kept = 0, count, -1
+        going = (reach >= tl.load(factors + SMALLEST)) & (reach <= tl.load(factors + LARGEST))
+        state = tl.where(going, tl.full((), WALKED, dtype=tl.int64), UNDECIDED)
+        while going:
+            arrive(ahead, here, count, d)
+            square = largest_square(here, count, d)
+            going, kept = ask(
+                given, here, directions, rough, mine, since, metric, factors, asked, count, kept, square, error,
+                scale, layer, has_metric, room, slots, d,
+            )  # fmt: skip
+            state = tl.where(going, state, UNDECIDED)
+            if going:
+                asked = leave(mine, since, asked, room)
+                state = tl.where(asked == 0, layer, state)
+                share = tl.load(factors + KEEP)
+                if asked == 0:  # for ever: all layers that are left at once
+                    share = tl.load(powers + layers - layer)
+                going = (asked > 0) & (layer < layers)
+                if going | (asked == 0):
+                    if share != 1.0:
+                        step_ahead(here, ahead, mine + CHOSEN * room, count, share, d)
+                    # Also where the share is 1 by rounding: the true tokens have moved.
+                    error += tl.load(factors + STEP) * norm(square)
+                layer += 1
+        arrive(ahead, here, count, d)
         tl.store(settled + cloud, state)
         tl.store(errors + cloud, error)
         cloud = tl.atomic_add(queue, 1)

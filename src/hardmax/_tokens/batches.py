@@ -21,14 +21,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from enum import Enum, auto
 from fractions import Fraction
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias, overload
 
 import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import objects_in, plain, to_fractions
-from hardmax._tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack, to_numpy
+from hardmax._tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, to_numpy
 from hardmax._validation import InputError, normalize_index, refuse_unreadable, shorten
 
 # Below this size float64 holds every whole number, and what it rounds does not come out below it.
@@ -312,7 +312,7 @@ class Cloud:
 
 @dataclass(frozen=True, eq=False)
 class Packed(Sequence[Cloud]):
-    """Clouds in one table: cloud b is `tokens[offsets[b]:offsets[b + 1]]`, made when asked for.
+    """Clouds in one table, or in one tensor on a GPU: cloud b is `tokens[offsets[b]:offsets[b + 1]]`.
 
     The table is a copy: a run answers from it when the caller's array may long be another.
     """
@@ -391,16 +391,21 @@ def kind_of(tokens: Any) -> TensorKind | None:
 
 def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None) -> Any:
     """Tables, one for each cloud, arrays or tensors, in the form in which the tokens came; counted, if they came so."""
+    return restore_table(form, concatenate(clouds), np.cumsum([0, *map(len, clouds)]), multiplicities)
+
+
+def restore_table(form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None) -> Any:
+    """A table of all tokens, an array or a tensor, in the form in which they came."""
+    table = form.given_back(table)
     match form.layout:
         case Layout.CLOUD:
-            return form.given_back(clouds[0])
+            return table
         case Layout.LIST:
-            return [form.given_back(cloud) for cloud in clouds]
+            return [table[start:end] for start, end in pairwise(offsets.tolist())]
         case Layout.STACK:
-            return form.given_back(stack(clouds))
+            return table.reshape(len(offsets) - 1, -1, table.shape[1])
         case Layout.RAGGED:
-            table = form.given_back(concatenate(clouds))
-            return Ragged(table, np.cumsum([0, *map(len, clouds)]), multiplicities)
+            return Ragged(table, offsets, multiplicities)
 
 
 def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:

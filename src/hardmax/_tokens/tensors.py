@@ -79,15 +79,6 @@ def is_plain_table(given: Any) -> bool:
     return is_tensor(given) and given.ndim == 2 and to_float64(given, given.device) is not None
 
 
-def stack(tables: Sequence[Any]) -> Any:
-    """Arrays or tensors on top of one another."""
-    if not is_tensor(tables[0]):
-        return np.stack(tables)
-    import torch
-
-    return torch.stack(list(tables))
-
-
 def concatenate(tables: Sequence[Any]) -> Any:
     """Arrays or tensors one behind the other."""
     if not is_tensor(tables[0]):

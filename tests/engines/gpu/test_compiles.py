@@ -1,4 +1,4 @@
-"""Every kernel as the engines launch it, compiled for an H200 down to machine code. No GPU is needed for that."""
+"""Every kernel as the engine launches it, compiled for an H200 down to machine code. No GPU is needed for that."""
 
 # pyright: reportMissingImports=false
 import json
@@ -9,12 +9,13 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
-import hardmax.engines
+import hardmax as hm
 
 torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
@@ -22,51 +23,34 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 CAPABILITY, SHARED_MEMORY = 90, 227 * 1024  # of an H200, for a program
 
 
-class NoDevice:
-    """What triton asks of a device before it launches anything."""
-
-    def get_current_target(self) -> Any:
-        from triton.backends.compiler import GPUTarget
-
-        return GPUTarget("cuda", CAPABILITY, 32)
-
-    def get_current_device(self) -> int:
-        return 0
-
-    def get_current_stream(self, device: int) -> int:
-        return 0
-
-
 def compile_all(folder: Path) -> None:
-    """Let the engines launch their kernels; each is compiled, told about in a file, and not run."""
+    """Let the engine launch its kernels; each is compiled, described in a file, and not run."""
+    from triton.backends.compiler import GPUTarget
     from triton.runtime.driver import driver
     from triton.runtime.jit import JITFunction
 
-    device: Any = NoDevice()
+    from hardmax._batch import Then
+    from hardmax._float.solver import Undecided
+    from hardmax._gpu.batch import walk_batch_gpu
+    from hardmax._gpu.solver import move_once
+
+    device: Any = SimpleNamespace(get_current_device=lambda: 0, get_current_stream=lambda device: 0)
+    device.get_current_target = lambda: GPUTarget("cuda", CAPABILITY, 32)
     driver.set_active(device)
     launch: Any = JITFunction.run
 
     def compile_only(self, *args, grid, warmup, **options):
         made = launch(self, *args, grid=grid, warmup=True, **options)
-        told = {"kernel": self.__name__, "ptx": made.asm["ptx"], "bytes": len(made.asm["cubin"])}
+        described = {"kernel": self.__name__, "ptx": made.asm["ptx"], "shared": made.metadata.shared}
         number = len(list(folder.glob("*.json")))
-        (folder / f"{number}.json").write_text(json.dumps(told | {"shared": made.metadata.shared}))
+        (folder / f"{number}.json").write_text(json.dumps(described | {"bytes": len(made.asm["cubin"])}))
 
     JITFunction.run = compile_only
-    launch_all()
-
-
-def launch_all() -> None:
-    from hardmax import Dynamics
-    from hardmax._float.solver import Undecided
-    from hardmax._gpu.batch import walk_batch_gpu
-    from hardmax._gpu.solver import move_once
-
     for d in (16, 200):  # a dot product at once, and in steps
         with suppress(Undecided, IndexError):  # nothing is run, so that anything may come back
-            move_once(torch.zeros((1000, d), dtype=torch.float64), Dynamics("1/2"))
-    tilted = Dynamics("1/2", metric=[[2, 1], [1, 2]])
-    walk_batch_gpu(torch.zeros((132, 2), dtype=torch.float64), np.array([0, 100, 132]), tilted, 8)
+            move_once(torch.zeros((1000, d), dtype=torch.float64), hm.Dynamics("1/2"))
+    tilted = hm.Dynamics("1/2", metric=[[2, 1], [1, 2]])
+    walk_batch_gpu(np.zeros((132, 2)), np.array([0, 100, 132]), tilted, 8, "cpu", Then.GO_ON)
 
 
 @pytest.fixture(scope="module")
@@ -82,26 +66,19 @@ def compiled(tmp_path_factory) -> list[dict[str, Any]]:
     return [json.loads(file.read_text()) for file in folder.glob("*.json")]
 
 
-def test_every_kernel_that_an_engine_launches_becomes_machine_code_without_a_warning(compiled):
-    sources = "".join(file.read_text() for file in Path(hardmax.engines.__path__[0]).glob("gpu/*.py"))
-    launched = set(re.findall(r"\b(?:kernels|gpu_\w+)\.(\w+)\[", sources))
+def test_every_kernel_becomes_machine_code_without_a_warning_and_fits_into_shared_memory(compiled):
+    sources = "".join(file.read_text() for file in (Path(hm.__file__).parent / "_gpu").glob("*.py"))
+    launched = set(re.findall(r"\bkernels\.(\w+)\[", sources))
     assert len(launched) > 5
     assert {made["kernel"] for made in compiled} == launched
     assert all(made["bytes"] > 0 and f".target sm_{CAPABILITY}" in made["ptx"] for made in compiled)
-
-
-def test_every_kernel_fits_into_shared_memory(compiled):
     assert max(made["shared"] for made in compiled) <= SHARED_MEMORY
 
 
-def test_the_filter_multiplies_on_tensor_cores(compiled):
+def test_the_filter_uses_tensor_cores_and_small_clouds_no_fused_operations_in_float64(compiled):
     of_filter = [made["ptx"] for made in compiled if made["kernel"] == "tile_maxima"]
-    assert len(of_filter) == 2
-    assert all(re.search(r"wgmma\.mma_async\.\S+\.f32\.f16\.f16", ptx) for ptx in of_filter)
-
-
-def test_small_clouds_are_walked_without_fused_operations_in_float64(compiled):
-    (ptx,) = (made["ptx"] for made in compiled if made["kernel"] == "walk_clouds")
+    assert [bool(re.search(r"wgmma\.mma_async\.\S+\.f32\.f16\.f16", ptx)) for ptx in of_filter] == [True, True]
+    ptx = next(made["ptx"] for made in compiled if made["kernel"] == "walk_clouds")
     # Operations that do not say how they round may still be fused on the way to machine code.
     assert set(re.findall(r"\b(?:mul|add|sub|fma)\.\S*f64", ptx)) == {"mul.rn.f64", "add.rn.f64", "sub.rn.f64"}
 

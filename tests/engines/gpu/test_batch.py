@@ -4,7 +4,6 @@
 # ruff: noqa: E402
 import numpy as np
 import pytest
-from effort import some
 
 torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -14,21 +13,17 @@ import triton.language as tl
 import hardmax as hm
 from hardmax._batch import UNDECIDED, WALKED, BatchOutcome, Then, walk_batch
 from hardmax._gpu import batch as gpu_batch
-from hardmax._gpu.batch import suits, walk_batch_gpu
+from hardmax._gpu.batch import walk_batch_gpu
 from hardmax._gpu.batch_kernels import _rivals
 
 HALF = hm.Dynamics("1/2")
 TILTED = hm.Dynamics("1/3", metric=[[2, 1, 0], [1, 2, 0], [0, 0, "1/10"]])
 
 
-def walk(clouds, dynamics, layers, **options) -> BatchOutcome:
+def assert_same_as_cpu(clouds, dynamics, layers, then=Then.GO_ON) -> BatchOutcome:
     tokens, offsets = np.concatenate(clouds), np.cumsum([0, *map(len, clouds)])
-    return walk_batch_gpu(torch.from_numpy(tokens).to(DEVICE), offsets, dynamics, layers, **options).to_numpy()
-
-
-def assert_same_as_cpu(clouds, dynamics, layers, **options) -> BatchOutcome:
-    tokens, offsets = np.concatenate(clouds), np.cumsum([0, *map(len, clouds)])
-    truth, ours = walk_batch(tokens, offsets, dynamics, layers, **options), walk(clouds, dynamics, layers, **options)
+    truth = walk_batch(tokens, offsets, dynamics, layers, then=then)
+    ours = walk_batch_gpu(tokens, offsets, dynamics, layers, DEVICE, then)
     assert ours.settled.tolist() == truth.settled.tolist()
     decided = truth.settled != UNDECIDED
     rows = np.repeat(decided, np.diff(offsets))
@@ -38,8 +33,7 @@ def assert_same_as_cpu(clouds, dynamics, layers, **options) -> BatchOutcome:
     return ours
 
 
-@pytest.mark.parametrize("d", [1, 2, 5])
-@pytest.mark.parametrize("layers", some([8, 0, 1]))
+@pytest.mark.parametrize(("d", "layers"), [(1, 8), (2, 0), (2, 40), (5, 1)])
 def test_clouds_of_all_sizes_are_walked_to_the_same_bits(d, layers):
     rng = np.random.default_rng(d)
     clouds = [rng.standard_normal((n, d)) * 10.0 ** rng.integers(-20, 20) for n in (1, 2, 31, 33, 70)]
@@ -50,7 +44,7 @@ def test_clouds_of_all_sizes_are_walked_to_the_same_bits(d, layers):
 def test_metrics_and_what_tokens_do_once_they_have_settled(then):
     rng = np.random.default_rng(0)
     clouds = [rng.standard_normal((n, 3)) + shift for n, shift in ((1, 0), (9, 0), (25, 0), (12, 3))]
-    settled = assert_same_as_cpu(clouds, TILTED, 30, then=then).settled
+    settled = assert_same_as_cpu(clouds, TILTED, 30, then).settled
     assert settled.max() > 0
     assert assert_same_as_cpu(clouds, TILTED, int(settled.max()) - 1).settled.min() == WALKED
 
@@ -69,7 +63,8 @@ def test_repeated_tokens_are_the_token_they_repeat():
 @pytest.mark.parametrize("cloud", [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]], [[1e-200, 1], [0, 1e200]]])
 def test_what_floats_cannot_prove_is_undecided(cloud):
     one = np.array([[1.0, 2.0]])
-    assert assert_same_as_cpu([one, np.array(cloud, dtype=float), one], HALF, 5).settled.tolist() == [0, UNDECIDED, 0]
+    ours = assert_same_as_cpu([one, np.array(cloud, dtype=float), one], HALF, 5)
+    assert (ours.settled.tolist(), ours.undecided.tolist()) == ([0, UNDECIDED, 0], [1])
 
 
 def test_leads_beyond_float32_and_beyond_the_long_tokens_are_seen():
@@ -99,18 +94,3 @@ def test_more_clouds_than_programs(monkeypatch):
     monkeypatch.setattr(gpu_batch, "_PROGRAMS", 2)
     rng = np.random.default_rng(3)
     assert_same_as_cpu([rng.standard_normal((n, 2)) for n in (3, 20, 1, 7, 12)], HALF, 4)
-
-
-def test_undecided_clouds_are_named():
-    tokens = torch.tensor([[0.0], [1.0], [0.0]], dtype=torch.float64, device=DEVICE)
-    assert walk_batch_gpu(tokens, torch.tensor([0, 1, 2, 3]), HALF, 1).undecided.tolist() == [0, 2]
-
-
-def test_clouds_too_large_for_a_program_are_turned_away():
-    tokens = torch.zeros((1200, 2), dtype=torch.float64, device=DEVICE)
-    assert not suits(torch.tensor([0, 1200]), 2)
-    assert suits(np.array([0, 600, 1200]), 2)
-    with pytest.raises(hm.InputError, match=r"1,200 to a cloud"):
-        walk_batch_gpu(tokens, np.array([0, 1200]), HALF, 1)
-    with pytest.raises(hm.InputError, match="float64"):
-        walk_batch_gpu(tokens.float(), np.array([0, 600, 1200]), HALF, 1)

@@ -1,0 +1,130 @@
+"""The search on a GPU against `score_all`: on a GPU where there is one, else its kernels interpreted on the CPU."""
+
+# pyright: reportMissingImports=false, reportIndexIssue=false
+# ruff: noqa: E402
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
+
+import hardmax as hm
+from hardmax._float.argmax import score_all
+from hardmax._float.bounds import UNDERFLOW, SlackFactors
+from hardmax._float.solver import Undecided
+from hardmax._gpu import argmax, argmax_kernels
+from hardmax._gpu.argmax import find_furthest
+from hardmax._gpu.solver import move_once
+
+TILTED = [[2, 1, 0], [1, 2, 0], [0, 0, 1]]
+
+
+def there(table):
+    return torch.tensor(np.asarray(table, dtype=float), device=DEVICE)
+
+
+def gauss(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def assert_same(directions, points, share):
+    """Rows that lead by this share of |y| R have the winners of `score_all`; one that does not leaves all undecided."""
+    size = np.linalg.norm(directions, axis=1) * np.linalg.norm(points, axis=1).max()
+    truth = score_all(directions, points, share * size + UNDERFLOW)
+    on_device, asked = there(points), there(directions)
+    factors = SlackFactors(share, 0.0)
+    if len(truth.contested):
+        with pytest.raises(Undecided):
+            find_furthest(on_device, factors, askers=asked)
+    clear = np.setdiff1d(np.arange(len(directions)), truth.contested)
+    if len(clear):
+        found = find_furthest(on_device, factors, askers=asked[clear])
+        assert found.winners.tolist() == truth.winners[clear].tolist()
+        # Gaps are differences of scores that either side may have rounded.
+        assert 0 < float(found.gaps.min()) <= truth.gap + 1e-13 * size.max()
+        assert found.largest == pytest.approx(np.linalg.norm(points, axis=1).max(), rel=1e-12, abs=1e-140)
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), st.integers(1, 5), st.integers(1, 150), st.integers(1, 4), st.sampled_from([0.0, 0.05]))
+def test_ties_of_whole_numbers_are_those_of_the_reference(seed, d, n, rows, share):
+    rng = np.random.default_rng(seed)
+    points, directions = rng.integers(-3, 4, (n, d)), rng.integers(-2, 3, (rows, d))
+    assert_same(directions.astype(float), points.astype(float), share)
+
+
+def hard_cases() -> Iterator[tuple[np.ndarray, np.ndarray, float]]:
+    """Directions, points, and the share of |y| R by which a winner must lead."""
+    for n, d in ((1, 1), (1, 3), (2, 1), (127, 2), (128, 16), (129, 17), (700, 40), (150, 150)):
+        points = gauss(n + d, n, d)
+        yield points[:: max(1, n // 20)], points, 1e-13
+    for scales in np.array([(1, 1, 1), (1, 1e-4, 1e-8), (1e-30, 1, 1e30), (1e-90, 1e-92, 1e-91)]):
+        for shift in (0, 1e3):
+            points = (gauss(0, 140, 3) + shift) * scales
+            yield points[:9] / scales**2 * scales.min(), points, 1e-14
+    points = np.repeat(gauss(1, 70, 4), [3] * 30 + [1] * 40, axis=0)
+    yield np.concatenate([points[::9], np.zeros((2, 4)), points[::9]]), points, 1e-13
+    # A lead far below half precision.
+    points = np.ones((400, 3)) + np.random.default_rng(2).integers(0, 1000, (400, 3)) * 2.0**-40
+    points[317, 0] = 1 + 1001 * 2.0**-40
+    yield np.array([[1.0, 0, 0]]), points, 0.0
+    # Many tiles near the best: scored in full.
+    angles = np.linspace(0, 2 * np.pi, 2600, endpoint=False)
+    points = np.stack([np.cos(angles), np.sin(angles), np.ones(2600)], axis=1)
+    yield np.array([[0, 0, 1.0], [1e-9, 1e-12, 1], [1, 2, 0]]), points, 1e-16
+    # Directions and points of every size: a filter trusted too far would drop winners.
+    sizes = 2.0 ** np.random.default_rng(4).integers(-30, 1, (2, 128, 24))
+    yield gauss(5, 128, 24) * sizes[0], gauss(6, 128, 24) * sizes[1], 0.0
+
+
+@pytest.mark.parametrize(("directions", "points", "share"), list(hard_cases()))
+def test_hard_clouds_have_the_winners_of_the_reference(directions, points, share):
+    assert_same(directions, points, share)
+
+
+def test_rows_in_several_chunks(monkeypatch):
+    monkeypatch.setattr(argmax, "_MAXIMA", 1)
+    monkeypatch.setattr(argmax, "_SCORES", 1)
+    points = gauss(3, 140, 2)
+    assert_same(points.round(1), points.round(1), 1e-12)
+    assert_same(points, points, 1e-13)
+
+
+@pytest.mark.parametrize("width", [16, 64, 128, 256])
+def test_accumulation_loses_no_more_than_assumed(width):
+    # A large term, and small ones that an adder with few bits would drop; scores of a tile of one point, repeated.
+    rng = np.random.default_rng(width)
+    directions = rng.uniform(0.5, 1, (128, width)) * 2.0 ** -rng.integers(0, 14, (128, 1))
+    directions[:, rng.integers(0, width)] = 1
+    point = rng.uniform(0.5, 1, width) * np.where(rng.random(width) < 0.3, -1, 1)
+    y, x = there(directions).half(), there(np.tile(point, (128, 1))).half()
+    maxima, best = torch.empty((1, 128), device=DEVICE), there(np.full(128, -np.inf))
+    sizes = {"width": width, "depth": min(width, 128), "num_warps": 4, "enable_fp_fusion": True}
+    argmax_kernels.tile_maxima[(1, 1)](y, x, maxima, best, 128, 1, 1, **sizes)
+    exact = (y.double() @ x[0].double()).cpu().numpy()
+    bound = (width + 16) * 2.0**-23 * (y.double().abs() @ x[0].double().abs()).cpu().numpy()
+    assert (np.abs(maxima[0].cpu().numpy() - exact) <= bound).all()
+    assert torch.equal(maxima[0].double(), best)
+
+
+@pytest.mark.parametrize("metric", [None, TILTED])
+def test_points_move_as_the_definition_says(metric):
+    tokens, dynamics = gauss(7, 40, 3), hm.Dynamics("1/3", metric=metric)
+    near = np.concatenate([tokens[:20], tokens[:9] * (1 + 2.0**-40)])  # of these some have to be scored in full
+    for table in (tokens, near, np.asfortranarray(tokens)):
+        moved = move_once(torch.from_numpy(table).to(DEVICE), dynamics)
+        assert np.abs(moved.cpu().numpy() - hm.step(table, dynamics)).max() <= 1e-15
+
+
+TIES = [[[1, 1], [1, -1], [0.5, 0]], [[0, 0]], [[0, 0], [1, 2]]]
+
+
+@pytest.mark.parametrize("tokens", [*TIES, [[1e-200, 1], [0, 1e200]], [[1, 2], [np.nan, 0]], [[1, 2], [0, -np.inf]]])
+def test_what_floats_cannot_prove_and_what_is_not_finite_is_undecided(tokens):
+    with pytest.raises(Undecided):
+        move_once(there(tokens), hm.Dynamics("1/2"))

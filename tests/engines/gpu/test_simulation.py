@@ -1,0 +1,236 @@
+"""Tensors through the public calls: the true answers, given back on their GPU, or where its kernels are interpreted."""
+
+# pyright: reportMissingImports=false, reportIndexIssue=false, reportArgumentType=false
+# ruff: noqa: E402
+import sys
+
+import numpy as np
+import pytest
+from agreement import assert_same_as_oracle
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Problem, problems
+
+torch = pytest.importorskip("torch", reason="the GPU engine needs torch (extra `gpu`)")
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
+
+import hardmax as hm
+from hardmax._batch_runs import OneByOne, Together
+from hardmax._float.solver import Undecided
+from hardmax._gpu import batch as gpu_batch
+from hardmax._gpu import simulation as gpu_simulation
+from hardmax._gpu.simulation import step_table
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
+
+GPU = hm.Gpu(DEVICE)
+HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/10")
+SQUARE = [[1.0, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+
+
+def there(values, dtype=torch.float64):
+    return torch.tensor(np.asarray(values, dtype=np.float64)).to(dtype).to(DEVICE)
+
+
+def gauss(seed: int, *shape: int) -> np.ndarray:
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def repeated(n: int, d: int) -> np.ndarray:
+    return gauss(n, n, d)[np.r_[0:n, np.random.default_rng(d).integers(0, n, n)]]
+
+
+def here(tensor) -> np.ndarray:
+    assert tensor.device.type == DEVICE
+    return tensor.cpu().double().numpy()
+
+
+@settings(max_examples=100)
+@given(problems(max_d=3, max_n=5))
+def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
+    cloud, metric, alpha = problem
+    tokens, dynamics = np.array(cloud, dtype=np.float64), hm.Dynamics(alpha, metric)
+    run, (one,) = (hm.simulate(each, dynamics, layers=2, engine=GPU) for each in (there(tokens), [there(tokens)]))
+    stored = [[*map(type(cloud[0][0]), row)] for row in tokens.tolist()]
+    assert_same_as_oracle([run, one], stored, metric, alpha, 2)
+    moved = step_table(there(tokens), dynamics)
+    if moved is not None:
+        error, reach = here(moved) - hm.step(tokens, dynamics), np.linalg.norm(tokens, axis=1).max()
+        assert np.linalg.norm(error, axis=1).max() <= 10 * 2.0**-53 * reach
+
+
+@pytest.mark.parametrize("record", [hm.Every(1), hm.LastOnly()])
+def test_what_a_run_says_is_what_the_processor_says(record, tmp_path):
+    tokens, how = repeated(20, 2), {"layers": 8, "record": record}
+    ours, truth = hm.simulate(there(tokens), SLOW, **how, engine=GPU), hm.simulate(tokens, SLOW, **how)
+    assert set(ours.decided_by.values()) == {"gpu"}
+    assert repr(ours) == repr(truth)
+    assert (ours.recorded, ours.stopped, ours.decided_at) == (truth.recorded, truth.stopped, truth.decided_at)
+    assert ours.leader_layers.tolist() == truth.leader_layers.tolist()
+    assert (ours.margins <= truth.margins * (1 + 1e-9)).all()
+    assert ours.error == pytest.approx(truth.error, rel=1e-9)
+    for layer in (0, 2, 8):
+        assert np.array_equal(here(ours.at(layer)), truth.at(layer))
+        assert np.array_equal(ours.floats_at(layer), truth.at(layer))
+        assert ours.attended(layer).tolist() == truth.attended(layer).tolist()
+    ours.save(tmp_path / "run.npz")
+    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").tokens, truth.tokens)
+
+
+@pytest.mark.parametrize("given_as", [there, np.asarray])
+def test_any_layer_and_the_limit_are_closed_forms(given_as):
+    tokens = repeated(20, 2)
+    ours, truth = hm.limit(given_as(tokens), HALF, engine=GPU), hm.limit(tokens, HALF)
+    assert (ours.settled_at, ours.theorem_reason) == (truth.settled_at, truth.theorem_reason)
+    assert np.array_equal(ours.float_points, truth.points)
+    for layer in (0, ours.settled_at, ours.settled_at + 1, 10**12):
+        assert np.array_equal(np.asarray(ours.run.at(layer).tolist()), truth.run.at(layer))
+    assert ours.clusters.labels.tolist() == truth.clusters.labels.tolist()
+    assert ours.certificate == truth.certificate
+    assert hm.verify(ours.certificate)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16, torch.bfloat16, torch.int32], ids=str)
+def test_tokens_are_given_back_in_their_dtype_on_their_device(dtype):
+    tokens = there(gauss(1, 12, 3) * 50, dtype)
+    back = torch.float64 if dtype == torch.int32 else dtype
+    run, lim = hm.simulate(tokens, HALF, layers=3, engine=GPU), hm.limit(tokens, HALF, engine=GPU)
+    truth = hm.simulate(tokens.cpu().double().numpy(), HALF, layers=3)
+    results = (run.at(0), run.at(3), run.tokens, run.at(900), lim.points, lim.run.ends())
+    assert {(tensor.dtype, tensor.device) for tensor in results} == {(back, tokens.device)}
+    assert torch.equal(run.at(3), torch.from_numpy(truth.at(3)).to(tokens.device, back))
+
+
+def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
+    run = hm.simulate(there(SQUARE, torch.float32), HALF, layers=9, engine=GPU)
+    assert (run.arithmetic, "gpu" in run.decided_by.values()) == ("exact", False)
+    for tensor in (run.at(10_000), hm.limit(there(SQUARE, torch.float32), HALF, engine=GPU).points):
+        assert (tensor[4].tolist(), tensor.dtype, tensor.device.type) == ([1.0, 0.0], torch.float32, DEVICE)
+
+
+def test_tokens_changed_afterwards_change_no_run_and_results_belong_to_whoever_asked():
+    for tokens in (there(gauss(3, 12, 2)), there(gauss(4, 2, 6, 2))):
+        run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
+        before = [run.at(layer).clone() for layer in (0, 1, 50)]
+        for tensor in (tokens, run.at(0), run.at(1), run.at(50), run.ends()):
+            tensor.zero_()
+        assert all(torch.equal(run.at(layer), was) for layer, was in zip((0, 1, 50), before, strict=True))
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 2**32), st.integers(1, 60), st.integers(1, 4), st.booleans())
+def test_equal_tokens_are_merged_as_by_the_processor(seed, n, d, weighted):
+    rng = np.random.default_rng(seed)
+    tokens, counts = rng.integers(-1, 2, (n, d)) * 0.1 + 0.0, rng.integers(1, 9, n) if weighted else None
+    ours, truth = gpu_simulation.merge_there(Cloud(there(tokens), counts)), merge(Cloud(tokens, counts))
+    for part in ("coordinates", "multiplicities", "of_token"):
+        assert getattr(ours, part).tolist() == getattr(truth, part).tolist()
+
+
+def test_keys_of_numbers_that_look_alike_differ_and_tokens_that_share_one_are_not_merged(monkeypatch):
+    whole = np.stack(np.meshgrid(np.arange(-20, 21), np.arange(-20, 21)), axis=-1).reshape(-1, 2)
+    for tokens in (whole, whole * 2.0**-40, whole + 2.0**40, whole[:, ::-1] * [1, 2**30]):
+        assert len(torch.unique(gpu_simulation.keys_of(there(tokens) + 0.0))) == len(whole)
+    monkeypatch.setattr(gpu_simulation, "keys_of", lambda tokens: tokens[:, 0].long() * 0)
+    with pytest.raises(Undecided):
+        gpu_simulation.merge_there(Cloud(there(whole)))
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        *(torch.ones(3), torch.ones(0, 2), torch.ones(2, 0), torch.ones(1, 2, 3, 4), torch.ones(2, 3)),
+        *(torch.ones(2, 2, dtype=torch.complex64), torch.tensor([[[0.0, 1.0]], [[-torch.inf, 2.0]]])),
+        *([torch.ones(2, 2), other] for other in (torch.ones(2, 3), torch.ones(0, 2), torch.full((1, 2), torch.nan))),
+    ],
+)
+def test_what_is_no_cloud_is_refused_in_the_words_of_the_processor(values):
+    dynamics, said = hm.Dynamics(1, metric=[[2, 1], [1, 2]]), []
+    on_device = [each.to(DEVICE) for each in values] if isinstance(values, list) else values.to(DEVICE)
+    for given_tokens, engine in ((values, hm.engines.Cpu()), (on_device, GPU)):
+        with pytest.raises(hm.InputError) as caught:
+            hm.simulate(given_tokens, dynamics, layers=1, engine=engine)
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+def test_what_float64_does_not_hold_goes_to_the_processor():
+    tokens = torch.tensor([[2**53 + 1, 5], [2**53, 5], [3, 1]], device=DEVICE)
+    run = hm.simulate(tokens, HALF, layers=1, engine=GPU)
+    assert (run.points.count, run.at(1).dtype, run.at(1).device) == (3, torch.float64, tokens.device)
+    assert "gpu" not in run.decided_by.values()
+
+
+def batches(dtype=torch.float64) -> dict:
+    tables = [there(table, dtype) for table in (*gauss(5, 2, 6, 2), [*SQUARE, [1, 1]], repeated(3, 2))]
+    ragged = hm.Ragged(torch.cat(tables), np.arange(len(tables) + 1) * 6, 1 + np.arange(6 * len(tables)) % 3)
+    return {"list": [*tables, tables[0][:3]], "stack": torch.stack(tables), "ragged": ragged}
+
+
+def off_device(batch):
+    if isinstance(batch, hm.Ragged):
+        return hm.Ragged(here(batch.tokens), batch.offsets, batch.multiplicities)
+    return list(map(here, batch)) if isinstance(batch, list) else here(batch)
+
+
+@pytest.mark.parametrize(
+    ("form", "stop"), [("list", hm.Settled()), ("stack", hm.AfterLayers(6)), ("ragged", hm.Settled())]
+)
+def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
+    given_tokens, calls = batches()[form], []
+    ours = hm.simulate(given_tokens, HALF, stop=stop, engine=GPU, progress=lambda *done: calls.append(done))
+    truth = hm.simulate(off_device(given_tokens), HALF, stop=stop)
+    assert isinstance(ours.runs, Together)
+    assert calls == [(len(ours), len(ours))]
+    for fact in ("decided_by_integers", "certified", "settled_at", "error"):
+        assert getattr(ours, fact) == getattr(truth, fact)
+    assert [led.tolist() for led in ours.leaders] == [led.tolist() for led in truth.leaders]
+    for mine, its in ((ours.ends(), truth.ends()), *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9))):
+        assert type(mine) is type(given_tokens)
+        assert all(np.array_equal(here(mine[cloud]), its[cloud]) for cloud in range(len(ours)))
+    for one, other in zip(ours, truth, strict=True):
+        assert (one.arithmetic, one.attended(1).tolist()) == (other.arithmetic, other.attended(1).tolist())
+        assert np.array_equal(here(one.tokens), other.tokens)
+    ours.save(tmp_path / "runs.npz")
+    assert repr(hm.Trajectories.load(tmp_path / "runs.npz")) == repr(truth)
+
+
+@pytest.mark.parametrize(("form", "largest"), [("list", 1024), ("stack", 5), ("ragged", 5)])
+def test_limits_of_a_batch_whose_clouds_may_be_too_large_for_a_program(form, largest, monkeypatch):
+    monkeypatch.setattr(gpu_batch, "LARGEST_CLOUD", largest)
+    given_tokens = batches(torch.float32)[form]
+    ours, truth = hm.limit(given_tokens, HALF, engine=GPU), hm.limit(off_device(given_tokens), HALF)
+    assert isinstance(ours.runs.runs, OneByOne if largest == 5 else Together)
+    assert type(ours.points) is type(given_tokens)
+    for cloud in range(len(ours)):
+        assert ours.points[cloud].dtype == torch.float32
+        assert np.abs(here(ours.points[cloud]) - truth.points[cloud]).max() <= 1e-6
+
+
+@pytest.mark.parametrize("form", ["cloud", "stack"])
+def test_tokens_are_taken_nowhere_else(monkeypatch, form):
+    # Only a few numbers may be taken off a tensor by this package. The interpreter of kernels takes what it needs.
+    for name in ("cpu", "numpy", "tolist", "__array__"):
+        original = getattr(torch.Tensor, name)
+
+        def counted(tensor, *args, name=name, original=original, **options):
+            asked_by = sys._getframe(1).f_globals["__name__"]
+            assert tensor.numel() <= 8 or not asked_by.startswith("hardmax"), f"{asked_by} fetches {tensor.shape}"
+            return original(tensor, *args, **options)
+
+        monkeypatch.setattr(torch.Tensor, name, counted)
+    tokens = there(gauss(8, 20, 3), torch.float32)
+    tokens = tokens if form == "cloud" else tokens.reshape(2, 10, 3)
+    runs = hm.simulate(tokens, HALF, layers=3, engine=GPU)
+    settled = hm.simulate(tokens, HALF, stop=hm.Settled(), record=hm.LastOnly(), engine=GPU)
+    results = [runs.at(0), runs.at(2), runs.at(3), hm.limit(tokens, HALF, engine=GPU).points]
+    results += [
+        settled.at(0),
+        settled.at(500),
+        settled.ends(),
+        runs.tokens if form == "cloud" else step_table(tokens[0], HALF),
+    ]
+    assert all(len(result) for result in results)
+    with pytest.raises(AssertionError, match="fetches"):
+        _ = runs.leaders
