@@ -1,9 +1,4 @@
-"""Which search, on how many threads: the processor as an engine.
-
-The searches by name, and which one suits a contest.
-
-The processor: which search holds a contest, and on how many threads.
-"""
+"""The CPU as an engine: which argmax search runs, and on how many threads."""
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -12,14 +7,15 @@ from typing import Protocol
 import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult, score_all
+from hardmax._float.cones import cones
 from hardmax._float.plane import plane
-from hardmax._float.shells import line, outward
 from hardmax._parallel import limited_to, most_threads
 from hardmax._validation import InputError, check_choice, check_int
 
 
 class Search(Protocol):
-    """One way to hold a contest. Guesses who may win, one for each direction, can save time; they change nothing."""
+    """One way to find who is furthest along each direction. A guess for each direction can save time, and changes
+    nothing."""
 
     def __call__(
         self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
@@ -29,47 +25,47 @@ class Search(Protocol):
 def _rounded(
     directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
 ) -> ArgmaxResult:
-    # Its kernels are partly written in numba's own words, so numba is imported with them: not before they are needed.
+    # Its kernels are in part written in numba's own words, so numba is imported with them: not before they are needed.
     from hardmax._float.rounded import rounded
 
     return rounded(directions, points, slack, guesses)
 
 
-SEARCHES: dict[str, Search] = {
-    "all": score_all,
-    "line": line,
-    "plane": plane,
-    "outward": outward,
-    "rounded": _rounded,
-}
-# The searches that are for tokens of one dimension.
-ONLY_IN = {"line": 1, "plane": 2}
+SEARCHES: dict[str, Search] = {"dense": score_all, "plane": plane, "cones": cones, "rounded": _rounded}
+# Searches that are for tokens of one dimension.
+ONLY_IN = {"plane": 2}
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15
 _FEW_SCORES_TO_ROUND = 2**19
-_HIGHEST_DIMENSION_OUTWARD = 6
+_HIGHEST_DIMENSION_IN_CONES = 4
 
 
 def suited(directions: int, points: int, dimension: int) -> str:
     """The name of the search that suits a size."""
     if directions * points <= _FEW_SCORES:
-        return "all"
-    for name, its_dimension in ONLY_IN.items():
-        if dimension == its_dimension:
-            return name
-    if dimension <= _HIGHEST_DIMENSION_OUTWARD:
-        return "outward"
-    return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "all"
+        return "dense"
+    if dimension <= _HIGHEST_DIMENSION_IN_CONES:
+        return "plane" if dimension == ONLY_IN["plane"] else "cones"
+    return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "dense"
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """The machine's own cores.
+    """Engine that computes on this machine's processor.
 
-    `search` is "all", "line", "plane", "outward" or "rounded", or None: the one that suits each contest. `threads` is
-    None: as many as there are. Neither changes a result.
+    Neither parameter changes a result.
 
+    Parameters
+    ----------
+    search : {"dense", "plane", "cones", "rounded"}, optional
+        How the argmax is found: from all scores, by hull and angle (d = 2 only), in cones of directions, or by scores
+        rounded to bytes. By default whichever suits the number of tokens and their dimension.
+    threads : int, optional
+        Number of threads. By default as many as there are processors.
+
+    Examples
+    --------
     >>> Cpu(threads=1)
     Cpu(search=None, threads=1)
     """
@@ -85,29 +81,46 @@ class Cpu:
             object.__setattr__(self, "threads", threads)
 
     def check(self, dimension: int) -> None:
-        """Refuse tokens that the search asked for cannot take."""
+        """Refuse tokens that `search` cannot take.
+
+        Parameters
+        ----------
+        dimension : int
+            Dimension of the tokens.
+        """
         if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
             wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
             raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
 
-    def search_for(self, directions: int, points: int, dimension: int) -> str:
-        """The name of the search that holds a contest of this size."""
-        return self.search or suited(directions, points, dimension)
-
-    def hold(
+    def argmax(
         self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
     ) -> ArgmaxResult:
-        """Who is furthest along each direction, and who comes close."""
-        search = SEARCHES[self.search_for(len(directions), *points.shape)]
-        if self.threads is None:
-            return search(directions, points, slack, guesses)
+        """Find who is furthest along each direction, and who comes close.
+
+        Parameters
+        ----------
+        directions : numpy.ndarray of shape (rows, d)
+            Directions.
+        points : numpy.ndarray of shape (n, d)
+            Points to choose from.
+        slack : numpy.ndarray of shape (rows,)
+            How far behind the best score a point still counts as close, for each direction.
+        guesses : numpy.ndarray of shape (rows,), optional
+            Points that may be furthest; good guesses save time.
+
+        Returns
+        -------
+        ArgmaxResult
+            The first best point of each row, and all points within the slack where there are several.
+        """
+        search = SEARCHES[self.search or suited(len(directions), *points.shape)]
         with self.limited():
             return search(directions, points, slack, guesses)
 
     def limited(self) -> AbstractContextManager[None]:
-        """In this block kernels run on so many threads."""
+        """Context in which kernels run on `threads` threads."""
         return limited_to(self.threads)
 
 
-# All cores, and whatever search suits.
+# All processors, and whichever search suits.
 CPU = Cpu()
