@@ -10,9 +10,6 @@ passes on to its halves only the points that it has kept. On a sphere a cone kee
 has directions, wherever the sphere is; of a lattice, the points near a corner.
 
 The points that a cone keeps are moved to the front of those of the cone around it: that is all the memory it takes.
-
-Most clouds have few points far out. A point at distance r from the centre m scores at most <y, m> + r |y| along y, so
-the outermost few thousand are searched first, and settle every direction along which no other point can matter.
 """
 
 from dataclasses import replace
@@ -23,29 +20,24 @@ import numpy as np
 from hardmax._attended import Choices
 from hardmax._compile import njit, njit_parallel
 from hardmax._float.argmax import ArgmaxResult, sample_rows
-from hardmax._float.bounds import UNIT, norms_above, search_rounding
+from hardmax._float.bounds import UNIT, norms_above
 
 WIDTH = 32  # points in a block, so that their scores are one vector loop
-_FEW_ROWS, _FEW_POINTS = 8, 64  # are scored sooner than split, or dropped
-# Directions that are scored in full, half of them short, to learn about how small the smallest lead is.
-_SAMPLED = 8
+_FEW_ROWS, _FEW_POINTS = 16, 32  # are scored sooner than split, or dropped
 # Cones that threads share, and no fewer directions in one than this.
 _TASKS, _FEWEST_ROWS = 16, 64
-# Points that are searched first, and directions that are tried on them: if they settle fewer than this share of these,
-# all points are searched at once.
-_OUTERMOST, _TRIED, _MOST = 4096, 256, 0.9
+# Directions that are searched first, half of them short, to learn about how small the smallest lead is.
+_SAMPLED = 8
 
 
 class Cones(NamedTuple):
     """Directions, sorted into cones: cone k has those from `starts[k]` up to `starts[k + 1]` in `order`.
 
-    `sorted` has, in that order, their unit vectors, and what the slack and 1 come to where they are scaled so. Points
-    that are not searched score less than `beyond`.
+    `sorted` has, in that order, their unit vectors, and what the slack and 1 come to where they are scaled so.
     """
 
     vectors: np.ndarray  # (rows, d)
     slack: np.ndarray
-    beyond: np.ndarray
     order: np.ndarray
     sorted: np.ndarray  # (rows, d + 2)
     starts: np.ndarray
@@ -64,7 +56,6 @@ class Found(NamedTuple):
     many come within the slack; from `starts[i]` on, who they are, where there is room for it."""
 
     winners: np.ndarray
-    best: np.ndarray
     leads: np.ndarray
     counts: np.ndarray
     starts: np.ndarray
@@ -108,16 +99,13 @@ def _find_middle(units, start, end, low, high, centre):
 
 
 @njit
-def _radius(units, start, end, centre):
+def _radius(high, centre):
     """More than the largest distance of directions from the middle."""
     square = 0.0
-    for i in range(start, end):
-        distance = 0.0
-        for k in range(len(centre)):
-            distance += (units[i, k] - centre[k]) ** 2
-        square = distance if distance > square else square
-    # A unit vector is off by a few roundings, and so is a distance.
-    return np.sqrt(square) * (1 + 2.0**-40 + 4 * len(centre) * UNIT) + 8 * UNIT
+    for k in range(len(centre)):
+        square += (high[k] - centre[k]) ** 2
+    # A unit vector is off by a few roundings, and so are the middle and a distance.
+    return np.sqrt(square) * (1 + 2.0**-40 + 4 * len(centre) * UNIT) + (8 + 2 * len(centre)) * UNIT
 
 
 @njit
@@ -136,7 +124,7 @@ def _split(units, order, start, end, axis, middle):
 
 
 @njit(inline="always")
-def _score_block(y, places, b, count, scores):
+def score_block(y, places, b, count, scores):
     """The scores along y of the points in block b, and the largest of them; beyond the last point they are -inf."""
     along = y[0]
     for lane in range(WIDTH):
@@ -162,7 +150,7 @@ def _furthest(c, places, count, scores):
     """The first of the furthest points along c."""
     top, at = -np.inf, 0
     for b in range((count + WIDTH - 1) // WIDTH):
-        if _score_block(c, places, b, count, scores) > top:
+        if score_block(c, places, b, count, scores) > top:
             for lane in range(WIDTH):
                 if scores[b, lane] > top:
                     top, at = scores[b, lane], b * WIDTH + lane
@@ -206,13 +194,16 @@ def _keep(c, at, places, who, count, radius, margin, behind, away):
 def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
     """Score the points along some directions, and list those within the slack where there is room for it; returns the
     smallest lead that is known then."""
+    # Arrays of a named tuple are counted each time they are named: not in a loop.
+    vectors, slacks, order = cones.vectors, cones.slack, cones.order
+    winners, leads, counts, starts, candidates = found
     blocks = (count + WIDTH - 1) // WIDTH
     for i in range(start, end):
-        row = cones.order[i]
-        slack = cones.slack[row]
+        row = order[i]
+        slack = slacks[row]
         top, second, at = -np.inf, -np.inf, -1
         for b in range(blocks):
-            if _score_block(cones.vectors[row], places, b, count, scores) > second:
+            if score_block(vectors[row], places, b, count, scores) > second:
                 for lane in range(WIDTH):
                     score = scores[b, lane]
                     if score > top:
@@ -227,16 +218,14 @@ def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
             for j in range(count):
                 score = scores[j // WIDTH, j % WIDTH]
                 if score >= floor:
-                    if len(found.starts) > 0:
-                        found.candidates[found.starts[row] + close] = who[j]
+                    if len(starts) > 0:
+                        candidates[starts[row] + close] = who[j]
                     close += 1
                 elif score > second:
                     second = score
         lead = top - second
-        found.winners[row], found.best[row], found.leads[row], found.counts[row] = at, top, lead, close
-        # Only a lead that is one among all points may make other directions look less far.
-        if lead < smallest and second >= cones.beyond[row]:
-            smallest = lead
+        winners[row], leads[row], counts[row] = at, lead, close
+        smallest = min(smallest, lead)
     return smallest
 
 
@@ -254,7 +243,7 @@ def search(first_task, last_task, cones, blocks, known, found):
         while len(parts) > 0:
             start, end, count = parts.pop()
             axis = _find_middle(units, start, end, low, high, centre)
-            radius = _radius(units, start, end, centre)
+            radius = _radius(high, centre)
             # How far behind w, along a unit vector, a point still matters to some direction.
             margin = max(high[d], smallest * high[d + 1]) * (1 + 2.0**-40) + rounding
             at = _furthest(centre, places, count, scores)
@@ -270,74 +259,38 @@ def search(first_task, last_task, cones, blocks, known, found):
 def cones(
     directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
 ) -> ArgmaxResult:
-    """Search the outermost points, then, for directions that they do not settle, all. Guesses are not needed."""
+    """Search in cones. Guesses are not needed."""
     directions = np.ascontiguousarray(directions)
-    if len(points) > _OUTERMOST:
-        some, beyond = _outermost(directions, points)
-        tried = np.arange(0, len(directions), max(1, len(directions) // _TRIED))
-        _, left = _search(directions[tried], points[some], slack[tried], beyond[tried])
-        if len(left) <= (1 - _MOST) * len(tried):
-            result, left = _search(directions, points[some], slack, beyond)
-            result = result.among(some, np.inf)
-            if not len(left):
-                return result
-            rest, _ = _search(directions[left], points, slack[left], np.full(len(left), -np.inf), result.gap)
-            return result.with_rows(left, rest)
-    return _search(directions, points, slack, np.full(len(directions), -np.inf))[0]
-
-
-def _outermost(directions: np.ndarray, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The points furthest from the centre, and along each direction more than any other can score."""
-    centre = points.mean(axis=0)
-    radii = norms_above(points - centre)
-    order = np.argpartition(radii, len(points) - _OUTERMOST)
-    rounding = search_rounding(points.shape[1])
-    reach = radii[order[:-_OUTERMOST]].max() * (1 + rounding) + rounding * np.abs(points).max()
-    return np.sort(order[-_OUTERMOST:]), directions @ centre + norms_above(directions) * reach
-
-
-def _search(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, beyond: np.ndarray, known: float | None = None
-) -> tuple[ArgmaxResult, np.ndarray]:
-    """The result among these points, and the directions that others, which score less than `beyond`, might change.
-
-    Nobody looks further than a lead that is known. One of a sample is, if none is given.
-    """
-    if known is None:
-        some = sample_rows(norms_above(directions), _SAMPLED)
-        known = _search(directions[some], points, slack[some], beyond[some], np.inf)[0].gap
     blocks = Blocks(in_blocks(points), len(points), float(norms_above(points).max()))
-    found = _room(len(directions))
-    search(_sorted(directions, slack, beyond), blocks, known, found)
-    ahead = found.best - beyond
-    settled = (ahead > slack) | (beyond == -np.inf)
-    # Where the next best is among these points, the lead is one among all points. No lead is smaller than the smallest
-    # of those, but where points that are not searched may come closer.
-    gap = float(found.leads[settled & (found.leads <= ahead)].min(initial=known))
-    settled &= ahead >= gap
-    result = ArgmaxResult.clear(found.winners, gap, "cones")
-    contested = np.flatnonzero(settled & (found.counts > 1))
-    if len(contested):
-        counts = found.counts[contested]
-        offsets = np.concatenate([[0], np.cumsum(counts)])
-        close = _room(len(counts))._replace(starts=offsets, candidates=np.empty(offsets[-1], dtype=np.int64))
-        search(_sorted(directions[contested], slack[contested], beyond[contested]), blocks, 0.0, close)
-        increasing = np.lexsort((close.candidates, np.repeat(contested, counts)))
-        result = replace(result, contested=contested, candidates=Choices(close.candidates[increasing], offsets))
-    return result, np.flatnonzero(~settled)
+    some = sample_rows(norms_above(directions), _SAMPLED)
+    # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
+    known, found = np.inf, _room(0)
+    for rows in (some, np.arange(len(directions))):
+        found = _room(len(rows))
+        search(_sorted(directions[rows], slack[rows]), blocks, known, found)
+        known = float(found.leads.min(initial=known))
+    result = ArgmaxResult.clear(found.winners, known, "cones")
+    contested = np.flatnonzero(found.counts > 1)
+    if not len(contested):
+        return result
+    counts = found.counts[contested]
+    offsets = np.concatenate([[0], np.cumsum(counts)])
+    close = _room(len(counts))._replace(starts=offsets, candidates=np.empty(offsets[-1], dtype=np.int64))
+    search(_sorted(directions[contested], slack[contested]), blocks, 0.0, close)
+    increasing = np.lexsort((close.candidates, np.repeat(contested, counts)))
+    return replace(result, contested=contested, candidates=Choices(close.candidates[increasing], offsets))
 
 
-def _sorted(directions: np.ndarray, slack: np.ndarray, beyond: np.ndarray) -> Cones:
+def _sorted(directions: np.ndarray, slack: np.ndarray) -> Cones:
     lengths, order = norms_above(directions), np.arange(len(directions))
     units = np.column_stack([directions / lengths[:, None], slack / lengths, 1 / lengths])
     starts = _sort_into_cones(units, order, max(_FEWEST_ROWS, -(-len(order) // _TASKS)))
-    return Cones(directions, slack, beyond, order, units, starts)
+    return Cones(directions, slack, order, units, starts)
 
 
 def _room(rows: int) -> Found:
     winners, counts = np.empty((2, rows), dtype=np.int64)
-    best, leads = np.empty((2, rows))
-    return Found(winners, best, leads, counts, winners[:0], winners[:0])
+    return Found(winners, np.empty(rows), counts, winners[:0], winners[:0])
 
 
 def in_blocks(points: np.ndarray) -> np.ndarray:

@@ -143,7 +143,7 @@ class Rounded(NamedTuple):
 
     vectors: np.ndarray  # (n, d)
     order: np.ndarray
-    packed: np.ndarray  # (groups, steps, rows of a group, STEP) int8
+    packed: np.ndarray  # int8, (rows, coordinates), or in groups (groups, steps, rows of a group and STEP coordinates)
     scales: np.ndarray
     lengths: np.ndarray
     errors: np.ndarray
@@ -160,28 +160,27 @@ class Winners(NamedTuple):
 @njit_parallel(lambda rounded, *_: len(rounded.scales))
 def _round_to_bytes(first, last, rounded, centre):
     """Round to bytes, scale by scale, the centre taken out."""
-    vectors, packed = rounded.vectors, rounded.packed
-    d, group, shared = vectors.shape[1], packed.shape[2], len(rounded.order) // len(rounded.scales)
+    vectors, order, packed, scales, lengths, errors = rounded
+    d, shared = vectors.shape[1], len(order) // len(scales)
     # So many products of two of these still fit into 32 bits.
     largest_byte = min(127.0, np.floor(np.sqrt((2.0**31 - 1.0) / d)))
     for number in range(first, last):
-        some = rounded.order[number * shared : (number + 1) * shared]
         largest = 0.0
-        for i in some:
+        for place in range(number * shared, (number + 1) * shared):
             for axis in range(d):
-                largest = max(largest, abs(vectors[i, axis] - centre[axis]))
+                largest = max(largest, abs(vectors[order[place], axis] - centre[axis]))
         unit = largest / largest_byte if largest > _TINY else 1.0
         longest, error = 0.0, 0.0
-        for k in range(shared):
-            place, length, missed = number * shared + k, 0.0, 0.0
+        for place in range(number * shared, (number + 1) * shared):
+            length, missed = 0.0, 0.0
             for axis in range(d):
-                value = vectors[some[k], axis] - centre[axis]
+                value = vectors[order[place], axis] - centre[axis]
                 whole = np.rint(value / unit)
-                packed[place // group, axis // STEP, place % group, axis % STEP] = np.int8(whole)
+                packed[place, axis] = np.int8(whole)
                 length += value * value
                 missed += (value - whole * unit) * (value - whole * unit)
             longest, error = max(longest, length), max(error, missed)
-        rounded.scales[number], rounded.lengths[number], rounded.errors[number] = unit, np.sqrt(longest), np.sqrt(error)
+        scales[number], lengths[number], errors[number] = unit, np.sqrt(longest), np.sqrt(error)
 
 
 @njit(inline="always")
@@ -212,7 +211,7 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
     `tops` gets them, `floors` rises to what each direction is sure to reach; returns how many tiles were read.
     """
     rows, units, lengths, lost = directions.packed, directions.scales, directions.lengths, directions.errors
-    scales, reaches, errors = tiles.scales, tiles.lengths, tiles.errors
+    packed, scales, reaches, errors = tiles.packed, tiles.scales, tiles.lengths, tiles.errors
     steps = rows.shape[1]
     for tile in range(len(scales)):
         if tile % _CHECKED == 0:
@@ -224,7 +223,7 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
         for block in range((last - first + ROWS - 1) // ROWS):
             top = tops[tile, block]
             place = (first // ROWS + block) * steps
-            largest_products(rows, place, tiles.packed, tile * _GROUPS * steps * _VECTORS, steps, _GROUPS, top)
+            largest_products(rows, place, packed, tile * _GROUPS * steps * _VECTORS, steps, _GROUPS, top)
             for row in range(ROWS):
                 i = first + block * ROWS + row
                 if i < last:
@@ -237,19 +236,20 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
 def _score_tile(i, tile, directions, tiles, floor, top, found):
     """Score in float64 the groups of a tile that can reach the floor; `found` is (best, next); returns the winner, or
     -1 where none beats the best."""
-    points, order, steps = tiles.vectors, tiles.order, directions.packed.shape[1]
+    rows, packed, points, order = directions.packed, tiles.packed, tiles.vectors, tiles.order
+    steps, count = rows.shape[1], len(points)
     unit = directions.scales[i] * tiles.scales[tile]
     off = _off(directions.lengths[i], directions.errors[i], tiles.lengths[tile], tiles.errors[tile])
     y = directions.vectors[directions.order[i]]
     winner = -1
     for group in range(tile * _GROUPS, (tile + 1) * _GROUPS):
-        if group * GROUP >= len(points):
+        if group * GROUP >= count:
             break
         place = group * steps * _VECTORS
-        largest_products(directions.packed, (i // ROWS) * steps, tiles.packed, place, steps, 1, top)
+        largest_products(rows, (i // ROWS) * steps, packed, place, steps, 1, top)
         if unit * top[i % ROWS] + off < floor:
             continue
-        for j in order[group * GROUP : min((group + 1) * GROUP, len(points))]:
+        for j in order[group * GROUP : min((group + 1) * GROUP, count)]:
             score = _product(y, points[j])
             if score > found[0]:
                 found[1], found[0], winner = found[0], score, j
@@ -302,22 +302,22 @@ def rounded(
     sure = np.full(count, -np.inf)
     if guesses is not None:
         sure = np.einsum("ij,ij->i", directions, points[guesses] - centre)
-    rows = _rounded(directions, np.arange(count), np.zeros(d), 1, ROWS)
+    rows = _rounded(directions, np.arange(count), np.zeros(d), 1)
     # Of the sizes of points and centre together.
     size = float(tiles.lengths[0] + norms_above(centre[None])[0])
     rounding = (2 * d + 8) * UNIT * rows.lengths * size
     # Directions that have to look equally far in go together; the outermost tiles tell.
     floors = sure - rounding
     first_tiles = (values[:_FIRST_TILES] for values in tiles[3:])
-    find_floors(rows, Rounded(*tiles[:3], *first_tiles), floors)
+    find_floors(_in_groups(rows, ROWS), Rounded(*tiles[:3], *first_tiles), floors)
     order = np.argsort(-floors / rows.lengths, kind="stable")
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
     sample = sample_rows(rows.lengths, _SAMPLED)
     known = score_all(directions[sample], points, slack[sample]).gap
     margins = np.maximum(slack, known) + 2 * rounding
     found = Winners(np.empty(count, dtype=np.int64), np.empty(count), np.empty(count))
-    sorted_rows = _rounded(directions, order, np.zeros(d), 1, ROWS)
-    search(sorted_rows, tiles, (floors - rounding)[order], margins[order], found)
+    rows = _in_groups(Rounded(directions, order, *(values[order] for values in rows[2:])), ROWS)
+    search(rows, tiles, (floors - rounding)[order], margins[order], found)
     leads = found.best - found.second
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
@@ -330,17 +330,25 @@ def _tiles(points: np.ndarray, centre: np.ndarray) -> Rounded:
     order = np.argsort(-norms_above(points - centre), kind="stable")
     # Copies of the last point fill the last tile: they can win nothing that it does not win.
     order = np.concatenate([order, np.repeat(order[-1:], -len(order) % TILE)])
-    tiles = _rounded(points, order, centre, TILE, GROUP)
+    tiles = _in_groups(_rounded(points, order, centre, TILE), GROUP)
     return tiles._replace(lengths=np.maximum.accumulate(tiles.lengths[::-1])[::-1])
 
 
-def _rounded(vectors: np.ndarray, order: np.ndarray, centre: np.ndarray, shared: int, group: int) -> Rounded:
-    """Rows as bytes; so many share a scale, and make a group."""
+def _rounded(vectors: np.ndarray, order: np.ndarray, centre: np.ndarray, shared: int) -> Rounded:
+    """Rows as bytes, of which so many share a scale."""
     count, d = len(order) // shared, vectors.shape[1]
-    packed = np.zeros((-(-len(order) // group), -(-d // STEP), group, STEP), dtype=np.int8)
+    packed = np.zeros((len(order), -(-d // STEP) * STEP), dtype=np.int8)
     made = Rounded(vectors, order, packed, np.empty(count), np.empty(count), np.empty(count))
     _round_to_bytes(made, centre)
     # A factor far above the rounding in the bounds themselves, far below what matters to the time.
     above = 1 + 2.0**-40 + d * UNIT
     lengths = made.lengths * above + _TINY_SLACK
     return made._replace(lengths=lengths, errors=made.errors * above + lengths * 2.0**-45 + _TINY_SLACK)
+
+
+def _in_groups(rows: Rounded, size: int) -> Rounded:
+    """The bytes in groups of so many rows, STEP coordinates at a time; zeros fill the last group."""
+    words = rows.packed.view(np.int32)
+    words = np.concatenate([words, np.zeros((-len(words) % size, words.shape[1]), dtype=np.int32)])
+    words = words.reshape(-1, size, words.shape[1]).transpose(0, 2, 1)
+    return rows._replace(packed=np.ascontiguousarray(words).view(np.int8))

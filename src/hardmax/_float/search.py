@@ -7,8 +7,8 @@ from typing import Protocol
 import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult, score_all
-from hardmax._float.cones import cones
 from hardmax._float.plane import plane
+from hardmax._float.shells import shells
 from hardmax._parallel import limited_to, most_threads
 from hardmax._validation import InputError, check_choice, check_int
 
@@ -31,22 +31,22 @@ def _rounded(
     return rounded(directions, points, slack, guesses)
 
 
-SEARCHES: dict[str, Search] = {"dense": score_all, "plane": plane, "cones": cones, "rounded": _rounded}
+SEARCHES: dict[str, Search] = {"dense": score_all, "plane": plane, "shells": shells, "rounded": _rounded}
 # Searches that are for tokens of one dimension.
 ONLY_IN = {"plane": 2}
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15
 _FEW_SCORES_TO_ROUND = 2**19
-_HIGHEST_DIMENSION_IN_CONES = 4
+_HIGHEST_DIMENSION_IN_SHELLS = 6
 
 
 def suited(directions: int, points: int, dimension: int) -> str:
     """The name of the search that suits a size."""
     if directions * points <= _FEW_SCORES:
         return "dense"
-    if dimension <= _HIGHEST_DIMENSION_IN_CONES:
-        return "plane" if dimension == ONLY_IN["plane"] else "cones"
+    if dimension <= _HIGHEST_DIMENSION_IN_SHELLS:
+        return "plane" if dimension == ONLY_IN["plane"] else "shells"
     return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "dense"
 
 
@@ -58,9 +58,9 @@ class Cpu:
 
     Parameters
     ----------
-    search : {"dense", "plane", "cones", "rounded"}, optional
-        How the argmax is found: from all scores, by hull and angle (d = 2 only), in cones of directions, or by scores
-        rounded to bytes. By default whichever suits the number of tokens and their dimension.
+    search : {"dense", "plane", "shells", "rounded"}, optional
+        How the argmax is found: from all scores, by hull and angle (d = 2 only), from the outermost points in, or by
+        scores rounded to bytes. By default whichever suits the number of tokens and their dimension.
     threads : int, optional
         Number of threads. By default as many as there are processors.
 
