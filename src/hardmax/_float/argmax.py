@@ -37,16 +37,11 @@ class ArgmaxResult:
         """The same result with some rows, increasing, replaced by the result of a search for them alone."""
         if not len(rows):
             return self
-        winners = self.winners.copy()
+        winners, choices = self.winners.copy(), self.choices().with_rows(rows, other.choices())
         winners[rows] = other.winners
-        mine = ~np.isin(self.contested, rows)
-        contested = np.concatenate([self.contested[mine], rows[other.contested]])
-        order = np.argsort(contested)
-        candidates = joined([self.candidates.of_rows(np.flatnonzero(mine)), other.candidates]).of_rows(order)
-        by = (*self.by, *(name for name in other.by if name not in self.by))
-        if len(rows) == len(self.winners):
-            by = other.by
-        return ArgmaxResult(winners, contested[order], candidates, min(self.gap, other.gap), by)
+        contested = np.flatnonzero(choices.sizes > 1)
+        by = other.by if len(rows) == len(winners) else tuple(dict.fromkeys(self.by + other.by))
+        return ArgmaxResult(winners, contested, choices.of_rows(contested), min(self.gap, other.gap), by)
 
     def among(self, points: np.ndarray, gap: float) -> "ArgmaxResult":
         """The same result where the points searched are some of all, `points`, and all others lag by `gap` or more."""
@@ -61,12 +56,6 @@ class ArgmaxResult:
 
 
 _NOBODY = Choices(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
-
-
-def joined(parts: list[Choices]) -> Choices:
-    """The choices of several groups of rows, one after the other."""
-    sizes = np.concatenate([part.sizes for part in parts])
-    return Choices(np.concatenate([part.indices for part in parts]), np.concatenate([[0], np.cumsum(sizes)]))
 
 
 def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
@@ -101,7 +90,9 @@ def score_all(
         smallest = min(smallest, float(gap.min()))
     if not contested:
         return ArgmaxResult.clear(winners, smallest, "dense")
-    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("dense",))
+    return ArgmaxResult(
+        winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("dense",)
+    )
 
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.

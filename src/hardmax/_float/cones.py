@@ -43,14 +43,6 @@ class Cones(NamedTuple):
     starts: np.ndarray
 
 
-class Blocks(NamedTuple):
-    """So many points in blocks, coordinate by coordinate, zeros after the last one, and more than the largest norm."""
-
-    places: np.ndarray  # (blocks, d, WIDTH)
-    points: int
-    reach: float
-
-
 class Found(NamedTuple):
     """For each direction the first of the furthest points, its score, its lead over the best beyond its slack, and how
     many come within the slack; from `starts[i]` on, who they are, where there is room for it."""
@@ -230,12 +222,12 @@ def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
 
 
 @njit_parallel(lambda cones, *_: len(cones.starts) - 1)
-def search(first_task, last_task, cones, blocks, known, found):
-    """For each direction the best point and who comes close. Points that lag by more than the slack and `known`, a
-    lead that some direction has, are not looked at."""
-    units, order, points, d = cones.sorted, cones.order, blocks.points, cones.vectors.shape[1]
-    rounding = (4 * d + 16) * UNIT * blocks.reach
-    places, who = blocks.places.copy(), np.arange(len(blocks.places) * WIDTH)
+def search(first_task, last_task, cones, blocks, points, reach, known, found):
+    """For each direction the best of so many points, none of them longer than `reach`, and who comes close. Those that
+    lag by more than the slack and `known`, a lead that some direction has, are not looked at."""
+    units, order, d = cones.sorted, cones.order, cones.vectors.shape[1]
+    rounding = (4 * d + 16) * UNIT * reach
+    places, who = blocks.copy(), np.arange(len(blocks) * WIDTH)
     low, high, centre, behind, away = np.empty(d + 2), np.empty(d + 2), np.empty(d), np.empty(WIDTH), np.empty(WIDTH)
     scores = np.empty((len(places), WIDTH))
     for task in range(first_task, last_task):
@@ -261,13 +253,13 @@ def cones(
 ) -> ArgmaxResult:
     """Search in cones. Guesses are not needed."""
     directions = np.ascontiguousarray(directions)
-    blocks = Blocks(in_blocks(points), len(points), float(norms_above(points).max()))
+    laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
     known, found = np.inf, _room(0)
     for rows in (some, np.arange(len(directions))):
         found = _room(len(rows))
-        search(_sorted(directions[rows], slack[rows]), blocks, known, found)
+        search(_sorted(directions[rows], slack[rows]), *laid_out, known, found)
         known = float(found.leads.min(initial=known))
     result = ArgmaxResult.clear(found.winners, known, "cones")
     contested = np.flatnonzero(found.counts > 1)
@@ -276,7 +268,7 @@ def cones(
     counts = found.counts[contested]
     offsets = np.concatenate([[0], np.cumsum(counts)])
     close = _room(len(counts))._replace(starts=offsets, candidates=np.empty(offsets[-1], dtype=np.int64))
-    search(_sorted(directions[contested], slack[contested]), blocks, 0.0, close)
+    search(_sorted(directions[contested], slack[contested]), *laid_out, 0.0, close)
     increasing = np.lexsort((close.candidates, np.repeat(contested, counts)))
     return replace(result, contested=contested, candidates=Choices(close.candidates[increasing], offsets))
 

@@ -13,8 +13,6 @@ Few points make the polygons. A corner of the inner polygon of a sample lies in 
 of the hull of all; whoever lies inside that polygon is therefore a corner of neither. Only the others are sorted.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from hardmax._compile import njit, njit_parallel
@@ -29,17 +27,6 @@ _MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 _TINY = 2.0**-400  # squares of what is larger do not underflow
 _SAMPLED, _MOST_EDGES = 2**12, 32
-
-
-class Scenes(NamedTuple):
-    """Between two of the angles the scene is the same: who is the furthest, and the places of that point, of its
-    neighbours on the outer polygon, and of the furthest on the inner one (where there is none, of a neighbour again).
-    """
-
-    angles: np.ndarray
-    before: np.ndarray  # the same in bins
-    places: np.ndarray  # (angles + 1, 8)
-    furthest: np.ndarray
 
 
 @njit
@@ -131,13 +118,12 @@ def _leaving_angles(corners):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
-def _find_winners(first_task, last_task, directions, slack, unsure, scenes, winners, leads):
+def _find_winners(first_task, last_task, directions, slack, unsure, angles, before, places, furthest, winners, leads):
     """For each direction the furthest point, or -1 where others come within its slack, or may; for each task the
     smallest lead.
 
-    `unsure` times the length of a direction, or more, is added to its slack.
+    `unsure` times the length of a direction, or more, is added to its slack. The other arguments: see `_scenes`.
     """
-    angles, before, places, furthest = scenes.angles, scenes.before, scenes.places, scenes.furthest
     numbers = np.empty(ROWS, np.int64)
     for task in range(first_task, last_task):
         first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
@@ -170,13 +156,15 @@ def plane(
     winners, leads = np.zeros(len(directions), dtype=np.int64), np.full(-(-len(directions) // ROWS), np.inf)
     if len(outer) > 1:
         unsure = 128 * UNIT * float(norms_above(points[outer]).max())
-        _find_winners(directions, slack, unsure, _scenes(points, outer, inner), winners, leads)
+        _find_winners(directions, slack, unsure, *_scenes(points, outer, inner), winners, leads)
     result, close = ArgmaxResult.clear(winners, float(leads.min()), "plane"), np.flatnonzero(winners < 0)
     return result.with_rows(close, cones(directions[close], points, slack[close])) if len(close) else result
 
 
-def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> Scenes:
-    """What is seen of both polygons at once, so that an angle is looked up once."""
+def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Angles between which the scene is the same, and the same in bins; for each scene the places of the furthest
+    point, of its neighbours on the outer polygon, and of the furthest on the inner one (where there is none, of a
+    neighbour again), and who is the furthest."""
     # The angles increase in truth; where rounding has them fall, they stay as they were.
     angles = [np.maximum.accumulate(_leaving_angles(points[corners])) for corners in (outer, inner)]
     both = np.concatenate(angles)
@@ -186,7 +174,7 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> Scenes:
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    return Scenes(both[order], _sort_into_bins(both[order]), places, furthest)
+    return both[order], _sort_into_bins(both[order]), places, furthest
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -149,14 +149,6 @@ class Rounded(NamedTuple):
     errors: np.ndarray
 
 
-class Winners(NamedTuple):
-    """For each direction the furthest point, its score and the next lower one."""
-
-    points: np.ndarray
-    best: np.ndarray
-    second: np.ndarray
-
-
 @njit_parallel(lambda rounded, *_: len(rounded.scales))
 def _round_to_bytes(first, last, rounded, centre):
     """Round to bytes, scale by scale, the centre taken out."""
@@ -269,8 +261,8 @@ def find_floors(first_task, last_task, directions, tiles, floors):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions.scales) // TASK), is_python=False)
-def search(first_task, last_task, directions, tiles, floors, margins, found):
-    """For each direction the winner, its score and the next lower one, among all who could come within its margin."""
+def search(first_task, last_task, directions, tiles, floors, margins, winners, leads):
+    """For each direction the winner and its lead, among all who could come within its margin."""
     scales, reaches, errors = tiles.scales, tiles.lengths, tiles.errors
     tops = np.empty((len(scales), TASK // ROWS, ROWS), np.int32)
     top, scores = np.empty(ROWS, np.int32), np.empty(2)
@@ -287,8 +279,7 @@ def search(first_task, last_task, directions, tiles, floors, margins, found):
                 if unit * scales[tile] * tops[tile, (i - first) // ROWS, i % ROWS] + off >= floor:
                     closer = _score_tile(i, tile, directions, tiles, floor, top, scores)
                     winner = closer if closer >= 0 else winner
-            row = directions.order[i]
-            found.points[row], found.best[row], found.second[row] = winner, scores[0], scores[1]
+            winners[directions.order[i]], leads[directions.order[i]] = winner, scores[0] - scores[1]
 
 
 def rounded(
@@ -315,13 +306,12 @@ def rounded(
     sample = sample_rows(rows.lengths, _SAMPLED)
     known = score_all(directions[sample], points, slack[sample]).gap
     margins = np.maximum(slack, known) + 2 * rounding
-    found = Winners(np.empty(count, dtype=np.int64), np.empty(count), np.empty(count))
+    winners, leads = np.empty(count, dtype=np.int64), np.empty(count)
     rows = _in_groups(Rounded(directions, order, *(values[order] for values in rows[2:])), ROWS)
-    search(rows, tiles, (floors - rounding)[order], margins[order], found)
-    leads = found.best - found.second
+    search(rows, tiles, (floors - rounding)[order], margins[order], winners, leads)
     contested = np.flatnonzero(leads <= slack)
     smallest = float(np.delete(leads, contested).min(initial=known))
-    clear = ArgmaxResult.clear(found.points, smallest, "rounded")
+    clear = ArgmaxResult.clear(winners, smallest, "rounded")
     return clear.with_rows(contested, score_all(directions[contested], points, slack[contested]))
 
 

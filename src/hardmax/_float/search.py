@@ -1,8 +1,9 @@
 """The CPU as an engine: which argmax search runs, and on how many threads."""
 
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,25 +14,20 @@ from hardmax._parallel import limited_to, most_threads
 from hardmax._validation import InputError, check_choice, check_int
 
 
-class Search(Protocol):
-    """One way to find who is furthest along each direction. A guess for each direction can save time, and changes
-    nothing."""
-
-    def __call__(
-        self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-    ) -> ArgmaxResult: ...
-
-
-def _rounded(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
+def _rounded(*arguments: Any) -> ArgmaxResult:
     # Its kernels are in part written in numba's own words, so numba is imported with them: not before they are needed.
     from hardmax._float.rounded import rounded
 
-    return rounded(directions, points, slack, guesses)
+    return rounded(*arguments)
 
 
-SEARCHES: dict[str, Search] = {"dense": score_all, "plane": plane, "shells": shells, "rounded": _rounded}
+# Called with directions, points, slack and perhaps guesses who may be furthest, which can save time.
+SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
+    "dense": score_all,
+    "plane": plane,
+    "shells": shells,
+    "rounded": _rounded,
+}
 # Searches that are for tokens of one dimension.
 ONLY_IN = {"plane": 2}
 
@@ -99,19 +95,12 @@ class Cpu:
 
         Parameters
         ----------
-        directions : numpy.ndarray of shape (rows, d)
-            Directions.
-        points : numpy.ndarray of shape (n, d)
-            Points to choose from.
-        slack : numpy.ndarray of shape (rows,)
-            How far behind the best score a point still counts as close, for each direction.
-        guesses : numpy.ndarray of shape (rows,), optional
-            Points that may be furthest; good guesses save time.
-
-        Returns
-        -------
-        ArgmaxResult
-            The first best point of each row, and all points within the slack where there are several.
+        directions, points : numpy.ndarray
+            Directions (rows, d), and points (n, d) to choose from.
+        slack : numpy.ndarray
+            For each direction how far behind the best score a point still counts as close.
+        guesses : numpy.ndarray, optional
+            For each direction a point that may be the furthest: good guesses save time.
         """
         search = SEARCHES[self.search or suited(len(directions), *points.shape)]
         with self.limited():

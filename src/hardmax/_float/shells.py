@@ -24,8 +24,8 @@ def _find_winners(first, last, directions, lengths, slack, base, places, count, 
     """For each direction the furthest point, or -1 where others come within its slack, or may; for each task the
     smallest lead.
 
-    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can be. A row whose lead is
-    sure to be larger than that of an earlier row of the task is left early.
+    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can be. A row whose lead
+    is sure to be larger than that of an earlier row of the task is left early.
     """
     scores = np.empty((len(places), WIDTH))
     for task in range(first, last):
