@@ -1,20 +1,12 @@
-"""Many small clouds in one kernel.
+"""Many small clouds in one kernel, one thread a cloud, everything in cache, in proved floats.
 
-One small cloud of distinct points walked by one thread, everything in cache, in proved floats.
-
-Points come as columns, from the longest to the shortest or nearly so: `reach[p]` is at least the length of point p and
-of all after it. As <y, x> is at most |y||x|, the furthest one along a direction is found among the first few. Once they
-have moved they are in no order any more, but most have then chosen for ever and are not asked again.
-
-Many small clouds at once, each walked until it settles, one thread a cloud (`one_cloud`).
-
-Repeated tokens are merged first. A cloud in which floats do not prove some choice is given up, and left to integers.
-
-Many clouds in one call of a kernel: where their tokens are at a layer, who leads, and what floats cannot decide.
+Repeated tokens are merged first. Points come as columns, from the longest to the shortest or nearly so: `reach[p]` is
+at least the length of point p and of all after it. As <y, x> is at most |y||x|, the furthest one along a direction is
+found among the first few. Once they have moved they are in no order any more, but most have then chosen for ever and
+are not searched again. A cloud in which floats do not prove some choice is left to integers.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from enum import Enum, auto
 from functools import cache
 from typing import NamedTuple
@@ -197,16 +189,20 @@ class Clouds(NamedTuple):
     task: int
 
 
-class Outcome(NamedTuple):
-    """Of each token where it is, since when it leads (-1: it does not), and the first token, counted in its cloud, at
-    the leader that it follows (-1: not settled); of each cloud the layer at which it settled, WALKED or UNDECIDED, and
-    how far its tokens can be from the truth."""
+class BatchOutcome(NamedTuple):
+    """What the kernel found, token by token and cloud by cloud."""
 
-    tokens: np.ndarray
-    leader_since: np.ndarray
-    leader_of: np.ndarray
-    settled: np.ndarray
-    errors: np.ndarray
+    tokens: np.ndarray  # (total, d) at the last layer, or where the cloud settled
+    leader_since: np.ndarray  # (total,) -1: not a leader
+    settled: np.ndarray  # (clouds,) the layer; WALKED: not yet; UNDECIDED: floats could not prove a choice
+    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
+    # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it has not settled
+    leader_of: np.ndarray | None = None
+
+    @property
+    def undecided(self) -> np.ndarray:
+        """The clouds that integers have to decide."""
+        return np.flatnonzero(self.settled == UNDECIDED)
 
 
 @njit
@@ -317,23 +313,6 @@ def depths(layers: int) -> Iterator[int]:
     yield layers
 
 
-@dataclass(frozen=True, eq=False)
-class BatchOutcome:
-    """What the kernel found, token by token and cloud by cloud."""
-
-    tokens: np.ndarray  # (total, d) at the layer asked for, or where the cloud settled
-    leader_since: np.ndarray  # (total,) -1: not a leader
-    settled: np.ndarray  # (clouds,) the layer; -1: not yet; UNDECIDED: floats could not prove a choice
-    errors: np.ndarray  # (clouds,) how far tokens can be from the truth
-    # (total,) the first token, counted in its cloud, at the leader that each follows; -1 where it has not settled
-    leader_of: np.ndarray | None = None
-
-    @property
-    def undecided(self) -> np.ndarray:
-        """The clouds that integers have to decide."""
-        return np.flatnonzero(self.settled == UNDECIDED)
-
-
 def walk_batch(
     tokens: np.ndarray,
     offsets: np.ndarray,
@@ -350,32 +329,27 @@ def walk_batch(
     A call of the kernel hears no Ctrl-C: with `leave_long` clouds that could take it a second are left undecided.
     """
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-    bits, metric = tokens.view(np.int64), float_metric(dynamics)
-    factors = np.array(kernel_factors(tokens.shape[1], metric))
-    clouds = len(offsets) - 1
-    since, leader_of = (np.empty(len(tokens), dtype=np.int64) for _ in range(2))
-    outcome = BatchOutcome(np.empty_like(tokens), since, np.full(clouds, WALKED), np.empty(clouds), leader_of)
-    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
-    sizes = np.diff(offsets)
+    metric, sizes, count = float_metric(dynamics), np.diff(offsets), len(offsets) - 1
+    since, leader_of = np.empty((2, len(tokens)), dtype=np.int64)
+    outcome = BatchOutcome(np.empty_like(tokens), since, np.full(count, WALKED), np.empty(count), leader_of)
     products = sizes**2 * tokens.shape[1]
-    longest, is_small = int(sizes.max()), products.sum() <= _SMALL
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
+    longest = int(sizes.max())
+    clouds = Clouds(tokens, tokens.view(np.int64), offsets, longest, table_size(longest), task)
+    matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
+    rules = Rules(matrix, float(dynamics.keep), layers, np.array(kernel_factors(tokens.shape[1], metric)))
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))
-    for first in range(0, clouds, _AT_ONCE):
-        last = min(first + _AT_ONCE, clouds)
-        settled = outcome.settled[first:last]
+    for first in range(0, count, _AT_ONCE):
+        last = min(first + _AT_ONCE, count)
+        some = outcome._replace(settled=outcome.settled[first:last], errors=outcome.errors[first:last])
         for depth in depths(layers):
             if leave_long:
-                settled[(settled == WALKED) & (products[first:last] * depth > _MOST)] = UNDECIDED
-            with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
-                walk_clouds(
-                    Clouds(tokens, bits, offsets[first : last + 1], longest, table_size(longest), task),
-                    Rules(matrix, float(dynamics.keep), depth, factors),
-                    shares(depth),
-                    Outcome(outcome.tokens, since, leader_of, settled, outcome.errors[first:last]),
-                )
-            if not (settled == WALKED).any():
+                some.settled[(some.settled == WALKED) & (products[first:last] * depth > _MOST)] = UNDECIDED
+            with cpu.limited(), interpreted(walk_clouds, if_small=bool(products.sum() <= _SMALL)):
+                here = clouds._replace(offsets=offsets[first : last + 1])
+                walk_clouds(here, rules._replace(layers=depth), shares(depth), some)
+            if not (some.settled == WALKED).any():
                 break
         if progress is not None:
-            progress(last, clouds)
+            progress(last, count)
     return outcome

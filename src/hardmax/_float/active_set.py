@@ -211,7 +211,7 @@ class ActiveSet:
 
     def hold(self, cpu: Cpu, directions: np.ndarray, slack: np.ndarray, guesses: np.ndarray) -> ArgmaxResult:
         """The contest of all, held among the members; `gap` is then at most the smallest lead."""
-        contest = cpu.hold(directions, self.places, slack, self.rows_of(guesses))
+        contest = cpu.argmax(directions, self.places, slack, self.rows_of(guesses))
         if self.members is None:
             return contest
         return contest.among(self.members, self.lead * float(norms_above(directions).min()))

@@ -1,9 +1,7 @@
-"""Who is furthest along each direction, in floats with a bound or exactly.
+"""Who is furthest along each direction: what a search returns, all scores in floats, and exact decisions.
 
-Who is furthest along each direction, in floats: winners, how clearly they win, and who comes close.
-
-Floats without doubt: contests decided exactly among tokens, which are the floats they are, and among neighbours,
-whose exact differences are rounded only once.
+Exact are decisions among tokens, which are the floats they are, and among neighbours, whose exact differences are
+rounded only once.
 """
 
 from collections.abc import Sequence
@@ -13,12 +11,11 @@ import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._float.bounds import SAFETY, UNDERFLOW, UNIT, FloatMetric
-from hardmax._float.kernels import find_leads, mark_first_or_second, mark_furthest
+from hardmax._float.kernels import mark_furthest
 
 # Scores are made a block of rows at a time, about 1 MB so that it stays in the cache, never an n by n table.
 _BLOCK = 2**17
 _FEWEST_ROWS = 64  # below that a matrix product is no faster than its rows
-_SMALL = 2**15  # so many products are made sooner than numpy is called
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,31 +30,26 @@ class ArgmaxResult:
 
     @classmethod
     def clear(cls, winners: np.ndarray, gap: float, by: str) -> "ArgmaxResult":
-        """A contest in which nobody comes close."""
+        """A result in which no second point comes within the slack."""
         return cls(winners, np.empty(0, dtype=np.int64), _NOBODY, gap, (by,))
 
     def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
-        """The same contest with some rows, increasing, taken from another one that was held for them alone."""
+        """The same result with some rows, increasing, replaced by the result of a search for them alone."""
         if not len(rows):
             return self
-        winners = self.winners.copy()
+        winners, choices = self.winners.copy(), self.choices().with_rows(rows, other.choices())
         winners[rows] = other.winners
-        mine = ~np.isin(self.contested, rows)
-        contested = np.concatenate([self.contested[mine], rows[other.contested]])
-        order = np.argsort(contested)
-        candidates = joined([self.candidates.of_rows(np.flatnonzero(mine)), other.candidates]).of_rows(order)
-        by = (*self.by, *(name for name in other.by if name not in self.by))
-        if len(rows) == len(self.winners):
-            by = other.by
-        return ArgmaxResult(winners, contested[order], candidates, min(self.gap, other.gap), by)
+        contested = np.flatnonzero(choices.sizes > 1)
+        by = other.by if len(rows) == len(winners) else tuple(dict.fromkeys(self.by + other.by))
+        return ArgmaxResult(winners, contested, choices.of_rows(contested), min(self.gap, other.gap), by)
 
     def among(self, points: np.ndarray, gap: float) -> "ArgmaxResult":
-        """The same contest where its points are some of all, `points`, and nobody else leads by less than `gap`."""
+        """The same result where the points searched are some of all, `points`, and all others lag by `gap` or more."""
         candidates = Choices(points[self.candidates.indices], self.candidates.offsets)
         return replace(self, winners=points[self.winners], candidates=candidates, gap=min(self.gap, gap))
 
     def choices(self) -> Choices:
-        """All who come close attend: the choices of every row."""
+        """The choices of every row: all points within its slack."""
         if not len(self.contested):
             return Choices.of_single(self.winners)
         return Choices.of_single(self.winners).with_rows(self.contested, self.candidates)
@@ -66,10 +58,10 @@ class ArgmaxResult:
 _NOBODY = Choices(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
-def joined(parts: list[Choices]) -> Choices:
-    """The choices of several groups of rows, one after the other."""
-    sizes = np.concatenate([part.sizes for part in parts])
-    return Choices(np.concatenate([part.indices for part in parts]), np.concatenate([[0], np.cumsum(sizes)]))
+def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
+    """Some of the rows: the shortest, which tend to have the smallest leads, and others here and there."""
+    shortest = np.argpartition(lengths, min(count, len(lengths) - 1))[:count]
+    return np.union1d(shortest, np.arange(0, len(lengths), -(-len(lengths) // count)))
 
 
 def score_all(
@@ -77,11 +69,6 @@ def score_all(
 ) -> ArgmaxResult:
     """Score every point along every direction; a row is contested where a second point is within its slack."""
     winners = np.empty(len(directions), dtype=np.int64)
-    if directions.size * len(points) <= _SMALL:
-        leads = np.empty(len(directions))
-        find_leads(directions, points, winners, leads)
-        if (leads > slack).all():
-            return ArgmaxResult.clear(winners, float(leads.min(initial=np.inf)), "all")
     smallest = np.inf
     contested: list[int] = []
     candidates: list[np.ndarray] = []
@@ -102,8 +89,10 @@ def score_all(
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
         smallest = min(smallest, float(gap.min()))
     if not contested:
-        return ArgmaxResult.clear(winners, smallest, "all")
-    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("all",))
+        return ArgmaxResult.clear(winners, smallest, "dense")
+    return ArgmaxResult(
+        winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("dense",)
+    )
 
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.
@@ -180,7 +169,7 @@ def first_or_second(directions: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     Directions and offsets are off by one rounding in each coordinate, so that a score is off by less than (d + 4) u
     times the sum of the sizes of its products; what underflow takes is less than 2^-900, as no number exceeds 1.
     """
-    close = np.empty((len(directions), len(offsets)), dtype=bool)
-    share = (directions.shape[1] + 4) * UNIT * SAFETY
-    mark_first_or_second(directions, np.ascontiguousarray(offsets.T), share, UNDERFLOW, close)
-    return close
+    scores = directions @ offsets.T
+    off = (directions.shape[1] + 4) * UNIT * SAFETY * (np.abs(directions) @ np.abs(offsets).T) + UNDERFLOW
+    second = np.partition(scores - off, -2, axis=1)[:, -2:-1] if len(offsets) > 1 else -np.inf
+    return scores + off >= second

@@ -224,7 +224,7 @@ class _Proving:
             everybody = arena.reopened()
             own = everybody.places[question.pending], everybody.errors[question.pending]
             places, errors = everybody.places, everybody.errors
-            return hold_in_bands(question.cpu.hold, own, places, errors, self._metric, self._factors)
+            return hold_in_bands(question.cpu.argmax, own, places, errors, self._metric, self._factors)
         directions = self._metric.directions(arena.places[rows])
         slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
         return question.hold(directions, slack)

@@ -1,75 +1,67 @@
-"""Which search, on how many threads: the processor as an engine.
+"""The CPU as an engine: which argmax search runs, and on how many threads."""
 
-The searches by name, and which one suits a contest.
-
-The processor: which search holds a contest, and on how many threads.
-"""
-
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.plane import plane
-from hardmax._float.shells import line, outward
+from hardmax._float.shells import shells
 from hardmax._parallel import limited_to, most_threads
 from hardmax._validation import InputError, check_choice, check_int
 
 
-class Search(Protocol):
-    """One way to hold a contest. Guesses who may win, one for each direction, can save time; they change nothing."""
-
-    def __call__(
-        self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-    ) -> ArgmaxResult: ...
-
-
-def _rounded(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    # Its kernels are partly written in numba's own words, so numba is imported with them: not before they are needed.
+def _rounded(*arguments: Any) -> ArgmaxResult:
+    # Its kernels are in part written in numba's own words, so numba is imported with them: not before they are needed.
     from hardmax._float.rounded import rounded
 
-    return rounded(directions, points, slack, guesses)
+    return rounded(*arguments)
 
 
-SEARCHES: dict[str, Search] = {
-    "all": score_all,
-    "line": line,
+# Called with directions, points, slack and perhaps guesses who may be furthest, which can save time.
+SEARCHES: dict[str, Callable[..., ArgmaxResult]] = {
+    "dense": score_all,
     "plane": plane,
-    "outward": outward,
+    "shells": shells,
     "rounded": _rounded,
 }
-# The searches that are for tokens of one dimension.
-ONLY_IN = {"line": 1, "plane": 2}
+# Searches that are for tokens of one dimension.
+ONLY_IN = {"plane": 2}
 
 # Fewer scores than this are made sooner than points are laid out for a search.
 _FEW_SCORES = 2**15
 _FEW_SCORES_TO_ROUND = 2**19
-_HIGHEST_DIMENSION_OUTWARD = 6
+_HIGHEST_DIMENSION_IN_SHELLS = 6
 
 
 def suited(directions: int, points: int, dimension: int) -> str:
     """The name of the search that suits a size."""
     if directions * points <= _FEW_SCORES:
-        return "all"
-    for name, its_dimension in ONLY_IN.items():
-        if dimension == its_dimension:
-            return name
-    if dimension <= _HIGHEST_DIMENSION_OUTWARD:
-        return "outward"
-    return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "all"
+        return "dense"
+    if dimension <= _HIGHEST_DIMENSION_IN_SHELLS:
+        return "plane" if dimension == ONLY_IN["plane"] else "shells"
+    return "rounded" if directions * points > _FEW_SCORES_TO_ROUND else "dense"
 
 
 @dataclass(frozen=True)
 class Cpu:
-    """The machine's own cores.
+    """Engine that computes on this machine's processor.
 
-    `search` is "all", "line", "plane", "outward" or "rounded", or None: the one that suits each contest. `threads` is
-    None: as many as there are. Neither changes a result.
+    Neither parameter changes a result.
 
+    Parameters
+    ----------
+    search : {"dense", "plane", "shells", "rounded"}, optional
+        How the argmax is found: from all scores, by hull and angle (d = 2 only), from the outermost points in, or by
+        scores rounded to bytes. By default whichever suits the number of tokens and their dimension.
+    threads : int, optional
+        Number of threads. By default as many as there are processors.
+
+    Examples
+    --------
     >>> Cpu(threads=1)
     Cpu(search=None, threads=1)
     """
@@ -85,29 +77,39 @@ class Cpu:
             object.__setattr__(self, "threads", threads)
 
     def check(self, dimension: int) -> None:
-        """Refuse tokens that the search asked for cannot take."""
+        """Refuse tokens that `search` cannot take.
+
+        Parameters
+        ----------
+        dimension : int
+            Dimension of the tokens.
+        """
         if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
             wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
             raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
 
-    def search_for(self, directions: int, points: int, dimension: int) -> str:
-        """The name of the search that holds a contest of this size."""
-        return self.search or suited(directions, points, dimension)
-
-    def hold(
+    def argmax(
         self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
     ) -> ArgmaxResult:
-        """Who is furthest along each direction, and who comes close."""
-        search = SEARCHES[self.search_for(len(directions), *points.shape)]
-        if self.threads is None:
-            return search(directions, points, slack, guesses)
+        """Find who is furthest along each direction, and who comes close.
+
+        Parameters
+        ----------
+        directions, points : numpy.ndarray
+            Directions (rows, d), and points (n, d) to choose from.
+        slack : numpy.ndarray
+            For each direction how far behind the best score a point still counts as close.
+        guesses : numpy.ndarray, optional
+            For each direction a point that may be the furthest: good guesses save time.
+        """
+        search = SEARCHES[self.search or suited(len(directions), *points.shape)]
         with self.limited():
             return search(directions, points, slack, guesses)
 
     def limited(self) -> AbstractContextManager[None]:
-        """In this block kernels run on so many threads."""
+        """Context in which kernels run on `threads` threads."""
         return limited_to(self.threads)
 
 
-# All cores, and whatever search suits.
+# All processors, and whichever search suits.
 CPU = Cpu()

@@ -1,126 +1,79 @@
-"""Search from the outside in, and on a line.
+"""Search from the outside in: in few dimensions few points are ever looked at.
 
-Search from the outside in: in few dimensions few points are ever looked at (see `kernels.outward`).
+A point at distance r from the centre c scores at most <y, c> + r |y| along y. Once that is below the best score found,
+no point further in can matter. A Gaussian cloud of a million points is decided by a few dozen of them.
 
-Where that does not help, because too many lie far out, directions are searched in cones.
-
-Search on a line: the furthest along y is at one of the ends. O(n).
-
-Products of floats with one number are rounded, but never change order, so the two outermost points at an end have the
-two highest scores there is. Rows in which the second comes within the slack are few, and held by another search; so are
-directions of length 0, along which nobody is further than others.
+Directions along which the outermost points do not suffice, or come close to one another, are searched in cones.
 """
-
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-from hardmax._attended import Choices
+from hardmax._compile import njit_parallel
 from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import norms_above, search_rounding
-from hardmax._float.cones import cones, in_blocks
-from hardmax._float.kernels import WIDTH, Directions, Found, Shells, count_close, find_best, list_close
+from hardmax._float.cones import WIDTH, cones, in_blocks, score_block
 
-# The outermost points are sorted first; the others only if some direction asks for them.
-_FIRST_SORTED = 4096
+ROWS = 256  # a task for a thread
+_OUTERMOST = 4096
 # Directions that are tried first: if the outermost points settle fewer of them than this share, all go into cones.
-_TRIED, _MOST, _MOST_IN_MANY_DIMENSIONS = 256, 0.9, 0.7
-# In more dimensions than this, cones are worth it only where points are at all distances alike.
-_FEW_DIMENSIONS = 4
+_TRIED, _MOST = 256, 0.9
 
 
-def outward(
+@njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
+def _find_winners(first, last, directions, lengths, slack, base, places, count, reach, winners, leads):
+    """For each direction the furthest point, or -1 where others come within its slack, or may; for each task the
+    smallest lead.
+
+    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can be. A row whose lead
+    is sure to be larger than that of an earlier row of the task is left early.
+    """
+    scores = np.empty((len(places), WIDTH))
+    for task in range(first, last):
+        smallest = np.inf
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
+            top, second, at = -np.inf, -np.inf, -1
+            winners[i] = -1
+            for b in range(len(places)):
+                if score_block(directions[i], places, b, count, scores) > second:
+                    for lane in range(WIDTH):
+                        score = scores[b, lane]
+                        if score > top:
+                            second, top, at = top, score, b * WIDTH + lane
+                        elif score > second:
+                            second = score
+                bound = base[i] + lengths[i] * reach[b + 1]
+                if top - second <= slack[i]:
+                    break
+                if bound < top - slack[i] and (bound <= second or top - bound > smallest):
+                    winners[i], smallest = at, min(smallest, top - second)
+                    break
+        leads[task] = smallest
+
+
+def shells(
     directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
 ) -> ArgmaxResult:
-    """The outermost points first, then, where they do not suffice, all. Guesses are not needed."""
-    directions = np.ascontiguousarray(directions)
+    """Search the outermost points first, then, where they do not suffice, all in cones. Guesses are not needed."""
+    directions, count = np.ascontiguousarray(directions), min(len(points), _OUTERMOST)
     centre = points.mean(axis=0)
     radii = norms_above(points - centre)
-    along, base = Directions(directions, norms_above(directions), slack), directions @ centre
-    few = points.shape[1] <= _FEW_DIMENSIONS
-    top = _Outermost.of(points, radii, min(len(points), _FIRST_SORTED))
-    most = _MOST if few else _MOST_IN_MANY_DIMENSIONS
-    if len(points) > _FIRST_SORTED and top.share_settled(along, base) < most:
+    order = np.argpartition(radii, len(points) - count)
+    beyond = float(radii[order[:-count]].max(initial=-np.inf))  # of points that are in no block
+    order = order[-count:]
+    order = order[np.argsort(-radii[order], kind="stable")]
+    rounding = search_rounding(points.shape[1])
+    reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding) + rounding * float(np.abs(points).max())
+    places = in_blocks(points[order])
+
+    def search(rows: np.ndarray) -> tuple[np.ndarray, float]:
+        some, winners, leads = directions[rows], np.empty(len(rows), dtype=np.int64), np.empty(-(-len(rows) // ROWS))
+        lengths, base = norms_above(some), some @ centre
+        _find_winners(some, lengths, slack[rows], base, places, count, reach, winners, leads)
+        return winners, float(leads.min())
+
+    tried = np.arange(0, len(directions), max(1, len(directions) // _TRIED))
+    if np.count_nonzero(search(tried)[0] < 0) > (1 - _MOST) * len(tried):
         return cones(directions, points, slack)
-    contest, left = top.hold(along, base)
-    if not len(left):
-        return contest
-    if few:
-        return contest.with_rows(left, cones(directions[left], points, slack[left]))
-    rest, none = _Outermost.of(points, radii, len(points)).hold(along.rows(left), base[left])
-    assert not len(none)
-    return contest.with_rows(left, rest)
-
-
-@dataclass(frozen=True, eq=False)
-class _Outermost:
-    """Points from the outside in: who they are, and where."""
-
-    order: np.ndarray
-    shells: Shells
-
-    @classmethod
-    def of(cls, points: np.ndarray, radii: np.ndarray, count: int) -> "_Outermost":
-        order = np.arange(len(points)) if count == len(points) else np.argpartition(radii, -count)[-count:]
-        beyond = -np.inf
-        if count < len(points):
-            inner = np.ones(len(points), dtype=bool)
-            inner[order] = False
-            beyond = float(radii[inner].max())
-        order = order[np.argsort(-radii[order], kind="stable")]
-        size, rounding = float(np.abs(points).max()), search_rounding(points.shape[1])
-        reach = np.append(radii[order[::WIDTH]], beyond) * (1 + rounding) + rounding * size
-        return cls(order, Shells(in_blocks(points[order]), count, reach))
-
-    def share_settled(self, directions: Directions, base: np.ndarray) -> float:
-        """How many of a sample of the directions these points settle."""
-        tried = np.arange(0, len(base), max(1, len(base) // _TRIED))
-        return 1 - len(self.hold(directions.rows(tried), base[tried])[1]) / len(tried)
-
-    def hold(self, directions: Directions, base: np.ndarray) -> tuple[ArgmaxResult, np.ndarray]:
-        """The contest among these points, and the directions for which points that are not among them might matter.
-        `base` are the scores of the centre."""
-        found, resolved = Found.empty(len(base)), np.empty(len(base), dtype=bool)
-        find_best(directions, base, self.shells, found, resolved)
-        leads = found.best - found.second
-        contested = np.flatnonzero(resolved & (leads <= directions.slack))
-        clear = resolved.copy()
-        clear[contested] = False
-        gap = float(leads[clear].min(initial=np.inf))
-        contest = ArgmaxResult.clear(self.order[found.winners], gap, "outward")
-        if len(contested):
-            best = found.best[contested]
-            candidates, gap_outside = self._close(directions.rows(contested), base[contested], best)
-            contest = replace(contest, contested=contested, candidates=candidates, gap=min(gap, gap_outside))
-        return contest, np.flatnonzero(~resolved)
-
-    def _close(self, directions: Directions, base: np.ndarray, best: np.ndarray) -> tuple[Choices, float]:
-        """Who comes close to the best along each direction, and the smallest lead over those who do not."""
-        counts, outside = np.empty(len(best), dtype=np.int64), np.empty(len(best))
-        asked = (directions, base, best - directions.slack, self.shells)
-        count_close(*asked, counts, outside)
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        places = np.empty(starts[-1], dtype=np.int64)
-        list_close(*asked, starts, places)
-        return _sorted_within(self.order[places], starts), float((best - outside).min())
-
-
-def _sorted_within(points: np.ndarray, offsets: np.ndarray) -> Choices:
-    """Groups of points, each brought into increasing order."""
-    group = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    return Choices(points[np.lexsort((points, group))], offsets)
-
-
-def line(
-    directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
-) -> ArgmaxResult:
-    """The contest on a line. Guesses are not needed."""
-    if len(points) == 1:
-        return ArgmaxResult.clear(np.zeros(len(directions), dtype=np.int64), np.inf, "line")
-    ends = np.argpartition(points[:, 0], [0, 1, -2, -1])
-    along = directions[:, 0]
-    winners, seconds = (np.where(along > 0, ends[-rank], ends[rank - 1]) for rank in (1, 2))
-    leads = along * points[winners, 0] - along * points[seconds, 0]
-    close = np.flatnonzero(~(leads > slack))
-    contest = ArgmaxResult.clear(winners, float(np.delete(leads, close).min(initial=np.inf)), "line")
-    return contest.with_rows(close, outward(directions[close], points, slack[close])) if len(close) else contest
+    winners, gap = search(np.arange(len(directions)))
+    result, left = ArgmaxResult.clear(order[winners], gap, "shells"), np.flatnonzero(winners < 0)
+    return result.with_rows(left, cones(directions[left], points, slack[left])) if len(left) else result

@@ -1,0 +1,130 @@
+"""Many small clouds in one kernel: where fractions have them, to the bits of each alone, and given up in time."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import oracle
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphas, clouds
+
+import hardmax as hm
+from hardmax._batch import UNDECIDED, WALKED, Then, walk_batch
+from hardmax._batch_runs import Together
+from hardmax._parallel import limited_to
+
+HALF = hm.Dynamics("1/2")
+U = Fraction(1, 2**53)
+
+
+def assert_same_as_one_by_one(batch, dynamics, layers):
+    runs = hm.simulate(batch, dynamics, layers=layers)
+    assert isinstance(runs.runs, Together)
+    alone = [hm.simulate(cloud, dynamics, layers=layers) for cloud in batch]
+    for layer in {0, layers // 2, layers}:
+        for tokens, run in zip(runs.at(layer), alone, strict=True):
+            assert np.array_equal(tokens, run.at(layer))
+    for leaders, settled_at, run, single in zip(runs.leaders, runs.settled_at, runs, alone, strict=True):
+        assert leaders.tolist() == single.leaders.tolist() == run.leaders.tolist()
+        assert (settled_at, run.arithmetic) == (single.settled_at, single.arithmetic)
+
+
+@settings(max_examples=examples(150))
+@given(st.lists(clouds(min_d=3, max_d=3), min_size=1, max_size=5), alphas)
+def test_clouds_full_of_ties_are_left_to_integers_and_the_rest_is_the_same(batch, alpha):
+    assert_same_as_one_by_one([np.array(cloud, dtype=np.float64) for cloud in batch], hm.Dynamics(alpha), 6)
+
+
+@pytest.mark.parametrize("d", [1, 2, 8])
+@pytest.mark.parametrize("metric", [False, True])
+@pytest.mark.parametrize("layers", [0, 4, 40])
+def test_random_clouds_of_all_sizes_are_walked_to_the_same_bits(d, metric, layers):
+    rng = np.random.default_rng(d)
+    batch = [rng.standard_normal((int(n), d)) for n in rng.integers(1, 90, size=40)]
+    batch += [np.repeat(cloud, 3, axis=0) for cloud in batch[:5]]
+    matrix = np.eye(d) * 2 + 0.3 * np.ones((d, d)) if metric else None
+    assert_same_as_one_by_one(batch, hm.Dynamics("1/3", matrix), layers)
+
+
+@pytest.mark.parametrize("metric", [None, [[2, 1, 0], [1, 3, 0], [0, 0, 1]]])
+@pytest.mark.parametrize("layers", [0, 2, 9])
+def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
+    dynamics, rng = hm.Dynamics("1/3", metric), np.random.default_rng(layers)
+    batch = [rng.integers(-512, 513, (n, 3)) / 256.0 + 0.3 for n in rng.integers(1, 21, 12)]
+    batch = [np.concatenate([cloud, cloud[:2]]) for cloud in batch]
+    tokens, offsets = np.concatenate(batch), np.concatenate([[0], np.cumsum([len(cloud) for cloud in batch])])
+    walked = {then: walk_batch(tokens, offsets, dynamics, layers, then=then) for then in Then}
+    for b, (start, end) in enumerate(pairwise(offsets.tolist())):
+        truth = hm.simulate(tokens[start:end], dynamics, layers=layers, arithmetic="exact")
+        path = oracle.run(exact_rows(tokens[start:end]), Fraction(1, 3), metric, layers)
+        settled = truth.settled_at
+        for then, outcome in walked.items():
+            if outcome.settled[b] == UNDECIDED:
+                continue
+            assert outcome.settled[b] == (WALKED if settled is None else settled)
+            wished = path[-1 if settled is None or then is Then.GO_ON else settled]
+            if then is Then.ARRIVE and settled is not None:
+                wished = exact_rows(np.array(truth.ends(), dtype=np.float64))
+            error = Fraction(float(outcome.errors[b]))
+            pairs = zip(exact_rows(outcome.tokens[start:end]), wished, strict=True)
+            square = max(sum((x - y) ** 2 for x, y in zip(*rows, strict=True)) for rows in pairs)
+            assert square <= (error + (2 * U * 4 if then is Then.ARRIVE else 0)) ** 2
+            longest = Fraction(float(np.linalg.norm(tokens[start:end], axis=1).max()))
+            assert error <= 7 * U * longest * (layers + 1) * Fraction(101, 100) + Fraction(1, 2**800)
+            since = {int(t): int(layer) for t, layer in zip(truth.leaders, truth.leader_layers, strict=True)}
+            found = outcome.leader_since[start:end].tolist()
+            assert {t: layer for t, layer in enumerate(found) if layer >= 0} == since
+    assert any((outcome.settled != UNDECIDED).any() for outcome in walked.values())
+
+
+def exact_rows(tokens: np.ndarray) -> oracle.Cloud:
+    return [[Fraction(x) for x in row] for row in tokens.tolist()]
+
+
+@pytest.mark.parametrize("size", [2.0**-101, 2.0**-99, 2.0**99, 2.0**102])
+def test_clouds_too_large_or_too_small_for_the_bounds_are_given_up(size):
+    tokens = np.array([[1.0, 0.5], [-1.0, 0.25]]) * size
+    outcome = walk_batch(tokens, np.array([0, 2]), HALF, 3)
+    assert (outcome.settled[0] == UNDECIDED) == (not 2.0**-100 < size < 2.0**100)
+
+
+@pytest.mark.parametrize("gap", [0.0, 0.5, 0.99, 1.01])
+def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(gap):
+    # Along (1, 0) of length 1 the second token trails the first by so many times 2 gamma_2.
+    tokens = np.array([[1.0, 0.0], [1.0 - gap * 4 * 2.0**-53 * (1 + 2.0**-9), 2.0**-30], [-1.0, 0.0]])
+    outcome = walk_batch(tokens, np.array([0, 3]), HALF, 0)
+    assert (outcome.settled[0] == UNDECIDED) == (gap < 1)
+
+
+def test_a_batch_until_settled_stops_cloud_by_cloud():
+    batch = np.random.default_rng(0).standard_normal((50, 30, 2))
+    runs = hm.simulate(batch, HALF, stop=hm.Settled())
+    assert runs.settled_at == [hm.simulate(cloud, HALF, stop=hm.Settled()).settled_at for cloud in batch]
+    assert np.array_equal(runs.at(100)[7], hm.simulate(batch[7], HALF, layers=100).at(100))
+
+
+def test_a_layer_beyond_an_unsettled_cloud_is_refused():
+    runs = hm.simulate([hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1)
+    with pytest.raises(hm.InputError, match="cloud 0 has not settled"):
+        runs.at(5)
+
+
+def test_limits_are_known_where_every_cloud_is_left_to_integers():
+    square = np.array(hm.clouds.square(inside=[(0.5, 0.0)]))
+    runs = hm.simulate([square, square], HALF, layers=2)
+    assert runs.decided_by_integers == 2
+    assert [ends[4].tolist() for ends in runs.ends()] == [[1.0, 0.0]] * 2
+
+
+def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
+    tokens, counts, results = np.random.default_rng(3).standard_normal((4100 * 9, 2)), [], []
+    offsets = np.arange(0, len(tokens) + 1, 9)
+    for threads in (1, 2, 7):
+        with limited_to(threads):
+            outcome = walk_batch(tokens, offsets, HALF, 8, progress=lambda *done: counts.append(done))
+            results.append(outcome.tokens.tobytes())
+    assert len(set(results)) == 1
+    assert counts == [(4096, 4100), (4100, 4100)] * 3

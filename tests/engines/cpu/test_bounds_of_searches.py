@@ -1,0 +1,103 @@
+"""What searches rest on: exact turns, points that are surely inside, and bytes with measured errors."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba import njit
+
+from hardmax._float import rounded as module
+from hardmax._float.plane import _polygon_around, _surely_inside, _turn
+from hardmax._float.rounded import GROUP, ROWS, STEP, TILE, _rounded, _tiles, largest_products
+
+# Points so nearly in line that rounding alone would not tell on which side they are.
+coordinates = st.builds(
+    lambda whole, hair, e: whole + hair * 2.0**-e, st.integers(-3, 3), st.integers(-4, 4), st.integers(45, 54)
+)
+places = st.tuples(coordinates, coordinates)
+
+
+def exact_turn(a, b, c) -> int:
+    (ax, ay), (bx, by), (cx, cy) = ([Fraction(x) for x in place] for place in (a, b, c))
+    turn = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
+    return (turn > 0) - (turn < 0)
+
+
+@settings(max_examples=200)
+@given(st.lists(places, min_size=3, max_size=12, unique=True))
+def test_a_polygon_turns_left_at_every_corner_and_has_everybody_on_its_left(several):
+    points = np.array(several)
+    assert np.sign(_turn(points, 0, 1, 2)) == exact_turn(*several[:3])
+    corners = points[_polygon_around(points, np.arange(len(points)))].tolist()
+    for k in range(len(corners)):
+        a, b, c = corners[k - 2], corners[k - 1], corners[k]
+        assert len(corners) < 3 or exact_turn(a, b, c) > 0
+        assert all(exact_turn(b, c, place) >= 0 for place in several)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([1.0, 1e-3, 1e-10, 0.0]))
+def test_nobody_is_said_to_be_inside_who_is_not(seed, width):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi)
+    along, across = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+    shift = rng.standard_normal(2) * rng.choice([0.0, 1.0, 100.0])
+    sample = rng.uniform(-1, 1, (60, 1)) * along + width * rng.uniform(-1, 1, (60, 1)) * across + shift
+    beside = sample[rng.integers(0, 60, 100)] + rng.standard_normal((100, 2)) * 10.0 ** rng.uniform(-17, 0, (100, 1))
+    points = np.concatenate([sample, beside, 1e9 * rng.standard_normal((3, 2)), (sample[:30] + sample[30:]) / 2])
+    corners = sample[_polygon_around(sample, np.arange(60))]
+    inside = _surely_inside(points, corners)
+    ends = np.roll(corners, -1, axis=0).tolist()
+    for place in points[inside].tolist():
+        assert all(exact_turn(a, b, place) > 0 for a, b in zip(corners.tolist(), ends, strict=True))
+    if width == 1.0:
+        assert _surely_inside(points[:60], corners).sum() > 10
+
+
+def exact_square(a, b) -> Fraction:
+    return sum(((Fraction(x) - Fraction(y)) ** 2 for x, y in zip(a, b, strict=True)), Fraction(0))
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "size"), [(1, 3, 1.0), (2, 1, 3.0), (128, 4, 1.0), (300, 7, 1.0), (20, 3, 2.0**-530)]
+)
+def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n, d, size):
+    rng = np.random.default_rng(n)
+    points = (rng.standard_normal((n, d)) * 10.0 ** rng.uniform(-3, 0, (n, 1)) + rng.integers(0, 3) * 10.0) * size
+    centre = points.mean(axis=0)
+    tiles, rows = _tiles(points, centre), _rounded(points, np.arange(n), np.zeros(d), 1)
+    assert (np.diff(tiles.lengths) <= 0).all()
+    packed = tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP).transpose(0, 2, 1, 3).reshape(n + -n % TILE, -1)
+    for found, as_bytes, shared, middle in ((tiles, packed, TILE, centre), (rows, rows.packed, 1, np.zeros(d))):
+        assert np.array_equal(np.unique(found.order), np.arange(n))
+        for place, j in enumerate(found.order.tolist()):
+            exact = [Fraction(x) - Fraction(c) for x, c in zip(points[j].tolist(), middle.tolist(), strict=True)]
+            scale = Fraction(float(found.scales[place // shared]))
+            error, length = found.errors[place // shared], found.lengths[place // shared]
+            assert exact_square(exact, [scale * int(q) for q in as_bytes[place, :d]]) <= Fraction(float(error)) ** 2
+            assert exact_square(exact, [0] * d) <= Fraction(float(length)) ** 2
+            # Half a byte off in every coordinate is the most, up to rounding.
+            assert error <= float(scale) * np.sqrt(d) * 0.51 + 1e-12 * length or size < 1
+
+
+@pytest.mark.parametrize("with_sdot", [True, False])
+@pytest.mark.parametrize(("steps", "groups"), [(1, 1), (3, 2), (16, 8)])
+def test_the_largest_products_are_those_of_whole_numbers(monkeypatch, with_sdot, steps, groups):
+    if with_sdot and not module.has_sdot():
+        pytest.skip("this processor has no sdot")
+    monkeypatch.setattr(module, "has_sdot", lambda: with_sdot)
+
+    @njit
+    def largest(rows, points, steps, groups, out):
+        largest_products(rows, 0, points, 0, steps, groups, out)  # pyright: ignore[reportCallIssue]
+
+    rng = np.random.default_rng(steps)
+    rows = rng.integers(-127, 128, (steps, ROWS, STEP)).astype(np.int8)
+    points = rng.integers(-127, 128, (groups, steps, GROUP, STEP)).astype(np.int8)
+    rows[:, 0], points[0, :, 0] = -127, -127
+    found = np.empty(ROWS, dtype=np.int32)
+    largest(rows.ravel(), points.ravel(), steps, groups, found)
+    truth = np.einsum("src,gspc->rgp", rows.astype(np.int64), points.astype(np.int64))
+    assert found.tolist() == truth.reshape(ROWS, -1).max(axis=1).tolist()
