@@ -1,8 +1,8 @@
-"""For how long the attended sets stay as they are, decided exactly.
+"""For how many layers the attended sets stay as they are, decided exactly.
 
 Write u_i = z_i - w_i for the way a point has still to go. A target w_i stands still over a layer if the ways of those
 it averages cancel: the sum of m_c u_c over C_i is 0. (One attended point must not move; several may, if they balance.)
-If some target moves, we look again after one layer. Otherwise all points go straight, z_i(t) = w_i + t u_i with
+If some target moves, the sets are computed again after one layer. Otherwise all points go straight, z_i(t) = w_i + t u_i with
 t = g^m, as long as the attended sets stay. Do they? For c in C_i, <A z_i, u_c> is not negative, since w_c is a mean of
 points none of which lies further along A z_i than z_c; and these numbers cancel, so each is 0. Hence:
 
@@ -23,60 +23,54 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from hardmax._exact.argmax import Chooser, directions_of, products
+from hardmax._exact.argmax import Rows, by_all_scores, directions_of, products
 from hardmax._exact.vectors import Enclosed, enclosed_power
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
-
-Rows = list[list[int]]
 
 # Of an enclosure that is tried first, beyond those that it cannot do without.
 _BITS = 128
 
 
 def layers_unchanged(
-    positions: IntegerCloud,
-    targets: IntegerCloud,
-    chosen: list[list[int]],
-    counts: list[int],
-    dynamics: Dynamics,
-    choose: Chooser,
+    positions: IntegerCloud, targets: IntegerCloud, chosen: list[list[int]], counts: list[int], dynamics: Dynamics
 ) -> int | None:
     """How many layers the closed form holds before attended sets may differ (at least 1); None: for ever."""
     w = targets.numerators
     u = [[a - b for a, b in zip(*rows, strict=True)] for rows in zip(positions.numerators, w, strict=True)]
     moving = [any(way) for way in u]
-    if not all(_cancel(several, counts, u, moving) for several in chosen):
-        return 1
-    moving_ties = [i for i, several in enumerate(chosen) if len(several) > 1 and moving[i]]
-    if not moving_ties:
+    for several in chosen:
+        ways = [[counts[j] * x for x in u[j]] for j in several if moving[j]]
+        if any(map(sum, zip(*ways, strict=True))):
+            return 1
+    ties = [i for i, several in enumerate(chosen) if len(several) > 1 and moving[i]]
+    if not ties:
         return None
-    along_targets = choose(targets.rows(moving_ties), positions, dynamics).lists
-    doubtful = [i for i, far in zip(moving_ties, along_targets, strict=True) if not set(chosen[i]) <= set(far)]
-    return _soonest(_first_change(i, w, u, chosen[i], dynamics) for i in doubtful)
+    along_targets = by_all_scores(targets.rows(ties), positions, dynamics).lists
+    doubtful = [i for i, far in zip(ties, along_targets, strict=True) if not set(chosen[i]) <= set(far)]
+    return soonest(first_change(i, w, u, chosen[i], dynamics) for i in doubtful)
 
 
-def _cancel(several: list[int], counts: list[int], u: Rows, moving: list[bool]) -> bool:
-    """Whether the ways still to go of several points cancel, counted with multiplicity."""
-    on_the_way = [j for j in several if moving[j]]
-    return not any(sum(counts[j] * u[j][axis] for j in on_the_way) for axis in range(len(u[0])))
+def first_change(i: int, w: Rows, u: Rows, tied: Iterable[int], dynamics: Dynamics) -> int | None:
+    """The first layer at which the attended set of row i is another, if all rows go straight; None: there is none.
 
-
-def _first_change(i: int, w: Rows, u: Rows, tied: list[int], dynamics: Dynamics) -> int | None:
-    """The first layer at which the attended set of point i is another, if everybody goes straight."""
+    Rows are targets w and ways u of points over one denominator; `tied` are the rows that row i attends to.
+    """
     directions = directions_of([w[i], u[i]], dynamics)
     (ww, uw), (wu, uu) = products(directions, w), products(directions, u)
     scores = [(int(a0), int(a1) + int(a1_too), int(a2)) for a0, a1, a1_too, a2 in zip(ww, uw, wu, uu, strict=True)]
-    c0, c1, c2 = scores[tied[0]]
-    if any(scores[c] != (c0, c1, c2) for c in tied):
+    curves = {scores[c] for c in tied}
+    if len(curves) > 1:
         return 1
+    ((c0, c1, c2),) = curves
     others = set(range(len(w))) - set(tied)
-    return _soonest(
+    return soonest(
         layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.keep) for a0, a1, a2 in (scores[j] for j in others)
     )
 
 
-def _soonest(events: Iterable[int | None]) -> int | None:
+def soonest(events: Iterable[int | None]) -> int | None:
+    """The first of some events, of which None never comes."""
     return min((event for event in events if event is not None), default=None)
 
 

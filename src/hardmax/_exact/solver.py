@@ -1,7 +1,7 @@
-"""Walking in integers over a common denominator: the truth.
+"""The dynamics in integers over a common denominator, without any floats, so that it can check the others.
 
 With alpha = p/q the layer is z' = (q z + p w) / (p + q). All points share one denominator, so scores of one row are
-compared as integers. A cloud whose targets all stand still is carried on by the closed form of `phase`, up to the
+compared as integers. A cloud whose targets all stand still is carried on by the closed form of `ExactPhase`, up to the
 next event or for ever (see `events`).
 """
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.argmax import Chooser
+from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.events import layers_unchanged
 from hardmax._exact.positions import ExactPhase
 from hardmax._tokens.points import Points
@@ -23,28 +23,30 @@ from hardmax.dynamics import Dynamics
 
 @dataclass(frozen=True)
 class ExactSolver:
-    """Integers decide; `choose` says which scores they look at."""
+    """Integers decide."""
 
-    choose: Chooser
+    machine: Any = None
     arithmetic: str = "exact"
-    machine: Any = None  # integers are multiplied by whatever there is
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[ExactPhase]:
+        """The phases from layer 0 on; ends after one that lasts for ever."""
         cloud, layer = points.integers, 0
         counts = points.multiplicities.tolist()
-        choices = Choices.of_single(np.arange(points.count))
         pending = np.arange(points.count)
+        choices = Choices.of_single(pending)
         while True:
-            chosen = self.choose(cloud.rows(pending.tolist()), cloud, dynamics)
+            chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
             choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
             lists = choices.lists()
-            positions, targets = with_means(cloud, lists, counts)
-            lasting = layers_unchanged(positions, targets, lists, counts, dynamics, self.choose)
+            positions, targets = _with_means(cloud, lists, counts)
+            lasting = layers_unchanged(positions, targets, lists, counts, dynamics)
+            rows = positions.numerators
             phase = ExactPhase(
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
                 choices=choices,
-                is_leader=leaders(positions, lists),
+                # With a metric that is not positive definite distinct points can meet; those that have met are one.
+                is_leader=np.array([all(rows[j] == rows[i] for j in several) for i, several in enumerate(lists)]),
                 margin=chosen.margin,
                 keep=dynamics.keep,
                 positions=positions,
@@ -58,28 +60,18 @@ class ExactSolver:
             cloud = phase.integers_at(layer)
 
 
-def with_means(cloud: IntegerCloud, chosen: list[list[int]], counts: list[int]) -> tuple[IntegerCloud, IntegerCloud]:
+def _with_means(cloud: IntegerCloud, chosen: list[list[int]], counts: list[int]) -> tuple[IntegerCloud, IntegerCloud]:
     """The points and the means of their attended sets, both over one common denominator."""
-    voters = [sum(counts[j] for j in several) for several in chosen]
-    common = math.lcm(*(total for total, several in zip(voters, chosen, strict=True) if len(several) > 1))
-    rows = cloud.numerators
-    positions = [[common * value for value in row] for row in rows]
+    totals = [sum(counts[j] for j in several) for several in chosen]
+    common = math.lcm(*(total for total, several in zip(totals, chosen, strict=True) if len(several) > 1))
+    positions = [[common * value for value in row] for row in cloud.numerators]
     targets = []
-    for several, total in zip(chosen, voters, strict=True):
+    for several, total in zip(chosen, totals, strict=True):
         if len(several) == 1:
             targets.append(positions[several[0]])
             continue
         weights = [counts[j] * (common // total) for j in several]
-        columns = zip(*(rows[j] for j in several), strict=True)
+        columns = zip(*(cloud.numerators[j] for j in several), strict=True)
         targets.append([sum(w * value for w, value in zip(weights, column, strict=True)) for column in columns])
     denominator = cloud.denominator * common
     return IntegerCloud(positions, denominator), IntegerCloud(targets, denominator)
-
-
-def leaders(positions: IntegerCloud, chosen: list[list[int]]) -> np.ndarray:
-    """Which points attend to no other point: leaders.
-
-    With a metric that is not positive definite, distinct points can meet; those that have met are one point.
-    """
-    rows = positions.numerators
-    return np.array([all(j == i or rows[j] == rows[i] for j in several) for i, several in enumerate(chosen)])
