@@ -359,10 +359,10 @@ class _These:
 
 def run_document(run: Run) -> dict[str, Any]:
     """Everything that a run is."""
-    judge = run.solver.judge if isinstance(run.solver, FloatSolver) else None
+    slack = run.solver.slack if isinstance(run.solver, FloatSolver) else None
     return dynamics_document(run.dynamics) | {
         "arithmetic": run.solver.arithmetic,
-        "tie_slack": judge.relative if isinstance(judge, TieSlack) else None,
+        "tie_slack": None if slack is None else slack.relative,
         "recorded": list(run.recorded),
         "settled_at": run.settled_at,
         "stopped": run.stopped,
@@ -502,7 +502,7 @@ def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatPhase | Exac
     places = StoredPositions(floats(item, "positions", shape), points.multiplicities)
     # 0.1 wrote no targets in floats: its runs are walked again, and need none.
     told = optional(floats, item, "targets", shape=shape) if "targets" in item else None
-    return FloatPhase(**shared, places=places, error=size_or(np.nan, item, "error"), told=told)
+    return FloatPhase(**shared, source=places, error=size_or(np.nan, item, "error"), stored_targets=told)
 
 
 def _choices(item: Any, count: int) -> Choices:

@@ -123,7 +123,7 @@ def test_floats_do_not_tell_whether_tokens_came_back():
             is_leader=s.is_leader,
             margin=1.0,
             keep=s.keep,
-            places=told,
+            source=told,
             error=0.0,
         )
         for s in run.phases

@@ -1,4 +1,4 @@
-"""Walking in float64. A judge says what the choices of floats are worth (see `judges`)."""
+"""The dynamics in float64, under a tie policy (see `policies`)."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -8,9 +8,8 @@ import numpy as np
 from hardmax._attended import Choices
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.bounds import float_metric, norms_above, relative_margin
-from hardmax._float.frame import Frame
-from hardmax._float.phase import FloatPhase, InUnits
-from hardmax._float.policies import Question, TiePolicy
+from hardmax._float.phase import FloatPhase
+from hardmax._float.policies import CloseTies, ProvedTies, TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
@@ -22,51 +21,53 @@ class Undecided(Exception):
 
 @dataclass(frozen=True)
 class FloatSolver:
-    """Floats walk; the judge says what their choices are worth."""
+    """Floats compute; without a tie slack every choice is proved."""
 
-    arithmetic: str
-    judge: TiePolicy
+    slack: TieSlack | None = None
     machine: Cpu = CPU
 
+    @property
+    def arithmetic(self) -> str:
+        return "certified" if self.slack is None else "float"
+
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
-        frame, metric = self.judge.frame(points, dynamics), float_metric(dynamics)
-        hearing = self.judge.open(points, frame, dynamics)
-        error, gap_unit = self.judge.first_error(frame), float(metric.scale / frame.metric(metric).scale)
-        arena = ActiveSet(
+        """The phases from layer 0 on; ends after one that lasts for ever."""
+        given = float_metric(dynamics)
+        ties = ProvedTies(points, dynamics) if self.slack is None else CloseTies(points, dynamics, self.slack.relative)
+        frame, gap_unit = ties.frame, float(given.scale / ties.metric.scale)
+        active = ActiveSet(
             layer=0,
             keep=dynamics.keep,
+            frame=frame,
             multiplicities=points.multiplicities,
-            places=frame.numbers,
-            errors=np.full(points.count, error),
-            worst=error,
+            positions=frame.numbers,
+            errors=np.full(points.count, ties.error),
+            worst=ties.error,
         )
         pending = np.arange(points.count)
         choices = Choices.of_single(pending)
         while True:
             # At the first layer many attend to themselves, later most go on as they were.
-            guesses = choices.firsts(pending) if arena.layer else pending
-            contest = hearing.decide(Question(arena, pending, guesses, self.machine))
-            choices = choices.with_rows(pending, contest.choices())
-            hearing.note(arena, choices, pending)
-            (pending,) = (~choices.follows_leader).nonzero()
-            lasting = hearing.lasting(arena, choices, pending) if len(pending) else None
+            guesses = choices.firsts(pending) if active.layer else pending
+            found = ties.decide(active, pending, guesses, self.machine)
+            choices = choices.with_rows(pending, found.choices())
+            decided, (pending,) = pending, (~choices.follows_leader).nonzero()
+            lasting = ties.lasting(active, choices, decided, pending)
+            longest = active.longest
+            if frame.exponents is not None:  # the largest norm, measured alike along all axes
+                longest = float(norms_above(frame.on_one_scale(active.positions)).max())
             yield FloatPhase(
-                layer=arena.layer,
-                until=None if lasting is None else arena.layer + lasting,
+                layer=active.layer,
+                until=None if lasting is None else active.layer + lasting,
                 choices=choices,
-                is_leader=hearing.is_leader(choices),
-                margin=relative_margin(contest.gap * gap_unit, metric.norm, _longest(arena, frame)),
+                is_leader=ties.is_leader(choices),
+                margin=relative_margin(found.gap * gap_unit, given.norm, longest),
                 keep=dynamics.keep,
-                places=arena if frame.is_plain else InUnits(arena, frame),
-                error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
-                decided_by=" and ".join(contest.by),
-                exactly=hearing.exactly(),
+                source=active,
+                error=frame.error_in_units(active.worst + active.step_error(choices), active.longest),
+                decided_by=" and ".join(found.by),
+                exactly=ties.exactly(),
             )
             if lasting is None:
                 return
-            arena = arena.after_layers(choices, lasting)
-
-
-def _longest(arena: ActiveSet, frame: Frame) -> float:
-    """The largest norm of all points, measured alike along all axes."""
-    return arena.longest if frame.exponents is None else float(norms_above(frame.on_one_scale(arena.places)).max())
+            active = active.after_layers(choices, lasting)

@@ -15,7 +15,6 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 import hardmax as hm
 from hardmax._float.argmax import score_all
 from hardmax._float.bounds import UNDERFLOW, SlackFactors
-from hardmax._float.policies import Proof
 from hardmax._float.solver import FloatSolver, Undecided
 from hardmax._gpu import argmax
 from hardmax._gpu import argmax_kernels as kernels
@@ -158,7 +157,7 @@ def test_walks_settle_where_proved_floats_do(n, d, metric):
     tokens = np.random.default_rng(n).standard_normal((n, d))
     dynamics = hm.Dynamics("1/2", metric=metric)
     *_, last = gpu.walk_layers(torch.from_numpy(tokens).to(DEVICE), dynamics)
-    *_, truth = FloatSolver("certified", Proof()).walk(merge(Cloud(tokens)), dynamics)
+    *_, truth = FloatSolver().walk(merge(Cloud(tokens)), dynamics)
     assert (last.settled, last.layer) == (True, truth.layer)
     assert last.chosen.tolist() == truth.choices.indices.tolist()
     assert ((last.since >= 0).cpu().numpy() == truth.is_leader).all()

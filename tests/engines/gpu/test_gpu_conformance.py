@@ -19,7 +19,6 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 
 import hardmax as hm
 from hardmax._batch import UNDECIDED
-from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.solver import Undecided
 from hardmax._gpu import Gpu
@@ -29,7 +28,7 @@ from hardmax._run import Plan, run_points
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 
-ENGINES = (GpuSolver(Gpu(DEVICE)), ExactSolver(by_all_scores))
+ENGINES = (GpuSolver(Gpu(DEVICE)), ExactSolver())
 
 
 def stored(floats: np.ndarray) -> oracle.Cloud:

@@ -10,9 +10,7 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.solver import ExactSolver
-from hardmax._float.policies import Proof
 from hardmax._float.solver import FloatSolver, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu import tensors as gpu_tensors
@@ -28,7 +26,7 @@ SLOW = hm.Dynamics("1/10")
 
 def run(tokens, dynamics, layers) -> hm.Trajectory:
     (cloud,), _ = read_batch(tokens)
-    engines = (ENGINE, ExactSolver(by_all_scores))
+    engines = (ENGINE, ExactSolver())
     return hm.Trajectory.of(run_points(merge(cloud), Plan(dynamics, engines, hm.AfterLayers(layers), hm.Every(1))))
 
 
@@ -37,7 +35,7 @@ def test_stretches_are_those_of_proved_floats(metric):
     points = merge(Cloud(np.random.default_rng(0).standard_normal((40, 2))))
     dynamics = hm.Dynamics("1/10", metric)
     ours = list(ENGINE.walk(points, dynamics))
-    theirs = list(FloatSolver("certified", Proof()).walk(points, dynamics))
+    theirs = list(FloatSolver().walk(points, dynamics))
     assert len(ours) == len(theirs) > 2
     for mine, its in zip(ours, theirs, strict=True):
         assert (mine.layer, mine.until, mine.keep) == (its.layer, its.until, its.keep)
