@@ -2,9 +2,9 @@
 
 Write u_i = z_i - w_i for the way a point has still to go. A target w_i stands still over a layer if the ways of those
 it averages cancel: the sum of m_c u_c over C_i is 0. (One attended point must not move; several may, if they balance.)
-If some target moves, the sets are computed again after one layer. Otherwise all points go straight, z_i(t) = w_i + t u_i with
-t = g^m, as long as the attended sets stay. Do they? For c in C_i, <A z_i, u_c> is not negative, since w_c is a mean of
-points none of which lies further along A z_i than z_c; and these numbers cancel, so each is 0. Hence:
+If some target moves, the sets are computed again after one layer. Otherwise all points go straight, z_i(t) = w_i + t u_i
+with t = g^m, as long as the attended sets stay. Do they? For c in C_i, <A z_i, u_c> is not negative, since w_c is a mean
+of points none of which lies further along A z_i than z_c; and these numbers cancel, so each is 0. Hence:
 
 * *A still point (u_i = 0)* keeps its attended set: for j outside it, <A z_i, z_j(t) - z_c(t)> mixes the value at z_j,
   which is negative, with the one at w_j, which is not positive.

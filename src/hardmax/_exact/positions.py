@@ -8,7 +8,6 @@ With m = 1 this is the definition of a layer, whether the targets stand still or
 single layer, the layers up to the next event, and all layers for ever once the cloud has settled.
 """
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
@@ -19,24 +18,10 @@ from operator import mul
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.vectors import (
-    DIGIT,
-    IntegerVector,
-    Vector,
-    check_length,
-    common_rows,
-    exact_sum,
-    power,
-    weighted_sum,
-)
+from hardmax._exact.vectors import DIGIT, IntegerVector, Vector, check_length, common_rows, power, weighted_sum
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
-
-Key = tuple[int, int]  # a point, and the number of a phase
-
-# So many tokens are added up sooner as floats, without error, than as fractions.
-_MANY = 100
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -58,46 +43,38 @@ class Phase:
 
 
 @dataclass(frozen=True, eq=False)
-class ExactView(ABC):
+class ExactView:
     """Where points are at the first layer of a phase, where they go, and where they are in it, as fractions."""
 
+    source: "ExactPositions | ExactPhase"
+    phase: int
     work: int
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
 
-    @abstractmethod
-    def place(self, point: int) -> IntegerVector: ...
-
-    @abstractmethod
-    def target(self, point: int) -> IntegerVector: ...
-
-    @abstractmethod
-    def share(self, layers: int) -> Fraction:
-        """g^layers; refused where exact positions so much later would be too long."""
-
-    def rounded(self) -> "ExactView":
-        """The same at any depth: to 50 digits, where exact numbers would be long."""
-        return self
-
     def positions(self, points: Sequence[int]) -> list[Vector]:
-        return [self.place(point).fractions for point in points]
+        return [self.source.place(point, self.phase).fractions for point in points]
 
     def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [self.target(point).fractions for point in points]
+        return [self.source.target(point, self.phase).fractions for point in points]
 
     def later(self, points: Sequence[int], layers: int) -> list[Vector]:
         """Refused where numbers would be too long, unless nobody moves."""
-        ways = [(self.place(point), self.target(point)) for point in points]
+        ways = [(self.source.place(point, self.phase), self.source.target(point, self.phase)) for point in points]
         if layers == 0 or all(here == there for here, there in ways):
             return [here.fractions for here, _ in ways]
-        share = self.share(layers)
+        share = self.source.share(layers, self.phase)
         return [here.towards(there, share).fractions for here, there in ways]
+
+    def rounded(self) -> "ExactView":
+        """The same at any depth: to 50 digits, where exact numbers would be long."""
+        return ExactView(self.source.rounded, self.phase, 0)
 
 
 class ExactPositions:
     """The exact positions of the points of one run, computed on demand: what integers need where floats cannot decide.
 
     Every choice so far is proved, so where a point is follows from its own chain of attended sets alone, phase by
-    phase; a follower of a leader is on its way to it ever since. Only the points that are needed are computed, and those
+    phase; a follower of a leader is on its way to it ever since. Only points that are needed are computed, and those
     they attended to; each is remembered.
     """
 
@@ -109,7 +86,7 @@ class ExactPositions:
         self._records: list[tuple[np.ndarray, Choices]] = []  # of each phase the points that had to choose, increasing
         self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
         self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
-        self._places: dict[Key, IntegerVector] = {}
+        self._places: dict[tuple[int, int], IntegerVector] = {}
         self._means: dict[tuple[int, bytes], IntegerVector] = {}
         self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None
         self._is_rounded = False
@@ -141,20 +118,17 @@ class ExactPositions:
         self._since[new] = self.last
         self._records.append((rows, choices))
 
-    def view(self) -> "ExactView":
+    def view(self) -> ExactView:
         """The positions of the phase that has begun last, at any later time."""
         work, self._work = self._work, 0
-        return _PhaseView(work, self, self.last)
+        return ExactView(self, self.last, work)
 
-    def share(self, layers: int, until: int) -> Fraction:
-        """g^layers, of a way that ends at layer `until`; refused where exact numbers would be too long."""
+    def share(self, layers: int, phase: int) -> Fraction:
+        """g^layers, since the first layer of a phase; refused where exact numbers would be too long."""
         if self._is_rounded:
             return power(self._keep, layers)
-        check_length(self._keep, until)
+        check_length(self._keep, self._layers[phase] + layers)
         return self._keep**layers
-
-    def layer_of(self, phase: int) -> int:
-        return self._layers[phase]
 
     def place(self, point: int, phase: int | None = None) -> IntegerVector:
         """Where a point is at the first layer of a phase (None: of the last)."""
@@ -185,11 +159,11 @@ class ExactPositions:
         phase = self.last if phase is None else phase
         return self._mean(self._attended(point, phase), phase)
 
-    def targets_move(self, attended: np.ndarray) -> bool:
+    def mean_moves(self, attended: np.ndarray) -> bool:
         """Whether the mean of some points moves: what they have still to go does not cancel."""
-        counts = self._points.multiplicities[attended]
-        there = weighted_sum([self.target(point) for point in attended.tolist()], counts.tolist())
-        return self._sum(attended, counts, self.last, 1) != there
+        counts, points = self._points.multiplicities[attended].tolist(), attended.tolist()
+        here, there = ([at(point) for point in points] for at in (self.place, self.target))
+        return weighted_sum(here, counts) != weighted_sum(there, counts)
 
     def along(self, place: IntegerVector) -> IntegerVector:
         """The metric, up to a positive factor, times a position."""
@@ -238,43 +212,17 @@ class ExactPositions:
         if target == here:
             return here
         self._work += len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
-        return here.towards(target, self.share(until - self._layers[origin], until))
+        return here.towards(target, self.share(until - self._layers[origin], origin))
 
     def _mean(self, attended: np.ndarray, phase: int) -> IntegerVector:
         if len(attended) == 1:
             return self.place(int(attended[0]), phase)
         key = (phase, attended.tobytes())
         if key not in self._means:
-            counts = self._points.multiplicities[attended]
-            self._means[key] = self._sum(attended, counts, phase, int(counts.sum()))
+            counts = self._points.multiplicities[attended].tolist()
+            places = [self.place(point, phase) for point in attended.tolist()]
+            self._means[key] = weighted_sum(places, counts, over=sum(counts))
         return self._means[key]
-
-    def _sum(self, points: np.ndarray, counts: np.ndarray, phase: int, over: int) -> IntegerVector:
-        """The positions of some points, added up with their multiplicities, divided by `over`."""
-        tokens = self._points.coordinates
-        if phase == 0 and tokens.dtype != object and len(points) > _MANY and (counts == 1).all():
-            return IntegerVector.of([exact_sum(column) / over for column in tokens[points].T])
-        return weighted_sum([self.place(point, phase) for point in points.tolist()], counts.tolist(), over=over)
-
-
-@dataclass(frozen=True, eq=False)
-class _PhaseView(ExactView):
-    """One phase of `ExactPositions`."""
-
-    source: ExactPositions
-    phase: int
-
-    def place(self, point: int) -> IntegerVector:
-        return self.source.place(point, self.phase)
-
-    def target(self, point: int) -> IntegerVector:
-        return self.source.target(point, self.phase)
-
-    def share(self, layers: int) -> Fraction:
-        return self.source.share(layers, self.source.layer_of(self.phase) + layers)
-
-    def rounded(self) -> "_PhaseView":
-        return _PhaseView(0, self.source.rounded, self.phase)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -290,7 +238,21 @@ class ExactPhase(Phase):
         """The same, point by point."""
         rows = self.positions.numerators
         digits = self.layer * self.keep.denominator.bit_length() // DIGIT
-        return _IntegerView(len(rows) * len(rows[0]) * digits**2, self)
+        return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
+
+    def place(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.positions.numerators[point])), int(self.positions.denominator))
+
+    def target(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.targets.numerators[point])), int(self.targets.denominator))
+
+    def share(self, layers: int, _: int) -> Fraction:
+        check_length(self.keep, self.layer + layers)
+        return self.keep**layers
+
+    @property
+    def rounded(self) -> "ExactPhase":
+        return self  # what would be long was refused before
 
     def floats_at(self, layer: int) -> np.ndarray:
         return self._at(power(self.keep, layer - self.layer)).floats()
@@ -309,24 +271,3 @@ class ExactPhase(Phase):
             for ws, zs in zip(self.targets.numerators, self.positions.numerators, strict=True)
         ]
         return IntegerCloud(rows, self.positions.denominator * shrink.denominator)
-
-
-@dataclass(frozen=True, eq=False)
-class _IntegerView(ExactView):
-    """A phase in integers. What would be long was refused before, so it is `rounded` already."""
-
-    phase: ExactPhase
-
-    def place(self, point: int) -> IntegerVector:
-        return _row(self.phase.positions, point)
-
-    def target(self, point: int) -> IntegerVector:
-        return _row(self.phase.targets, point)
-
-    def share(self, layers: int) -> Fraction:
-        check_length(self.phase.keep, self.phase.layer + layers)
-        return self.phase.keep**layers
-
-
-def _row(cloud: IntegerCloud, point: int) -> IntegerVector:
-    return IntegerVector.reduced([int(value) for value in cloud.numerators[point]], int(cloud.denominator))

@@ -95,22 +95,6 @@ def between(there: Vector, here: Vector, share: Fraction) -> Vector:
     return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
 
 
-def exact_sum(values: np.ndarray) -> Fraction:
-    """The sum of floats, without error: integer mantissas, in two halves so that none overflows, by exponent.
-
-    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
-    Fraction(1, 1)
-    """
-    mantissas, exponents = np.frexp(values)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents).tolist():
-        some = whole[exponents == exponent]
-        high, low = int((some >> 26).sum()), int((some & (2**26 - 1)).sum())
-        total += ((high << 26) + low) * Fraction(2) ** (exponent - 53)
-    return total
-
-
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
 

@@ -33,8 +33,7 @@ import numpy as np
 from hardmax._attended import Choices
 from hardmax._exact.vectors import power
 from hardmax._float.argmax import ArgmaxResult, adds_up_exactly
-from hardmax._float.bounds import SUMMED, mean_error, norms_above, step_error
-from hardmax._float.frame import Frame
+from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
 

@@ -1,12 +1,14 @@
-"""The metric in floats, and how wrong floats can be.
+"""The scale and the metric in which floats compute, and how wrong they can be: what `arithmetic="certified"` rests on.
 
-The metric in floats, and margins.
-
-How wrong floats can be: the constants behind `arithmetic="certified"`, derived once, here.
+A positive factor changes no attended set, so we take one that suits floats: decimals become whole numbers, and clouds
+of any size come to a size at which scores neither overflow nor vanish. Axes may have different units, too: with S
+diagonal, <A z, z'> = <S A S y, y'> for z = S y, z' = S y'. Bounds on rounding know only the norms of points and metric.
+Where a metric is largest along axes on which tokens are small, these allow for scores that nobody has; units that make
+tokens reach equally far along all axes make the bounds sharp.
 
 Write u = 2^-53 and gamma_k = k u / (1 - k u). The float point x_j stands for the true z_j, |x_j - z_j| <= r_j (its
 running error); rho_j = |x_j|; a is the Frobenius norm of the float metric (1 for the identity), e the error of that
-metric. Among the points of a contest rho and r are the largest rho_j and r_j.
+metric. Among the points of a search rho and r are the largest rho_j and r_j.
 
 **Scores.** A dot product of length d, in any order of summation, with or without fused operations, is off by at most
 gamma_d |x||y| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). With y_i = fl(A x_i), whose error
@@ -26,41 +28,57 @@ too, by u of itself: SAFETY covers that.
 combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
 stays where it is: x = w gives w. The mean of k points carries a rounding for each product with a multiplicity, for the
 k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of more than SUMMED points are made without
-error (`phase.mean_positions`), which leaves three roundings.
+error (`active_set.mean_positions`), which leaves three roundings.
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
 here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
 These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFETY covers that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
 from hardmax._float.kernels import lengths
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import fits_float64
 from hardmax.dynamics import Dynamics
 
 UNIT = 2.0**-53
+SAFETY = 1 + 2.0**-10
+UNDERFLOW = 2.0**-900
+SMALLEST, LARGEST = 2.0**-100, 2.0**100
+STEP = 7
+SUMMED = 32
+_LARGEST_WHOLE = 2**53
+# By how much bounds on scores must be sharper for axes to have units of their own.
+_WORTH = 2.0**10
+# The exponent for an axis along which all tokens are 0: what the metric does there must not count.
+_NOWHERE = -400
 
 
 @dataclass(frozen=True, eq=False)
 class FloatMetric:
-    """The metric in floats, scaled by a power of two to a largest entry near 1: no attended set changes."""
+    """The metric in floats (None: the identity), scaled by a power of two to a largest entry near 1.
 
-    matrix: np.ndarray | None  # None: the identity
-    norm: float  # at least the spectral norm: 1 for the identity, else Frobenius
+    `norm` is at least the spectral norm: 1 for the identity, else Frobenius. `matrix` is the metric times `scale`, up
+    to `error`.
+    """
+
+    matrix: np.ndarray | None
+    norm: float
     error: float
-    scale: Fraction  # `matrix` is the metric times this
+    scale: Fraction
 
     def directions(self, points: np.ndarray) -> np.ndarray:
         return points if self.matrix is None else points @ self.matrix.T
 
-    def on_axes(self, exponents: np.ndarray) -> "FloatMetric":
+    def on_axes(self, exponents: np.ndarray | None) -> "FloatMetric":
         """The same metric for points whose axis k is measured in units of 2 to the exponent k."""
-        assert self.matrix is not None
+        if exponents is None or self.matrix is None:
+            return self
         sums = exponents[:, None] + exponents
         shift = int((np.frexp(self.matrix)[1] + sums)[self.matrix != 0.0].max(initial=0))
         matrix = np.ldexp(self.matrix, sums - shift)
@@ -96,13 +114,6 @@ def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
     return gap if gap == 0.0 or np.isinf(gap) else gap / (metric_norm * largest**2)
 
 
-SAFETY = 1 + 2.0**-10
-UNDERFLOW = 2.0**-900
-SMALLEST, LARGEST = 2.0**-100, 2.0**100
-STEP = 7
-SUMMED = 32
-
-
 def norms_above(points: np.ndarray) -> np.ndarray:
     """Norms of the rows, none too small (up to SAFETY) even where squares underflow."""
     norms = np.empty(len(points))
@@ -130,6 +141,77 @@ class SlackFactors:
             slack = norms * (self.rounding * largest + self.spread * error)
             slack += self.spread * (largest + error) * errors + UNDERFLOW
         return slack
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Points in floats: `numbers` (p, d) times `unit` are the tokens, to within `error`, measured as the numbers.
+
+    Where there are `exponents`, axis k of the numbers is in units of 2 to the exponent k.
+    """
+
+    numbers: np.ndarray
+    unit: Fraction
+    error: float
+    exponents: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, points: Points) -> "Frame":
+        tokens = points.coordinates
+        if tokens.dtype != object:
+            largest = max(float(tokens.max()), -float(tokens.min()))
+            if largest == 0.0 or SMALLEST <= largest <= LARGEST:
+                return cls(tokens, Fraction(1), 0.0)
+            exponent = int(np.frexp(largest)[1])
+            numbers = np.ldexp(tokens, -exponent)
+            lost = not np.array_equal(np.ldexp(numbers, exponent), tokens)
+            # What is lost is lost to underflow, far below any rounding of the largest.
+            return cls(numbers, Fraction(2) ** exponent, rounding_error(1.0) if lost else 0.0)
+        cloud = points.integers
+        if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
+            return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)
+        largest = max(abs(value) for value in tokens.flat)
+        unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+        numbers = (tokens / unit).astype(np.float64)
+        exact = fits_float64(tokens / unit)
+        return cls(numbers, unit, 0.0 if exact else rounding_error(float(norms_above(numbers).max())))
+
+    def balanced(self, metric: FloatMetric) -> "Frame":
+        """The same with a unit for each axis, where that makes the bounds on scores far sharper."""
+        reach = np.abs(self.numbers).max(axis=0)
+        if metric.matrix is None or self.error:
+            return self
+        exponents = np.where(reach > 0.0, np.frexp(reach)[1], _NOWHERE)
+        if 4.0 ** np.ptp(exponents) <= _WORTH:  # axes of like reach: units of their own gain no more than their spread
+            return self
+        scaled, longest = metric.on_axes(exponents), float(norms_above(self.numbers).max())
+        bound = Fraction(_WORTH * len(reach) * (scaled.norm + scaled.error)) / scaled.scale
+        if not np.isfinite(scaled.error) or Fraction(metric.norm) / metric.scale * Fraction(longest) ** 2 <= bound:
+            return self
+        numbers = np.ldexp(self.numbers, -exponents)
+        exact = np.array_equal(np.ldexp(numbers, exponents), self.numbers)
+        return replace(self, numbers=numbers, exponents=exponents) if exact else self
+
+    def in_units(self, numbers: np.ndarray) -> np.ndarray:
+        """Positions as the tokens were given; each coordinate is rounded once more, unless the unit is a power of two."""
+        numbers = numbers if self.exponents is None else np.ldexp(numbers, self.exponents)
+        if self.unit == 1:
+            return numbers
+        above, below = self.unit.numerator, self.unit.denominator
+        if above & (above - 1) or below & (below - 1):
+            # A denominator beyond the largest float is divided by in two steps, of which the first is a power of two.
+            spare = max(0, below.bit_length() - 1000)
+            return np.ldexp(numbers / float(Fraction(below, 2**spare)) * float(above), -spare)
+        return np.ldexp(numbers, above.bit_length() - below.bit_length())
+
+    def error_in_units(self, error: float, largest: float) -> float:
+        """What an error comes to with the rounding of `in_units`, for numbers of norm up to `largest`."""
+        if self.exponents is not None:
+            error, largest = (float(np.ldexp(size, int(self.exponents.max()))) for size in (error, largest))
+        if self.unit == 1:
+            return error
+        total = Fraction(error + 4 * UNIT * largest) * self.unit if np.isfinite(error) else None
+        return error if total is None else float(total) * (1 + 2.0**-40) + 2.0**-1060
 
 
 def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:

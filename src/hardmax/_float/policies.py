@@ -1,19 +1,31 @@
-"""What counts as a tie in floats: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
+"""What counts as a tie in floats: close scores under a `TieSlack`; else every choice is proved, where floats cannot by
+exact positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._exact.events import first_change, soonest
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.vectors import IntegerVector
-from hardmax._float.active_set import ActiveSet
+from hardmax._exact.vectors import IntegerVector, common_rows
+from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
 from hardmax._float.bands import are_spread, search_in_bands
-from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric
-from hardmax._float.events import Layer
-from hardmax._float.frame import Frame
+from hardmax._float.bounds import (
+    LARGEST,
+    SAFETY,
+    SMALLEST,
+    UNDERFLOW,
+    UNIT,
+    Frame,
+    SlackFactors,
+    float_metric,
+    mean_error,
+    norms_above,
+)
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
 from hardmax._validation import InputError, check_real
@@ -46,57 +58,30 @@ class TieSlack:
         object.__setattr__(self, "relative", check_real(self.relative, "`relative`", at_least=0))
 
 
-class CloseTies:
-    """`TieSlack` at work on one run, in the scale of `frame`, whose numbers are `error` off (nan: not promised)."""
+class Ties:
+    """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
 
-    def __init__(self, points: Points, dynamics: Dynamics, relative: float) -> None:
-        reach = float(np.abs(points.floats).max())
-        if reach and not SMALLEST**4 <= reach <= LARGEST**4:
+    def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
+        metric, frame, reach = float_metric(dynamics), Frame.of(points), float(np.abs(points.floats).max())
+        if slack is not None and reach and not SMALLEST**4 <= reach <= LARGEST**4:
             raise InputError(
                 f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
                 "Use arithmetic='certified', or scale the cloud.",
                 argument="tokens",
                 also=("arithmetic='certified'",),
             )
-        self.frame, self.error = Frame.of(points), np.nan
-        self.metric = float_metric(dynamics)
-        self._relative = relative
-
-    def decide(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
-        """Whom the pending points attend to: all who are candidates. Guesses may save time."""
-        rows = rows_of(active, pending)
-        slack = self._relative * self.metric.norm * active.norms[rows] * active.longest
-        return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)
-
-    def lasting(self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray) -> int | None:
-        """For how many layers these choices last; None: for ever. `decided` are the points that have just chosen,
-        `pending` those who do not follow a leader."""
-        return 1 if len(pending) else None
-
-    def is_leader(self, choices: Choices) -> np.ndarray:
-        """Which points attend to their own position alone."""
-        return choices.is_leader
-
-    def exactly(self) -> ExactView | None:
-        """Exact positions in the phase that was decided last, where every choice is proved."""
-        return None
-
-
-class ProvedTies:
-    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, exact positions decide."""
-
-    def __init__(self, points: Points, dynamics: Dynamics) -> None:
-        self.frame = Frame.of(points).balanced(float_metric(dynamics))
-        self.error = self.frame.error
-        self.metric = self.frame.metric(float_metric(dynamics))
-        self._dynamics = dynamics
+        self.frame = frame.balanced(metric) if slack is None else frame
+        self.error = self.frame.error if slack is None else np.nan
+        self.metric = metric.on_axes(self.frame.exponents)
+        self._dynamics, self._slack = dynamics, slack
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)
 
     def decide(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+        """Whom the pending points attend to: all who are candidates. Guesses may save time."""
         self._exact.begin(active.layer)
         found = self._search(active, pending, guesses, cpu)
-        if not len(found.contested):
+        if self._slack is not None or not len(found.contested):
             return found
         # Tokens are floats, of which some metrics give directions without rounding.
         directions = exact_products(self.frame.numbers, self.metric) if active.layer == 0 and not self.error else None
@@ -107,14 +92,17 @@ class ProvedTies:
         return replace(found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers"))
 
     def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
-        if are_spread(active.norms):
+        if self._slack is None and are_spread(active.norms):
             every = active.reopened()
             own = every.positions[pending], every.errors[pending]
             return search_in_bands(cpu.hold, own, every.positions, every.errors, self.metric, self._factors)
-        rows = rows_of(active, pending)
-        directions, error = self.metric.directions(active.positions[rows]), float(active.errors.max())
-        slack = self._factors.slack(active.norms[rows], active.errors[rows], active.longest, error)
-        return active.search(cpu, directions, slack, guesses)
+        rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
+        norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
+        if self._slack is None:
+            slack = self._factors.slack(norms, errors, active.longest, error)
+        else:
+            slack = self._slack.relative * self.metric.norm * norms * active.longest
+        return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)
 
     def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
         """Who is furthest for each of some points among its candidates, and their smallest lead over the others."""
@@ -151,17 +139,9 @@ class ProvedTies:
             for close in first_or_second(some, offsets):
                 yield points[close]
 
-    def lasting(self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray) -> int | None:
-        self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
-        if not len(pending):
-            return None
-        if choices.all_single and self._dynamics.is_definite:
-            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
-            return 1
-        return Layer(active, choices, self._dynamics, self.metric, self._exact).layers_unchanged(pending)
-
     def is_leader(self, choices: Choices) -> np.ndarray:
-        if self._dynamics.is_definite or choices.all_single:
+        """Which points attend to their own position alone."""
+        if self._slack is not None or self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
         # With a metric that is not positive definite distinct points can meet; those that have met are one.
         leading = choices.is_leader.copy()
@@ -172,9 +152,91 @@ class ProvedTies:
         return leading
 
     def exactly(self) -> ExactView | None:
-        return self._exact.view()
+        """Exact positions in the phase that was decided last, where every choice is proved."""
+        return self._exact.view() if self._slack is None else None
+
+    def lasting(self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray) -> int | None:
+        """For how many layers these choices last; None: for ever. `decided` are the points that have just chosen,
+        `pending` those that do not follow a leader.
+
+        Whoever follows a leader does so for ever, and its target stands still. So only the pending points matter:
+        floats tell most of them apart, exact positions the rest. What must hold is derived in `_exact.events`.
+        """
+        if self._slack is None:
+            self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
+        if not len(pending):
+            return None
+        if self._slack is not None or (choices.all_single and self._dynamics.is_definite):
+            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            return 1
+        positions, counts = active.all_positions(), active.multiplicities
+        targets, reach = mean_positions(positions, choices, counts), float(norms_above(positions).max())
+        error = active.worst + mean_error(reach, int(choices.sizes.max()))
+        attended = choices.of_rows(pending)
+        if _some_mean_moves(positions - targets, attended, counts, 2 * error, reach):
+            return 1
+        distinct = {several.tobytes(): several for several in attended}
+        if any(self._exact.mean_moves(several) for several in sorted(distinct.values(), key=len)):
+            return 1
+        events: list[int | None] = []
+        lasts: dict[bytes, bool] = {}  # by attended set: who has the same one has the same target
+        for i in pending[choices.sizes[pending] > 1].tolist():
+            tied, here, target = choices[i], self._exact.place(i), self._exact.target(i)
+            if here == target:
+                continue
+            key = tied.tobytes()
+            if key not in lasts:
+                rivals = self._rivals(tied, [target], [positions], reach, error)
+                furthest, _ = self._exact.furthest(self._exact.along(target), rivals)
+                lasts[key] = set(tied.tolist()) <= set(furthest.tolist())
+            if not lasts[key]:
+                rivals = self._rivals(tied, [target, here], [positions, targets], reach, error)
+                events.append(self._first_change(i, tied, np.union1d(rivals, [i])))
+                if events[-1] == 1:
+                    break
+        return soonest(events)
+
+    def _first_change(self, point: int, tied: np.ndarray, points: np.ndarray) -> int | None:
+        """The first layer at which the attended set of a point is another among some points, if all go straight."""
+        ends = [at(j) for at in (self._exact.place, self._exact.target) for j in points.tolist()]
+        rows, _ = common_rows(ends)
+        z, w = rows[: len(points)], rows[len(points) :]
+        u = [[a - b for a, b in zip(here, there, strict=True)] for here, there in zip(z, w, strict=True)]
+        row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
+        return first_change(row, w, u, tied_rows, self._dynamics)
+
+    def _rivals(
+        self, tied: np.ndarray, places: list[IntegerVector], ends: list[np.ndarray], reach: float, error: float
+    ) -> np.ndarray:
+        """All who may be as far as the tied points along A times one of some places, at one of the ends of their ways.
+
+        On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
+        where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
+        """
+        vectors = np.array([_scaled(place, self.frame.exponents) for place in places])
+        directions, norms = self.metric.directions(vectors), norms_above(vectors)
+        slack = self._factors.slack(norms, UNIT * norms, reach, error)
+        matter = np.zeros(len(ends[0]), dtype=bool)
+        for positions in ends:
+            scores = positions @ directions.T
+            matter |= (scores >= scores[tied].min(axis=0) - slack).any(axis=1)
+        return np.flatnonzero(matter)
 
 
-def rows_of(active: ActiveSet, pending: np.ndarray) -> slice | np.ndarray:
-    """The rows of the pending points among the members."""
-    return slice(None) if len(pending) == len(active) else active.rows_of(pending)
+def _some_mean_moves(ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float) -> bool:
+    """Whether the ways of those in some attended set, each off by so much, certainly do not cancel."""
+    weights = counts[attended.indices].astype(np.float64)[:, None]
+    sums = np.add.reduceat(weights * ways[attended.indices], attended.offsets[:-1], axis=0)
+    totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])
+    # A sum of k ways is off by k roundings more.
+    share = off + (attended.sizes + 8) * 2 * UNIT * reach
+    return bool((norms_above(sums) > SAFETY * totals * share + UNDERFLOW).any())
+
+
+def _scaled(vector: IntegerVector, exponents: np.ndarray | None) -> list[float]:
+    """A vector as floats, in units of 2 to these exponents, up to a positive factor."""
+    values = [Fraction(value) for value in vector.numerators]
+    if exponents is not None:
+        values = [value / Fraction(2) ** int(exponent) for value, exponent in zip(values, exponents, strict=True)]
+    largest = max(map(abs, values)) or 1
+    return [float(value / largest) for value in values]

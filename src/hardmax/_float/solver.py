@@ -9,7 +9,7 @@ from hardmax._attended import Choices
 from hardmax._float.active_set import ActiveSet
 from hardmax._float.bounds import float_metric, norms_above, relative_margin
 from hardmax._float.phase import FloatPhase
-from hardmax._float.policies import CloseTies, ProvedTies, TieSlack
+from hardmax._float.policies import Ties, TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.points import Points
 from hardmax.dynamics import Dynamics
@@ -32,8 +32,7 @@ class FloatSolver:
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        given = float_metric(dynamics)
-        ties = ProvedTies(points, dynamics) if self.slack is None else CloseTies(points, dynamics, self.slack.relative)
+        given, ties = float_metric(dynamics), Ties(points, dynamics, self.slack)
         frame, gap_unit = ties.frame, float(given.scale / ties.metric.scale)
         active = ActiveSet(
             layer=0,
@@ -55,7 +54,7 @@ class FloatSolver:
             lasting = ties.lasting(active, choices, decided, pending)
             longest = active.longest
             if frame.exponents is not None:  # the largest norm, measured alike along all axes
-                longest = float(norms_above(frame.on_one_scale(active.positions)).max())
+                longest = float(norms_above(np.ldexp(active.positions, frame.exponents)).max())
             yield FloatPhase(
                 layer=active.layer,
                 until=None if lasting is None else active.layer + lasting,
