@@ -27,12 +27,13 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._exact.vectors import power
-from hardmax._float.argmax import ArgmaxResult, adds_up_exactly
+from hardmax._float.argmax import ArgmaxResult
 from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above, step_error
 from hardmax._float.kernels import keep_well_inside
 from hardmax._float.search import Cpu
@@ -48,19 +49,14 @@ _DEPTH = 2.0**-10
 _SAFETY = 1 - 2.0**-20
 
 
-@dataclass(frozen=True, eq=False)
-class Shell:
-    """Facets about a centre, and by how much a position must be inside of them to be in the hull for certain."""
+class Shell(NamedTuple):
+    """Facets about a centre, <normal, z - centre> + offset <= 0 inside, and by how much a position must be inside of
+    them to be in the hull for certain. Nearer to the centre than the radius everything is inside of all facets."""
 
     centre: np.ndarray
     facets: np.ndarray
-    """Normal and offset: <normal, z - centre> + offset <= 0 is inside."""
     off: float
-
-    @property
-    def radius(self) -> float:
-        """Nearer to the centre everything is inside of all facets."""
-        return float(-self.facets[:, -1].max())
+    radius: float
 
 
 def shell_of(points: np.ndarray) -> Shell | None:
@@ -84,7 +80,7 @@ def shell_of(points: np.ndarray) -> Shell | None:
     normals, offsets = hull.equations[:, :-1], hull.equations[:, -1]
     distances = np.abs(np.einsum("fcd,fd->fc", corners, normals) + offsets[:, None])
     reach = float(norms_above(positions).max())
-    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach)
+    return Shell(centre, hull.equations, float(distances.max()) + _OF_DISTANCE * reach, float(-offsets.max()))
 
 
 def is_closed(simplices: np.ndarray) -> bool:
@@ -114,45 +110,37 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
     weights = multiplicities[tied.indices].astype(np.float64)[:, None]
     terms, starts = weights * positions[tied.indices], tied.offsets[:-1]
     sums = np.add.reduceat(terms, starts, axis=0)
-    long = np.flatnonzero(tied.sizes > SUMMED)
-    if len(long) and not adds_up_exactly(terms, np.add.reduceat(np.abs(terms), starts, axis=0)):
-        for row in long:
-            sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
+    for row in np.flatnonzero(tied.sizes > SUMMED):
+        sums[row] = [math.fsum(column) for column in terms[tied.offsets[row] : tied.offsets[row + 1]].T]
     means[ties] = sums / np.add.reduceat(weights, starts, axis=0)
     return means
 
 
-@dataclass(frozen=True, eq=False)
-class InactivePoints:
-    """Points that left the active set at a layer, each on its way to a leader."""
+class InactivePoints(NamedTuple):
+    """Points that left the active set at a layer, where they were then, and where the leaders are that they follow."""
 
     points: np.ndarray
     layer: int
     positions: np.ndarray
     leaders: np.ndarray
-    """Where the leader of each is."""
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActiveSet:
-    """The points that can still win, at one layer, and how far all others trail along a direction of length 1.
+    """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
 
-    Positions are measured as the numbers of the frame.
+    `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each to within
+    its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
     """
 
     layer: int
     keep: Fraction
     frame: Frame
     multiplicities: np.ndarray
-    """Of all points."""
     positions: np.ndarray
-    """Of the members."""
     errors: np.ndarray
-    """How far each member can be from the truth."""
     worst: float
-    """No point, member or not, is further from the truth than this."""
     members: np.ndarray | None = None
-    """Increasing; None: all points."""
     lead: float = np.inf
     inactive: tuple[InactivePoints, ...] = ()
 

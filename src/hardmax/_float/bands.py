@@ -71,8 +71,8 @@ def search_in_bands(
 
     A point without a direction has all points as candidates. How small the smallest lead is is not known.
     """
-    # Points are scaled first, and multiplied by the metric then: of one that is next to nothing, underflow would leave a
-    # direction that has little to do with it. Of a point of length 1 it takes far less than rounding may, which is
+    # Points are scaled first, and multiplied by the metric then: of one that is next to nothing, underflow would leave
+    # a direction that has little to do with it. Of a point of length 1 it takes far less than rounding may, which is
     # measured by the point, however little the metric makes of it.
     points, exponents = _scaled(own[0])
     directions, more = _scaled(metric.directions(points))

@@ -1,10 +1,7 @@
 """The scale and the metric in which floats compute, and how wrong they can be: what `arithmetic="certified"` rests on.
 
 A positive factor changes no attended set, so we take one that suits floats: decimals become whole numbers, and clouds
-of any size come to a size at which scores neither overflow nor vanish. Axes may have different units, too: with S
-diagonal, <A z, z'> = <S A S y, y'> for z = S y, z' = S y'. Bounds on rounding know only the norms of points and metric.
-Where a metric is largest along axes on which tokens are small, these allow for scores that nobody has; units that make
-tokens reach equally far along all axes make the bounds sharp.
+of any size come to a size at which scores neither overflow nor vanish.
 
 Write u = 2^-53 and gamma_k = k u / (1 - k u). The float point x_j stands for the true z_j, |x_j - z_j| <= r_j (its
 running error); rho_j = |x_j|; a is the Frobenius norm of the float metric (1 for the identity), e the error of that
@@ -35,7 +32,7 @@ here, and the metric is scaled to a largest entry between 1/2 and 2. A computed 
 These bounds are evaluated in floats themselves, for less than 2^40 layers: SAFETY covers that.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
@@ -53,10 +50,6 @@ SMALLEST, LARGEST = 2.0**-100, 2.0**100
 STEP = 7
 SUMMED = 32
 _LARGEST_WHOLE = 2**53
-# By how much bounds on scores must be sharper for axes to have units of their own.
-_WORTH = 2.0**10
-# The exponent for an axis along which all tokens are 0: what the metric does there must not count.
-_NOWHERE = -400
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,19 +67,6 @@ class FloatMetric:
 
     def directions(self, points: np.ndarray) -> np.ndarray:
         return points if self.matrix is None else points @ self.matrix.T
-
-    def on_axes(self, exponents: np.ndarray | None) -> "FloatMetric":
-        """The same metric for points whose axis k is measured in units of 2 to the exponent k."""
-        if exponents is None or self.matrix is None:
-            return self
-        sums = exponents[:, None] + exponents
-        shift = int((np.frexp(self.matrix)[1] + sums)[self.matrix != 0.0].max(initial=0))
-        matrix = np.ldexp(self.matrix, sums - shift)
-        norm, error = float(np.linalg.norm(matrix)), 0.0
-        if self.error or not np.array_equal(np.ldexp(matrix, shift - sums), self.matrix):
-            # Entries were rounded, or underflow now; what underflow took before may be larger now.
-            error = UNIT * norm + len(matrix) * float(np.ldexp(1.0, int(sums.max()) - shift - 1074))
-        return FloatMetric(matrix, norm, error, self.scale / Fraction(2) ** shift)
 
 
 @lru_cache(maxsize=64)
@@ -145,15 +125,11 @@ class SlackFactors:
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """Points in floats: `numbers` (p, d) times `unit` are the tokens, to within `error`, measured as the numbers.
-
-    Where there are `exponents`, axis k of the numbers is in units of 2 to the exponent k.
-    """
+    """Points in floats: `numbers` (p, d) times `unit` are the tokens, to within `error`, measured as the numbers."""
 
     numbers: np.ndarray
     unit: Fraction
     error: float
-    exponents: np.ndarray | None = None
 
     @classmethod
     def of(cls, points: Points) -> "Frame":
@@ -176,25 +152,8 @@ class Frame:
         exact = fits_float64(tokens / unit)
         return cls(numbers, unit, 0.0 if exact else rounding_error(float(norms_above(numbers).max())))
 
-    def balanced(self, metric: FloatMetric) -> "Frame":
-        """The same with a unit for each axis, where that makes the bounds on scores far sharper."""
-        reach = np.abs(self.numbers).max(axis=0)
-        if metric.matrix is None or self.error:
-            return self
-        exponents = np.where(reach > 0.0, np.frexp(reach)[1], _NOWHERE)
-        if 4.0 ** np.ptp(exponents) <= _WORTH:  # axes of like reach: units of their own gain no more than their spread
-            return self
-        scaled, longest = metric.on_axes(exponents), float(norms_above(self.numbers).max())
-        bound = Fraction(_WORTH * len(reach) * (scaled.norm + scaled.error)) / scaled.scale
-        if not np.isfinite(scaled.error) or Fraction(metric.norm) / metric.scale * Fraction(longest) ** 2 <= bound:
-            return self
-        numbers = np.ldexp(self.numbers, -exponents)
-        exact = np.array_equal(np.ldexp(numbers, exponents), self.numbers)
-        return replace(self, numbers=numbers, exponents=exponents) if exact else self
-
     def in_units(self, numbers: np.ndarray) -> np.ndarray:
-        """Positions as the tokens were given; each coordinate is rounded once more, unless the unit is a power of two."""
-        numbers = numbers if self.exponents is None else np.ldexp(numbers, self.exponents)
+        """Positions as the tokens were given; coordinates are rounded once more, unless the unit is a power of two."""
         if self.unit == 1:
             return numbers
         above, below = self.unit.numerator, self.unit.denominator
@@ -206,12 +165,9 @@ class Frame:
 
     def error_in_units(self, error: float, largest: float) -> float:
         """What an error comes to with the rounding of `in_units`, for numbers of norm up to `largest`."""
-        if self.exponents is not None:
-            error, largest = (float(np.ldexp(size, int(self.exponents.max()))) for size in (error, largest))
-        if self.unit == 1:
+        if self.unit == 1 or not np.isfinite(error):
             return error
-        total = Fraction(error + 4 * UNIT * largest) * self.unit if np.isfinite(error) else None
-        return error if total is None else float(total) * (1 + 2.0**-40) + 2.0**-1060
+        return float(Fraction(error + 4 * UNIT * largest) * self.unit) * (1 + 2.0**-40) + 2.0**-1060
 
 
 def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:

@@ -3,29 +3,18 @@ exact positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.events import first_change, soonest
 from hardmax._exact.positions import ExactPositions, ExactView
+from hardmax._exact.solver import first_change, soonest
 from hardmax._exact.vectors import IntegerVector, common_rows
+from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
 from hardmax._float.bands import are_spread, search_in_bands
-from hardmax._float.bounds import (
-    LARGEST,
-    SAFETY,
-    SMALLEST,
-    UNDERFLOW,
-    UNIT,
-    Frame,
-    SlackFactors,
-    float_metric,
-    mean_error,
-    norms_above,
-)
+from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
 from hardmax._validation import InputError, check_real
@@ -62,17 +51,16 @@ class Ties:
     """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
 
     def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
-        metric, frame, reach = float_metric(dynamics), Frame.of(points), float(np.abs(points.floats).max())
-        if slack is not None and reach and not SMALLEST**4 <= reach <= LARGEST**4:
+        self.metric, frame = float_metric(dynamics), Frame.of(points)
+        reach = float(np.abs(points.floats).max())
+        if slack is not None and reach and not bounds.SMALLEST**4 <= reach <= bounds.LARGEST**4:
             raise InputError(
                 f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
                 "Use arithmetic='certified', or scale the cloud.",
                 argument="tokens",
                 also=("arithmetic='certified'",),
             )
-        self.frame = frame.balanced(metric) if slack is None else frame
-        self.error = self.frame.error if slack is None else np.nan
-        self.metric = metric.on_axes(self.frame.exponents)
+        self.frame, self.error = frame, frame.error if slack is None else np.nan
         self._dynamics, self._slack = dynamics, slack
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)
@@ -213,7 +201,7 @@ class Ties:
         On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
         where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
         """
-        vectors = np.array([_scaled(place, self.frame.exponents) for place in places])
+        vectors = nearest_rows([place.numerators for place in places])  # a positive factor changes nothing
         directions, norms = self.metric.directions(vectors), norms_above(vectors)
         slack = self._factors.slack(norms, UNIT * norms, reach, error)
         matter = np.zeros(len(ends[0]), dtype=bool)
@@ -230,13 +218,4 @@ def _some_mean_moves(ways: np.ndarray, attended: Choices, counts: np.ndarray, of
     totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])
     # A sum of k ways is off by k roundings more.
     share = off + (attended.sizes + 8) * 2 * UNIT * reach
-    return bool((norms_above(sums) > SAFETY * totals * share + UNDERFLOW).any())
-
-
-def _scaled(vector: IntegerVector, exponents: np.ndarray | None) -> list[float]:
-    """A vector as floats, in units of 2 to these exponents, up to a positive factor."""
-    values = [Fraction(value) for value in vector.numerators]
-    if exponents is not None:
-        values = [value / Fraction(2) ** int(exponent) for value, exponent in zip(values, exponents, strict=True)]
-    largest = max(map(abs, values)) or 1
-    return [float(value / largest) for value in values]
+    return bool((norms_above(sums) > bounds.SAFETY * totals * share + bounds.UNDERFLOW).any())

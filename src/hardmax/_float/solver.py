@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._float.active_set import ActiveSet
-from hardmax._float.bounds import float_metric, norms_above, relative_margin
+from hardmax._float.bounds import relative_margin
 from hardmax._float.phase import FloatPhase
 from hardmax._float.policies import Ties, TieSlack
 from hardmax._float.search import CPU, Cpu
@@ -32,14 +32,13 @@ class FloatSolver:
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
-        given, ties = float_metric(dynamics), Ties(points, dynamics, self.slack)
-        frame, gap_unit = ties.frame, float(given.scale / ties.metric.scale)
+        ties = Ties(points, dynamics, self.slack)
         active = ActiveSet(
             layer=0,
             keep=dynamics.keep,
-            frame=frame,
+            frame=ties.frame,
             multiplicities=points.multiplicities,
-            positions=frame.numbers,
+            positions=ties.frame.numbers,
             errors=np.full(points.count, ties.error),
             worst=ties.error,
         )
@@ -52,18 +51,15 @@ class FloatSolver:
             choices = choices.with_rows(pending, found.choices())
             decided, (pending,) = pending, (~choices.follows_leader).nonzero()
             lasting = ties.lasting(active, choices, decided, pending)
-            longest = active.longest
-            if frame.exponents is not None:  # the largest norm, measured alike along all axes
-                longest = float(norms_above(np.ldexp(active.positions, frame.exponents)).max())
             yield FloatPhase(
                 layer=active.layer,
                 until=None if lasting is None else active.layer + lasting,
                 choices=choices,
                 is_leader=ties.is_leader(choices),
-                margin=relative_margin(found.gap * gap_unit, given.norm, longest),
+                margin=relative_margin(found.gap, ties.metric.norm, active.longest),
                 keep=dynamics.keep,
                 source=active,
-                error=frame.error_in_units(active.worst + active.step_error(choices), active.longest),
+                error=ties.frame.error_in_units(active.worst + active.step_error(choices), active.longest),
                 decided_by=" and ".join(found.by),
                 exactly=ties.exactly(),
             )

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._exact.events import layers_negative
+from hardmax._exact.solver import layers_negative
 
 keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(5, 6), Fraction(10, 11)])
 

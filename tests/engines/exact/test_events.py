@@ -10,8 +10,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._exact.events import Curve, layers_negative
 from hardmax._exact.positions import ExactPhase
+from hardmax._exact.solver import Curve, layers_negative
 
 coefficients = st.integers(-60, 60)
 keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)])

@@ -9,7 +9,9 @@ import pytest
 import hardmax as hm
 from hardmax._attended import Choices
 from hardmax._float import bounds
+from hardmax._float.active_set import mean_positions
 from hardmax._float.bounds import (
+    Frame,
     SlackFactors,
     float_metric,
     kernel_factors,
@@ -18,8 +20,6 @@ from hardmax._float.bounds import (
     rounding_error,
     step_error,
 )
-from hardmax._float.frame import Frame
-from hardmax._float.phase import mean_positions
 from hardmax._float.search import Cpu
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge

@@ -8,9 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardmax._attended import Choices
-from hardmax._float.bounds import SUMMED, mean_error, norms_above
-from hardmax._float.frame import Frame
-from hardmax._float.phase import mean_positions
+from hardmax._float.active_set import mean_positions
+from hardmax._float.bounds import SUMMED, Frame, mean_error, norms_above
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax._float.bounds import float_metric
-from hardmax._float.frame import Frame
+from hardmax._float.bounds import Frame, float_metric
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax.dynamics import Dynamics

@@ -118,7 +118,7 @@ def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
         patch.setattr(bands, "_WIDTH", 2.0 ** int(rng.integers(1, 8)))
         own = places[::2], errors[::2]
         factors = SlackFactors.of(d, metric)
-        contest = bands.hold_in_bands(score_all, own, places, errors, metric, factors)
+        contest = bands.search_in_bands(score_all, own, places, errors, metric, factors)
     exact_metric = None if metric.matrix is None else [[Fraction(x) for x in row] for row in metric.matrix.tolist()]
     scores = exact_scores(own[0], places, exact_metric)
     sizes = norms_above(places)

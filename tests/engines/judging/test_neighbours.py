@@ -52,9 +52,9 @@ def test_the_two_furthest_are_never_ruled_out(seed):
 def test_of_many_neighbours_integers_compare_few(monkeypatch):
     asked, furthest = [], ExactPositions.furthest
 
-    def count(self, along, points, record):
+    def count(self, along, points):
         asked.append(len(points))
-        return furthest(self, along, points, record)
+        return furthest(self, along, points)
 
     monkeypatch.setattr(ExactPositions, "furthest", count)
     rng = np.random.default_rng(0)
