@@ -11,10 +11,9 @@ from hardmax._compile import interpreted
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.kernels import mark_furthest
-from hardmax._float.phase import FloatPhase
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU, Cpu
-from hardmax._float.solver import FloatSolver
+from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._gpu import Gpu
 from hardmax._tokens.batches import kind_of
 from hardmax._tokens.points import Points

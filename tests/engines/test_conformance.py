@@ -17,8 +17,8 @@ from hardmax._exact import argmax as integers
 from hardmax._float import bands
 from hardmax._float import shells as outward
 from hardmax._float.bounds import SlackFactors
-from hardmax._float.phase import FloatPhase
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
+from hardmax._float.solver import FloatPhase
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
 

@@ -17,7 +17,8 @@ import hardmax as hm
 from hardmax._attended import Choices
 from hardmax._clusters import LONGEST_PERIOD, Cycle, find_cycle
 from hardmax._exact.positions import ExactPhase
-from hardmax._float.phase import FloatPhase, StoredPositions
+from hardmax._float.solver import FloatPhase
+from hardmax._run_files import StoredPositions
 from hardmax._tokens.rationals import IntegerCloud
 
 CORNERS = [[1, 0], [0, 1], [-1, 0], [0, -1]]

@@ -21,11 +21,7 @@ _BLOCK, _LONG = 2**18, 1000
 
 
 def products(left: Rows, right: Rows) -> Sequence[Sequence[Any]]:
-    """All scalar products of a row of `left` with a row of `right`.
-
-    >>> [[int(x) for x in row] for row in products([[1, 2]], [[3, 4], [5, 6]])]
-    [[11, 17]]
-    """
+    """All scalar products of a row of `left` with a row of `right`."""
     flint = _flint()
     if flint is None:
         return [[sum(map(mul, x, y)) for y in right] for x in left]

@@ -46,7 +46,7 @@ class Phase:
 class ExactView:
     """Where points are at the first layer of a phase, where they go, and where they are in it, as fractions."""
 
-    source: "ExactPositions | ExactPhase"
+    source: "ExactPositions"
     phase: int
     work: int
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
@@ -233,26 +233,7 @@ class ExactPhase(Phase):
     targets: IntegerCloud
     """Over the same denominator as the positions."""
 
-    @property
-    def exactly(self) -> ExactView:
-        """The same, point by point."""
-        rows = self.positions.numerators
-        digits = self.layer * self.keep.denominator.bit_length() // DIGIT
-        return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
-
-    def place(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(list(map(int, self.positions.numerators[point])), int(self.positions.denominator))
-
-    def target(self, point: int, _: int) -> IntegerVector:
-        return IntegerVector.reduced(list(map(int, self.targets.numerators[point])), int(self.targets.denominator))
-
-    def share(self, layers: int, _: int) -> Fraction:
-        check_length(self.keep, self.layer + layers)
-        return self.keep**layers
-
-    @property
-    def rounded(self) -> "ExactPhase":
-        return self  # what would be long was refused before
+    exactly: ExactView | None = None
 
     def floats_at(self, layer: int) -> np.ndarray:
         return self._at(power(self.keep, layer - self.layer)).floats()

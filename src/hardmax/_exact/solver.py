@@ -33,8 +33,8 @@ import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._exact.argmax import Rows, by_all_scores, directions_of, products
-from hardmax._exact.positions import ExactPhase
-from hardmax._exact.vectors import Enclosed, enclosed_power
+from hardmax._exact.positions import ExactPhase, ExactPositions, ExactView
+from hardmax._exact.vectors import DIGIT, Enclosed, IntegerVector, common_rows, enclosed_power, weighted_sum
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -54,15 +54,17 @@ class ExactSolver:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         cloud, layer = points.integers, 0
         counts = points.multiplicities.tolist()
-        pending = np.arange(points.count)
+        pending, exact = np.arange(points.count), ExactPositions(points, dynamics)
         choices = Choices.of_single(pending)
         while True:
             chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
             choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
+            exact.begin(layer)
+            exact.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
             lists = choices.lists()
             positions, targets = _with_means(cloud, lists, counts)
             lasting = layers_unchanged(positions, targets, lists, counts, dynamics)
-            rows = positions.numerators
+            rows, digits = positions.numerators, layer * dynamics.keep.denominator.bit_length() // DIGIT
             phase = ExactPhase(
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
@@ -73,6 +75,7 @@ class ExactSolver:
                 keep=dynamics.keep,
                 positions=positions,
                 targets=targets,
+                exactly=ExactView(exact, exact.last, len(rows) * len(rows[0]) * digits**2),
             )
             yield phase
             if lasting is None:
@@ -84,19 +87,13 @@ class ExactSolver:
 
 def _with_means(cloud: IntegerCloud, chosen: list[list[int]], counts: list[int]) -> tuple[IntegerCloud, IntegerCloud]:
     """The points and the means of their attended sets, both over one common denominator."""
-    totals = [sum(counts[j] for j in several) for several in chosen]
-    common = math.lcm(*(total for total, several in zip(totals, chosen, strict=True) if len(several) > 1))
-    positions = [[common * value for value in row] for row in cloud.numerators]
-    targets = []
-    for several, total in zip(chosen, totals, strict=True):
-        if len(several) == 1:
-            targets.append(positions[several[0]])
-            continue
-        weights = [counts[j] * (common // total) for j in several]
-        columns = zip(*(cloud.numerators[j] for j in several), strict=True)
-        targets.append([sum(w * value for w, value in zip(weights, column, strict=True)) for column in columns])
-    denominator = cloud.denominator * common
-    return IntegerCloud(positions, denominator), IntegerCloud(targets, denominator)
+    places, means = [IntegerVector(row, cloud.denominator) for row in cloud.numerators], []
+    for several in chosen:
+        weights = [counts[j] for j in several]
+        mean = weighted_sum([places[j] for j in several], weights, over=sum(weights)) if len(several) > 1 else None
+        means.append(mean or places[several[0]])
+    rows, denominator = common_rows([*places, *means])
+    return IntegerCloud(rows[: len(places)], denominator), IntegerCloud(rows[len(places) :], denominator)
 
 
 def layers_unchanged(

@@ -75,14 +75,12 @@ def weighted_sum(vectors: Sequence[IntegerVector], weights: Sequence[int], *, ov
 
 def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
     """Vectors as an object array, a row each."""
-    table = np.empty((len(vectors), len(vectors[0])), dtype=object)
-    table[:] = vectors
-    return table
+    return np.array(vectors, dtype=object)
 
 
 def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
     """The scalar product."""
-    return Fraction(sum(map(mul, x, y)))
+    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
 
 
 def minus(a: Vector, b: Vector) -> Vector:

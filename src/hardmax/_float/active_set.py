@@ -84,11 +84,7 @@ def shell_of(points: np.ndarray) -> Shell | None:
 
 
 def is_closed(simplices: np.ndarray) -> bool:
-    """Whether oriented simplices have no boundary: each ridge is run through as often one way as the other.
-
-    >>> is_closed(np.array([[0, 1], [1, 2], [2, 0]])), is_closed(np.array([[0, 1], [1, 2], [0, 2]]))
-    (True, False)
-    """
+    """Whether oriented simplices have no boundary: each ridge is run through as often one way as the other."""
     ridges, signs = [], []
     for left_out in range(simplices.shape[1]):
         ridge = np.delete(simplices, left_out, axis=1)
@@ -116,21 +112,13 @@ def mean_positions(positions: np.ndarray, choices: Choices, multiplicities: np.n
     return means
 
 
-class InactivePoints(NamedTuple):
-    """Points that left the active set at a layer, where they were then, and where the leaders are that they follow."""
-
-    points: np.ndarray
-    layer: int
-    positions: np.ndarray
-    leaders: np.ndarray
-
-
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ActiveSet:
     """The points that can still win, at one layer, and their lead over all others along a direction of length 1.
 
     `members` (increasing; None: all points) have the `positions`, measured as the numbers of the frame, each to within
     its error; no point, member or not, is further from the truth than `worst`. Multiplicities are those of all points.
+    `inactive` are the points that left at some layer, where they were then, and where the leaders are that they follow.
     """
 
     layer: int
@@ -142,7 +130,7 @@ class ActiveSet:
     worst: float
     members: np.ndarray | None = None
     lead: float = np.inf
-    inactive: tuple[InactivePoints, ...] = ()
+    inactive: tuple[tuple[np.ndarray, int, np.ndarray, np.ndarray], ...] = ()
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -163,14 +151,9 @@ class ActiveSet:
             return self.positions
         positions = np.empty((len(self.multiplicities), self.positions.shape[1]))
         positions[self.members] = self.positions
-        for group in self.inactive:
-            shrink = float(power(self.keep, self.layer - group.layer))
-            positions[group.points] = group.leaders + shrink * (group.positions - group.leaders)
+        for points, layer, left_at, leaders in self.inactive:
+            positions[points] = leaders + float(power(self.keep, self.layer - layer)) * (left_at - leaders)
         return positions
-
-    def in_units(self) -> np.ndarray:
-        """Where all points are, measured as the tokens were given."""
-        return self.frame.in_units(self.all_positions())
 
     def reopened(self) -> "ActiveSet":
         """The same layer with all points as members."""
@@ -262,7 +245,6 @@ class ActiveSet:
             return self
         points = np.arange(len(self)) if self.members is None else self.members
         towards = self.positions.take(self.rows_of(choices.firsts(points[gone])), axis=0)
-        group = InactivePoints(points[gone], self.layer, self.positions.take(gone, axis=0), towards)
         return replace(
             self,
             positions=self.positions.take(stay, axis=0),
@@ -270,5 +252,5 @@ class ActiveSet:
             members=points[stay],
             # Those who left before trail by the lead of then.
             lead=min(self.lead, (depth - shell.off - 4 * self.worst) * _SAFETY),
-            inactive=(*self.inactive, group),
+            inactive=(*self.inactive, (points[gone], self.layer, self.positions.take(gone, axis=0), towards)),
         )

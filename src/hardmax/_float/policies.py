@@ -51,16 +51,13 @@ class Ties:
     """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
 
     def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
-        self.metric, frame = float_metric(dynamics), Frame.of(points)
-        reach = float(np.abs(points.floats).max())
-        if slack is not None and reach and not bounds.SMALLEST**4 <= reach <= bounds.LARGEST**4:
-            raise InputError(
-                f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
-                "Use arithmetic='certified', or scale the cloud.",
-                argument="tokens",
-                also=("arithmetic='certified'",),
-            )
-        self.frame, self.error = frame, frame.error if slack is None else np.nan
+        reach = 0.0 if slack is None else float(np.abs(points.floats).max())
+        if reach and not bounds.SMALLEST**4 <= reach <= bounds.LARGEST**4:
+            wrong = f"`tokens` reach {reach:.1e}, where float scores overflow or vanish."
+            other = "arithmetic='certified'"
+            raise InputError(f"{wrong} Use {other}, or scale the cloud.", argument="tokens", also=(other,))
+        self.frame, self.metric = Frame.of(points), float_metric(dynamics)
+        self.error = self.frame.error if slack is None else np.nan
         self._dynamics, self._slack = dynamics, slack
         self._factors = SlackFactors.of(points.dimension, self.metric)
         self._exact = ExactPositions(points, dynamics)

@@ -30,8 +30,7 @@ from hardmax._float.bounds import (
     rounding_error,
     step_error,
 )
-from hardmax._float.phase import FloatPhase
-from hardmax._float.solver import Undecided
+from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu.argmax import Argmax, find_furthest
 from hardmax._gpu.tensors import INSTALLED, GpuPoints, check_installed
