@@ -1,4 +1,4 @@
-"""A thousand problems of the soak, the judge against the oracle, and the cloud on which a proof was once wrong."""
+"""A thousand problems of the soak, its checks against the oracle, and clouds on which a proof was once wrong."""
 
 from fractions import Fraction
 from unittest.mock import patch
@@ -10,9 +10,8 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from soak.checks import judge
-from soak.clouds import KINDS, OF_METRICS, WIDE, make
-from soak.engines import DEVICE, PROCESSOR
-from soak.problems import assignment, pairs, problem
+from soak.clouds import KINDS, make
+from soak.problems import assignment, problem
 from soak.quick import QUICK
 from soak.running import judge_number
 from soak.sizes import Tier
@@ -44,23 +43,6 @@ def near_line(seed: int, n: int = 8192) -> np.ndarray:
     return tokens
 
 
-def test_the_token_beside_a_line_leads():
-    # Seen from the middle of a sample that is nearly collinear, points outside its polygon were once taken for inside.
-    run = hm.simulate(near_line(seed=1), hm.Dynamics("1/2"), layers=0)
-    assert run.attended(0)[1].tolist() == [1]
-    assert 1 in run.leaders
-
-
-def test_the_limit_of_a_line_and_a_token_beside_it_has_the_true_leaders():
-    tokens = near_line(seed=1)
-    lim = hm.limit(tokens, hm.Dynamics("1/2"))
-    truth = ExactCloud.of(tokens, None)
-    told = dict(zip(lim.leaders.tolist(), lim.leader_layers.tolist(), strict=True))
-    history = list(truth.walk(Fraction(1, 2), layers=lim.settled_at))
-    assert lim.certified
-    assert told == leaders_of(history)
-
-
 def regression_line(seed: int, n: int = 8192) -> np.ndarray:
     """(x, a x + b), and three tokens elsewhere."""
     rng = np.random.default_rng(seed)
@@ -79,10 +61,11 @@ def specks(seed: int, n: int = 8192) -> np.ndarray:
     return tokens
 
 
-# Those of the first hundred seeds on which the proof was wrong, and two with edges too short to be measured.
+# Seen from the middle of a sample that is nearly collinear, points outside its polygon were once taken for inside:
+# some of the seeds on which the proof was wrong, and two clouds with edges too short to be measured.
 ONCE_WRONG = [
-    *(near_line(seed) for seed in (1, 29, 34, 39, 43, 53, 88, 89, 97)),
-    *(regression_line(seed) for seed in (12, 15, 20, 47, 84, 88, 99)),
+    *(near_line(seed) for seed in (1, 29, 34, 39)),
+    *(regression_line(seed) for seed in (12, 15, 20)),
     *(specks(seed) for seed in (0, 1)),
 ]
 
@@ -94,9 +77,6 @@ def test_tokens_on_a_line_or_in_a_speck_attend_as_in_truth(tokens, zero):
     attended = hm.simulate(tokens, hm.Dynamics("1/2"), layers=0).attended(0)
     rows = [*range(4), *range(4, len(tokens), 50), len(tokens) - 1]
     assert [set(attended[row].tolist()) for row in rows] == ExactCloud.of(tokens, None).attended(rows)
-
-
-# The judge itself.
 
 
 def as_cloud(floats: np.ndarray) -> oracle.Cloud:
@@ -142,32 +122,6 @@ def test_tokens_further_off_than_an_error_are_named(tokens, share, place):
         gap = Fraction(moved[row, 0]) - Fraction(tokens[row, 0])
         expected = [row] if gap > Fraction(error) else []
         assert ExactCloud.of(tokens, None).further_than(moved, error) == expected
-
-
-@pytest.mark.parametrize("kind", KINDS | OF_METRICS | WIDE)
-@pytest.mark.parametrize(("n", "d"), [(1, 1), (2, 3), (30, 2), (500, 5), (90, 64)])
-def test_every_kind_makes_finite_tokens_of_the_size_asked_for(kind, n, d):
-    tokens = make(kind, np.random.default_rng(n), n, d)
-    assert tokens.shape == (n, d)
-    assert tokens.dtype == np.float64
-    assert np.isfinite(tokens).all()
-
-
-def test_a_problem_is_the_same_whenever_it_is_made():
-    one, same, other = problem(7), problem(7), problem(8)
-    assert str(one) == str(same) != str(other)
-    assert np.array_equal(one.tokens, same.tokens)
-
-
-@pytest.mark.parametrize("device", [False, True])
-def test_every_engine_and_every_kind_are_met_in_the_soak(device):
-    met = [pair for tier in Tier for pair in pairs(tier, device)]
-    assert {kind for kind, _ in met} == set(KINDS)
-    assert {engine.label for _, engine in met} == {engine.label for engine in (DEVICE if device else PROCESSOR)}
-
-
-def test_a_thousand_problems_are_quick_and_distinct():
-    assert len(set(QUICK)) == len(QUICK) >= 1000
 
 
 def first_by(tier: Tier, kind: str, label: str) -> int:
