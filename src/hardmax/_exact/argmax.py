@@ -65,12 +65,9 @@ def by_all_scores(tokens: IntegerCloud, points: IntegerCloud, dynamics: Dynamics
 
 def _relative(lead: int, points: IntegerCloud, dynamics: Dynamics) -> float:
     """The lead of a score as a share of |A| R^2, to float precision."""
-    metric = dynamics.metric_integers
-    # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
-    size = Fraction(1) if metric is None else Fraction(math.isqrt(_square(metric) << 128), 2**64)
-    longest = max(_square([z]) for z in points.numerators)
+    metric, size = dynamics.metric_integers, Fraction(1)
+    if metric is not None:
+        # To 64 bits behind the point: a root of small integers rounded down would be off by as much as itself.
+        size = Fraction(math.isqrt(sum(int(value) ** 2 for row in metric for value in row) << 128), 2**64)
+    longest = max(sum(int(value) ** 2 for value in row) for row in points.numerators)
     return float(Fraction(int(lead)) / (size * longest))
-
-
-def _square(rows: Rows) -> int:
-    return sum(int(value) ** 2 for row in rows for value in row)

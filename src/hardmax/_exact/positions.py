@@ -26,7 +26,7 @@ from hardmax.dynamics import Dynamics
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Phase:
-    """Layers `layer <= k < until` (for ever, if `until` is None) and who attends to whom in them."""
+    """Layers `layer <= k < until` (for ever, if `until` is None), who attends to whom in them, and what decided it."""
 
     layer: int
     until: int | None
@@ -35,7 +35,6 @@ class Phase:
     margin: float
     keep: Fraction
     decided_by: str = "integers"
-    """What decided: integers, or the names of the searches in floats."""
 
     def covers(self, layer: int) -> bool:
         """Whether the closed form gives the tokens at this layer: up to and including `until`."""
@@ -46,7 +45,7 @@ class Phase:
 class ExactView:
     """Where points are at the first layer of a phase, where they go, and where they are in it, as fractions."""
 
-    source: "ExactPositions"
+    source: "ExactPositions | ExactPhase"
     phase: int
     work: int
     """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
@@ -67,7 +66,9 @@ class ExactView:
 
     def rounded(self) -> "ExactView":
         """The same at any depth: to 50 digits, where exact numbers would be long."""
-        return ExactView(self.source.rounded, self.phase, 0)
+        # What would be long in a phase of integers was refused before.
+        source = self.source if isinstance(self.source, ExactPhase) else self.source.rounded
+        return ExactView(source, self.phase, 0)
 
 
 class ExactPositions:
@@ -227,7 +228,7 @@ class ExactPositions:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExactPhase(Phase):
-    """Points and targets as integers over one denominator."""
+    """Points and targets as integers over one and the same denominator."""
 
     positions: IntegerCloud
     targets: IntegerCloud

@@ -33,8 +33,8 @@ import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._exact.argmax import Rows, by_all_scores, directions_of, products
-from hardmax._exact.positions import ExactPhase, ExactPositions, ExactView
-from hardmax._exact.vectors import DIGIT, Enclosed, IntegerVector, common_rows, enclosed_power, weighted_sum
+from hardmax._exact.positions import ExactPhase
+from hardmax._exact.vectors import Enclosed, IntegerVector, common_rows, enclosed_power, weighted_sum
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -54,17 +54,15 @@ class ExactSolver:
         """The phases from layer 0 on; ends after one that lasts for ever."""
         cloud, layer = points.integers, 0
         counts = points.multiplicities.tolist()
-        pending, exact = np.arange(points.count), ExactPositions(points, dynamics)
+        pending = np.arange(points.count)
         choices = Choices.of_single(pending)
         while True:
             chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
             choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
-            exact.begin(layer)
-            exact.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
             lists = choices.lists()
             positions, targets = _with_means(cloud, lists, counts)
             lasting = layers_unchanged(positions, targets, lists, counts, dynamics)
-            rows, digits = positions.numerators, layer * dynamics.keep.denominator.bit_length() // DIGIT
+            rows = positions.numerators
             phase = ExactPhase(
                 layer=layer,
                 until=None if lasting is None else layer + lasting,
@@ -75,7 +73,6 @@ class ExactSolver:
                 keep=dynamics.keep,
                 positions=positions,
                 targets=targets,
-                exactly=ExactView(exact, exact.last, len(rows) * len(rows[0]) * digits**2),
             )
             yield phase
             if lasting is None:

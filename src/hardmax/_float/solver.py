@@ -29,14 +29,12 @@ class Undecided(Exception):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FloatPhase(Phase):
-    """Points and targets as floats."""
+    """Points and targets as floats, to within `error` at any layer that the phase covers (nan: nothing promised), with
+    exact positions, where every choice is proved."""
 
     source: ActiveSet
-    """Where the points are at the first layer, computed when needed."""
     error: float
-    """At any layer that the phase covers; nan if nothing is promised."""
     exactly: ExactView | None = None
-    """Exact positions, where every choice is proved."""
 
     @cached_property
     def positions(self) -> np.ndarray:
