@@ -103,7 +103,6 @@ class ExactPositions:
 
     @property
     def last(self) -> int:
-        """The number of the phase that has begun last."""
         return len(self._layers) - 1
 
     def begin(self, layer: int) -> None:
@@ -232,9 +231,22 @@ class ExactPhase(Phase):
 
     positions: IntegerCloud
     targets: IntegerCloud
-    """Over the same denominator as the positions."""
 
-    exactly: ExactView | None = None
+    @property
+    def exactly(self) -> ExactView:
+        """The same, point by point."""
+        rows, digits = self.positions.numerators, self.layer * self.keep.denominator.bit_length() // DIGIT
+        return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
+
+    def place(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.positions.numerators[point])), int(self.positions.denominator))
+
+    def target(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.targets.numerators[point])), int(self.targets.denominator))
+
+    def share(self, layers: int, _: int) -> Fraction:
+        check_length(self.keep, self.layer + layers)
+        return self.keep**layers
 
     def floats_at(self, layer: int) -> np.ndarray:
         return self._at(power(self.keep, layer - self.layer)).floats()
