@@ -1,5 +1,6 @@
-"""When two answers agree: runs with the oracle, and one contest with another."""
+"""When two answers agree: runs with the oracle, and one search with another."""
 
+from collections.abc import Iterable
 from fractions import Fraction
 
 import numpy as np
@@ -10,17 +11,21 @@ from hardmax._float.argmax import ArgmaxResult
 from hardmax.trajectory import Trajectory
 
 
+def assert_same_sets(run: Trajectory, history: Iterable[oracle.Layer]) -> None:
+    for layer, (_, sets) in enumerate(history):
+        assert [set(several.tolist()) for several in run.attended(layer)] == sets, f"attended sets, layer {layer}"
+
+
 def assert_same_as_oracle(runs: list[Trajectory], cloud, metric, alpha, layers: int) -> None:
     history = list(oracle.walk(cloud, alpha, metric, layers))
-    for layer, (expected, sets) in enumerate(history):
-        for run in runs:
-            assert [set(attended.tolist()) for attended in run.attended(layer)] == sets, f"attended sets, layer {layer}"
-            if run.arithmetic == "exact":
-                assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
-            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), f"rounded tokens, layer {layer}"
     leaders = oracle.leaders_of(history)
     for run in runs:
         assert run.certified
+        assert_same_sets(run, history)
+        for layer, (expected, _) in enumerate(history):
+            if run.arithmetic == "exact":
+                assert run.exact_at(layer).tolist() == expected, f"tokens, layer {layer}"
+            assert distance(run.at(layer), expected) <= run.error * (1 + 1e-9), f"rounded tokens, layer {layer}"
         assert dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True)) == leaders
 
 

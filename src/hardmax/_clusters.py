@@ -24,10 +24,10 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 
 from hardmax._exact.argmax import by_all_scores
-from hardmax._exact.events import Curve, layers_negative
 from hardmax._exact.positions import ExactPhase, Phase
+from hardmax._exact.solver import Curve, layers_negative
 from hardmax._exact.vectors import Vector, between, dot, fractions_table, minus, power
-from hardmax._float.phase import FloatPhase
+from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
 from hardmax._validation import normalize_index, places

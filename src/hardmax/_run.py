@@ -20,9 +20,8 @@ import numpy as np
 from hardmax._attended import AttendedSets
 from hardmax._exact.positions import ExactPhase, ExactView
 from hardmax._exact.vectors import MOST_DIGITS, TooLong, fractions_table
-from hardmax._float.phase import FloatPhase
 from hardmax._float.search import CPU
-from hardmax._float.solver import Undecided
+from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._format import pluralize
 from hardmax._tokens.batches import Cloud, whole_numbers
 from hardmax._tokens.points import Points, merge

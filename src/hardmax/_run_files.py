@@ -39,7 +39,7 @@ from fractions import Fraction
 from itertools import pairwise
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -47,10 +47,9 @@ from hardmax._attended import Choices
 from hardmax._batch import UNDECIDED, BatchOutcome
 from hardmax._batch_runs import Batch, OneByOne, Runs, Together, walk_together
 from hardmax._exact.positions import ExactPhase
-from hardmax._float.phase import FloatPhase, StoredPositions
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
-from hardmax._float.solver import FloatSolver
+from hardmax._float.solver import FloatPhase, FloatSolver
 from hardmax._run import Plan, Run, run_points
 from hardmax._tokens.batches import Form, Layout, Packed, Ragged
 from hardmax._tokens.points import Points
@@ -359,10 +358,10 @@ class _These:
 
 def run_document(run: Run) -> dict[str, Any]:
     """Everything that a run is."""
-    judge = run.solver.judge if isinstance(run.solver, FloatSolver) else None
+    slack = run.solver.slack if isinstance(run.solver, FloatSolver) else None
     return dynamics_document(run.dynamics) | {
         "arithmetic": run.solver.arithmetic,
-        "tie_slack": judge.relative if isinstance(judge, TieSlack) else None,
+        "tie_slack": None if slack is None else slack.relative,
         "recorded": list(run.recorded),
         "settled_at": run.settled_at,
         "stopped": run.stopped,
@@ -502,7 +501,17 @@ def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatPhase | Exac
     places = StoredPositions(floats(item, "positions", shape), points.multiplicities)
     # 0.1 wrote no targets in floats: its runs are walked again, and need none.
     told = optional(floats, item, "targets", shape=shape) if "targets" in item else None
-    return FloatPhase(**shared, places=places, error=size_or(np.nan, item, "error"), told=told)
+    phase = FloatPhase(**shared, source=cast(Any, places), error=size_or(np.nan, item, "error"))
+    vars(phase).update({"positions": places.positions} | ({} if told is None else {"targets": told}))
+    return phase
+
+
+@dataclass(frozen=True, eq=False)
+class StoredPositions:
+    """Positions as they are."""
+
+    positions: np.ndarray
+    multiplicities: np.ndarray
 
 
 def _choices(item: Any, count: int) -> Choices:

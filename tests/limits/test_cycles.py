@@ -17,7 +17,8 @@ import hardmax as hm
 from hardmax._attended import Choices
 from hardmax._clusters import LONGEST_PERIOD, Cycle, find_cycle
 from hardmax._exact.positions import ExactPhase
-from hardmax._float.phase import FloatPhase, StoredPositions
+from hardmax._float.solver import FloatPhase
+from hardmax._run_files import StoredPositions
 from hardmax._tokens.rationals import IntegerCloud
 
 CORNERS = [[1, 0], [0, 1], [-1, 0], [0, -1]]
@@ -123,7 +124,7 @@ def test_floats_do_not_tell_whether_tokens_came_back():
             is_leader=s.is_leader,
             margin=1.0,
             keep=s.keep,
-            places=told,
+            source=told,
             error=0.0,
         )
         for s in run.phases

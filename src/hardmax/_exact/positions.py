@@ -1,6 +1,4 @@
-"""Exact positions, and phases in which no attended set changes.
-
-A phase of layers during which no attended set changes.
+"""Phases, in which no attended set changes, and exact positions of points in them.
 
 While the attended sets stay as they are and their means stand still, every token goes straight to its target:
 
@@ -8,43 +6,19 @@ While the attended sets stay as they are and their means stand still, every toke
 
 With m = 1 this is the definition of a layer, whether the targets stand still or not. So one formula serves a
 single layer, the layers up to the next event, and all layers for ever once the cloud has settled.
-
-Exact positions on demand: what integers need to decide what floats cannot.
-
-Every choice so far is proved, so where a point is follows from its own chain of attended sets alone:
-
-    z_i(k + m) = w_i + g^m (z_i(k) - w_i)          over a phase of m layers,  w_i the mean of its attended set,
-
-and a follower of a leader is on its way to it ever since. Only the points that are asked for are worked out, and those
-they looked at; each is remembered.
-
-A phase of layers whose points and targets are integers over one denominator.
 """
 
-import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.vectors import (
-    DIGIT,
-    Vector,
-    Whole,
-    between,
-    check_length,
-    dot,
-    exact_sum,
-    minus,
-    power,
-    weighted_mean,
-)
+from hardmax._exact.vectors import DIGIT, IntegerVector, Vector, check_length, common_rows, power, weighted_sum
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
@@ -52,7 +26,7 @@ from hardmax.dynamics import Dynamics
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Phase:
-    """Layers `layer <= k < until` (for ever, if `until` is None) and who attends to whom in them."""
+    """Layers `layer <= k < until` (for ever, if `until` is None), who attends to whom in them, and what decided it."""
 
     layer: int
     until: int | None
@@ -60,92 +34,79 @@ class Phase:
     is_leader: np.ndarray
     margin: float
     keep: Fraction
-    decided_by: str = "integers"  # or the name of the search in floats
+    decided_by: str = "integers"
 
     def covers(self, layer: int) -> bool:
         """Whether the closed form gives the tokens at this layer: up to and including `until`."""
         return self.layer <= layer and (self.until is None or layer <= self.until)
 
 
-Key = tuple[int, int]  # a point, and the number of a record
-
-# So many tokens are added up sooner as floats, without error, than as fractions.
-_MANY = 100
-
-
 @dataclass(frozen=True, eq=False)
-class _Record:
-    """Whom some points attend to in a phase. All others follow leaders."""
-
-    rows: np.ndarray  # increasing
-    choices: Choices  # of the rows
-
-    def of(self, point: int) -> np.ndarray:
-        return self.choices[int(np.searchsorted(self.rows, point))]
-
-
-class _Table(NamedTuple):
-    """Points at the first layer of a record, a row each, over one denominator."""
-
-    record: int
-    points: bytes
-    numerators: np.ndarray
-    denominator: int
-
-
-class ExactView(Protocol):
+class ExactView:
     """Where points are at the first layer of a phase, where they go, and where they are in it, as fractions."""
 
-    def positions(self, points: Sequence[int]) -> list[Vector]: ...
+    source: "ExactPositions | ExactPhase"
+    phase: int
+    work: int
+    """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
 
-    def targets(self, points: Sequence[int]) -> list[Vector]: ...
+    def positions(self, points: Sequence[int]) -> list[Vector]:
+        return [self.source.place(point, self.phase).fractions for point in points]
 
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]: ...
+    def targets(self, points: Sequence[int]) -> list[Vector]:
+        return [self.source.target(point, self.phase).fractions for point in points]
+
+    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
+        """Refused where numbers would be too long, unless nobody moves."""
+        ways = [(self.source.place(point, self.phase), self.source.target(point, self.phase)) for point in points]
+        if layers == 0 or all(here == there for here, there in ways):
+            return [here.fractions for here, _ in ways]
+        share = self.source.share(layers, self.phase)
+        return [here.towards(there, share).fractions for here, there in ways]
 
     def rounded(self) -> "ExactView":
         """The same at any depth: to 50 digits, where exact numbers would be long."""
-        ...
-
-    @property
-    def work(self) -> int:
-        """What it cost to get here since the phase before, in products of digits (some 3 ns)."""
-        ...
+        # What would be long in a phase of integers was refused before.
+        source = self.source if isinstance(self.source, ExactPhase) else self.source.rounded
+        return ExactView(source, self.phase, 0)
 
 
 class ExactPositions:
-    """The exact positions of the points of one walk."""
+    """The exact positions of the points of one run, computed on demand: what integers need where floats cannot decide.
+
+    Every choice so far is proved, so where a point is follows from its own chain of attended sets alone, phase by
+    phase; a follower of a leader is on its way to it ever since. Only points that are needed are computed, and those
+    they attended to; each is remembered.
+    """
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
         self._keep = dynamics.keep
-        self._dynamics = dynamics
+        self._metric = dynamics.metric_integers
         self._layers: list[int] = []
-        self._records: list[_Record] = []
+        self._records: list[tuple[np.ndarray, Choices]] = []  # of each phase the points that had to choose, increasing
         self._followed = np.full(points.count, -1, dtype=np.int64)  # the leader of each point, -1: none yet
-        self._since = np.zeros(points.count, dtype=np.int64)  # the record since which it follows
-        self._positions: dict[Key, Whole] = {}
-        self._means: dict[tuple[int, bytes], Whole] = {}
-        self._table = _Table(-1, b"", np.empty((0, 0), dtype=object), 1)
+        self._since = np.zeros(points.count, dtype=np.int64)  # the phase since which it follows
+        self._places: dict[tuple[int, int], IntegerVector] = {}
+        self._means: dict[tuple[int, bytes], IntegerVector] = {}
+        self._table: tuple[tuple[int, bytes], np.ndarray, int] | None = None
         self._is_rounded = False
         self._work = 0
 
     @cached_property
     def rounded(self) -> "ExactPositions":
-        """The same walk, in which powers that are long are known to 50 digits."""
+        """The same run, in which powers that are long are known to 50 digits."""
         twin = copy(self)
-        twin._positions, twin._means = {}, {}
+        twin._places, twin._means, twin._table = {}, {}, None
         twin._is_rounded = True
         return twin
 
-    def share(self, layers: int, until: int) -> Fraction:
-        """g^layers, of a way that ends at layer `until`; refused where exact numbers would be too long."""
-        if self._is_rounded:
-            return power(self._keep, layers)
-        check_length(self._keep, until)
-        return self._keep**layers
+    @property
+    def last(self) -> int:
+        return len(self._layers) - 1
 
     def begin(self, layer: int) -> None:
-        """A phase begins at this layer: positions there can be asked for; whom points attend to is noted later."""
+        """A phase begins at this layer: positions there are known now, `note` tells whom points attend to."""
         self._layers.append(layer)
 
     def note(self, rows: np.ndarray, choices: Choices, following: np.ndarray) -> None:
@@ -155,195 +116,137 @@ class ExactPositions:
         new = rows[places]
         self._followed[new] = choices.firsts(places)
         self._since[new] = self.last
-        self._records.append(_Record(rows, choices))
+        self._records.append((rows, choices))
 
-    def layer_of(self, record: int) -> int:
-        """The first layer of a phase."""
-        return self._layers[record]
-
-    @property
-    def last(self) -> int:
-        """The number of the phase that has begun last."""
-        return len(self._layers) - 1
-
-    def positions(self, points: Iterable[int], record: int) -> list[Vector]:
-        """Where some points are at the first layer of a record."""
-        return [self.place(int(point), record).fractions for point in points]
-
-    def now(self) -> "Now":
-        """What can be asked of the record that is now, at any later time."""
+    def view(self) -> ExactView:
+        """The positions of the phase that has begun last, at any later time."""
         work, self._work = self._work, 0
-        return Now(self, self.last, work)
+        return ExactView(self, self.last, work)
 
-    def target(self, point: int, record: int) -> Vector:
-        """Where a point goes in a record: the mean of those it attends to."""
-        leader = self._leader(point, record)
-        if leader is not None:
-            return self.place(leader, record).fractions
-        return self._mean(self._records[record].of(point), record).fractions
+    def share(self, layers: int, phase: int) -> Fraction:
+        """g^layers, since the first layer of a phase; refused where exact numbers would be too long."""
+        if self._is_rounded:
+            return power(self._keep, layers)
+        check_length(self._keep, self._layers[phase] + layers)
+        return self._keep**layers
 
-    def way_left(self, points: np.ndarray, record: int) -> Vector:
-        """What some points have still to go, added up with their multiplicities."""
-        total, slowly = (Fraction(0),) * self._points.dimension, points
-        if record == 0 and self._adds_up_fast(points):
-            # Of those who attend to a single point, both ends of the way are tokens.
-            choices = self._records[0].choices
-            single = choices.sizes[points] == 1
-            total = minus(self._sum(points[single]), self._sum(choices.firsts(points[single])))
-            slowly = points[~single]
-        for point in slowly.tolist():
-            if self._leader(point, record) == point:
-                continue
-            way = minus(self.place(point, record).fractions, self.target(point, record))
-            count = int(self._points.multiplicities[point])
-            total = tuple(s + count * x for s, x in zip(total, way, strict=True))
-        return total
-
-    def _adds_up_fast(self, points: np.ndarray) -> bool:
-        """Whether there are many tokens to add up, all of them floats, each of which counts once."""
-        plain = self._points.coordinates.dtype != object
-        return plain and len(points) > _MANY and bool((self._points.multiplicities[points] == 1).all())
-
-    def _sum(self, points: np.ndarray) -> Vector:
-        return tuple(map(exact_sum, self._points.coordinates[points].T))
-
-    def along(self, place: Whole) -> Whole:
-        """The metric, up to a positive factor, times a place."""
-        metric = self._dynamics.metric_integers
-        if metric is None:
-            return place
-        return Whole([sum(map(mul, row, place.numerators)) for row in metric], place.denominator)
-
-    def furthest(self, along: Whole, points: np.ndarray, record: int) -> tuple[np.ndarray, Fraction | None]:
-        """Those of some points that lie furthest along a direction, and their lead over the next."""
-        if not any(along.numerators):
-            return points, None
-        table = self._table_of(points, record)
-        scores = table.numerators @ np.array(along.numerators, dtype=object)
-        best = max(scores.tolist())
-        furthest = scores == best
-        if furthest.all():
-            return points, None
-        lead = best - max(scores[~furthest].tolist())
-        return points[furthest], Fraction(lead, along.denominator * table.denominator)
-
-    def offsets(self, points: np.ndarray, record: int) -> np.ndarray:
-        """The ways from the first of some points to each of them, as integers, up to one positive factor for all."""
-        numerators = self._table_of(points, record).numerators
-        return numerators - numerators[0]
-
-    def _table_of(self, points: np.ndarray, record: int) -> _Table:
-        """Some points over one denominator. Many ask in turn about the same ones, so the last answer is kept."""
-        key = points.tobytes()
-        if (self._table.record, self._table.points) != (record, key):
-            rows = [self.place(point, record) for point in points.tolist()]
-            common = math.lcm(*{row.denominator for row in rows})
-            numerators = np.empty((len(rows), self._points.dimension), dtype=object)
-            numerators[:] = [row.times(common // row.denominator) for row in rows]
-            self._table = _Table(record, key, numerators, common)
-        return self._table
-
-    def direction_of(self, vector: Vector) -> Vector:
-        """The metric times a vector, up to a positive factor."""
-        metric = self._dynamics.metric_integers
-        return vector if metric is None else tuple(dot(row, vector) for row in metric)
-
-    def _leader(self, point: int, record: int) -> int | None:
-        """The leader that a point follows in a record, if it does."""
-        leader = int(self._followed[point])
-        return leader if leader >= 0 and self._since[point] <= record else None
-
-    def place(self, point: int, record: int) -> Whole:
-        """Where a point is at the first layer of a record."""
-        # A stack of our own: chains are as long as the walk.
-        known, key = self._positions, (point, record)
+    def place(self, point: int, phase: int | None = None) -> IntegerVector:
+        """Where a point is at the first layer of a phase (None: of the last)."""
+        # A stack of our own: chains are as long as the run.
+        known, key = self._places, (point, self.last if phase is None else phase)
         stack = [key]
         while stack:
             if stack[-1] in known:
                 stack.pop()
                 continue
-            missing = [need for need in self._needs(*stack[-1]) if need not in known]
+            point, number = stack[-1]
+            if number == 0:
+                known[stack.pop()] = IntegerVector.of([Fraction(x) for x in self._points.coordinates[point].tolist()])
+                continue
+            # The phase from which the position follows, and whom the point has attended to since.
+            origin, attended = number - 1, self._attended(point, number - 1)
+            if self._follows(point, origin):
+                origin = int(self._since[point])
+            missing = [need for need in ((j, origin) for j in [point, *attended.tolist()]) if need not in known]
             if missing:
                 stack.extend(missing)
             else:
-                top = stack.pop()
-                known[top] = self._work_out(*top)
+                known[stack.pop()] = self._moved(known[point, origin], attended, origin, self._layers[number])
         return known[key]
 
-    def _origin(self, point: int, record: int) -> tuple[int, np.ndarray]:
-        """The record from which the position of a point follows, and whom it has attended to since."""
-        leader = self._leader(point, record - 1)
-        if leader is not None:
-            return int(self._since[point]), np.array([leader])
-        return record - 1, self._records[record - 1].of(point)
+    def target(self, point: int, phase: int | None = None) -> IntegerVector:
+        """Where a point goes in a phase: the mean of those it attends to."""
+        phase = self.last if phase is None else phase
+        return self._mean(self._attended(point, phase), phase)
 
-    def _needs(self, point: int, record: int) -> list[Key]:
-        if record == 0:
-            return []
-        origin, attended = self._origin(point, record)
-        return [(point, origin), *((int(j), origin) for j in attended)]
+    def mean_moves(self, attended: np.ndarray) -> bool:
+        """Whether the mean of some points moves: what they have still to go does not cancel."""
+        counts, points = self._points.multiplicities[attended].tolist(), attended.tolist()
+        here, there = ([at(point) for point in points] for at in (self.place, self.target))
+        return weighted_sum(here, counts) != weighted_sum(there, counts)
 
-    def _work_out(self, point: int, record: int) -> Whole:
-        if record == 0:
-            return Whole.of(tuple(Fraction(value) for value in self._points.coordinates[point].tolist()))
-        origin, attended = self._origin(point, record)
-        here = self._positions[point, origin]
-        if len(attended) == 1 and attended[0] == point:
+    def along(self, place: IntegerVector) -> IntegerVector:
+        """The metric, up to a positive factor, times a position."""
+        if self._metric is None:
+            return place
+        return IntegerVector([sum(map(mul, row, place.numerators)) for row in self._metric], place.denominator)
+
+    def furthest(self, along: IntegerVector, points: np.ndarray) -> tuple[np.ndarray, Fraction | None]:
+        """Those of some points that lie furthest along a direction, and their lead over the next."""
+        if not any(along.numerators):
+            return points, None
+        numerators, denominator = self._table_of(points)
+        scores = numerators @ np.array(along.numerators, dtype=object)
+        best = max(scores.tolist())
+        furthest = scores == best
+        if furthest.all():
+            return points, None
+        lead = best - max(scores[~furthest].tolist())
+        return points[furthest], Fraction(lead, along.denominator * denominator)
+
+    def offsets(self, points: np.ndarray) -> np.ndarray:
+        """The ways from the first of some points to each of them, as integers, up to one positive factor for all."""
+        numerators, _ = self._table_of(points)
+        return numerators - numerators[0]
+
+    def _table_of(self, points: np.ndarray) -> tuple[np.ndarray, int]:
+        """Some points, a row each, over one denominator. Many in turn need the same ones, so the last are kept."""
+        key = (self.last, points.tobytes())
+        if self._table is None or self._table[0] != key:
+            rows, common = common_rows([self.place(point) for point in points.tolist()])
+            self._table = key, np.array(rows, dtype=object), common
+        return self._table[1:]
+
+    def _follows(self, point: int, phase: int) -> bool:
+        return self._followed[point] >= 0 and self._since[point] <= phase
+
+    def _attended(self, point: int, phase: int) -> np.ndarray:
+        """Whom a point attends to in a phase."""
+        if self._follows(point, phase):
+            return self._followed[point : point + 1]
+        rows, choices = self._records[phase]
+        return choices[int(np.searchsorted(rows, point))]
+
+    def _moved(self, here: IntegerVector, attended: np.ndarray, origin: int, until: int) -> IntegerVector:
+        target = self._mean(attended, origin)
+        if target == here:
             return here
-        until = self._layers[record]
         self._work += len(here.numerators) * (until * self._keep.denominator.bit_length() // DIGIT) ** 2
-        return here.on_the_way(self._mean(attended, origin), self.share(until - self._layers[origin], until))
+        return here.towards(target, self.share(until - self._layers[origin], origin))
 
-    def _mean(self, attended: np.ndarray, record: int) -> Whole:
+    def _mean(self, attended: np.ndarray, phase: int) -> IntegerVector:
         if len(attended) == 1:
-            return self.place(int(attended[0]), record)
-        key = (record, attended.tobytes())
+            return self.place(int(attended[0]), phase)
+        key = (phase, attended.tobytes())
         if key not in self._means:
-            if record == 0 and self._adds_up_fast(attended):
-                self._means[key] = Whole.of(tuple(total / len(attended) for total in self._sum(attended)))
-                return self._means[key]
-            counts = [int(count) for count in self._points.multiplicities[attended]]
-            self._means[key] = weighted_mean([self.place(point, record) for point in attended.tolist()], counts)
+            counts = self._points.multiplicities[attended].tolist()
+            places = [self.place(point, phase) for point in attended.tolist()]
+            self._means[key] = weighted_sum(places, counts, over=sum(counts))
         return self._means[key]
-
-
-@dataclass(frozen=True, eq=False)
-class Now:
-    """`ExactView` for one record of a truth."""
-
-    truth: ExactPositions
-    record: int
-    work: int
-
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return self.truth.positions(points, self.record)
-
-    def targets(self, points: Sequence[int]) -> list[Vector]:
-        return [self.truth.target(point, self.record) for point in points]
-
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        """Refused where numbers would be too long, unless nobody moves."""
-        here, there = self.positions(points), self.targets(points)
-        if layers == 0 or here == there:
-            return here
-        share = self.truth.share(layers, self.truth.layer_of(self.record) + layers)
-        return [between(*pair, share) for pair in zip(there, here, strict=True)]
-
-    def rounded(self) -> "Now":
-        return Now(self.truth.rounded, self.record, 0)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class ExactPhase(Phase):
-    """Points and targets as integers over one denominator."""
+    """Points and targets as integers over one and the same denominator."""
 
     positions: IntegerCloud
-    targets: IntegerCloud  # over the same denominator as the positions
+    targets: IntegerCloud
 
     @property
     def exactly(self) -> ExactView:
-        """The same, to be asked point by point."""
-        return _OfIntegers(self)
+        """The same, point by point."""
+        rows, digits = self.positions.numerators, self.layer * self.keep.denominator.bit_length() // DIGIT
+        return ExactView(self, 0, len(rows) * len(rows[0]) * digits**2)
+
+    def place(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.positions.numerators[point])), int(self.positions.denominator))
+
+    def target(self, point: int, _: int) -> IntegerVector:
+        return IntegerVector.reduced(list(map(int, self.targets.numerators[point])), int(self.targets.denominator))
+
+    def share(self, layers: int, _: int) -> Fraction:
+        check_length(self.keep, self.layer + layers)
+        return self.keep**layers
 
     def floats_at(self, layer: int) -> np.ndarray:
         return self._at(power(self.keep, layer - self.layer)).floats()
@@ -362,32 +265,3 @@ class ExactPhase(Phase):
             for ws, zs in zip(self.targets.numerators, self.positions.numerators, strict=True)
         ]
         return IntegerCloud(rows, self.positions.denominator * shrink.denominator)
-
-
-@dataclass(frozen=True, eq=False)
-class _OfIntegers:
-    """`ExactView` for a phase in integers."""
-
-    phase: ExactPhase
-
-    def positions(self, points: Sequence[int]) -> list[Vector]:
-        return _vectors(self.phase.positions.rows(points))
-
-    def targets(self, points: Sequence[int]) -> list[Vector]:
-        return _vectors(self.phase.targets.rows(points))
-
-    def later(self, points: Sequence[int], layers: int) -> list[Vector]:
-        return _vectors(self.phase.integers_at(self.phase.layer + layers).rows(points))
-
-    def rounded(self) -> "_OfIntegers":
-        return self  # what is long was refused before
-
-    @property
-    def work(self) -> int:
-        rows = self.phase.positions.numerators
-        digits = self.phase.layer * self.phase.keep.denominator.bit_length() // DIGIT
-        return len(rows) * len(rows[0]) * digits**2
-
-
-def _vectors(cloud: IntegerCloud) -> list[Vector]:
-    return [tuple(Fraction(int(value), int(cloud.denominator)) for value in row) for row in cloud.numerators]

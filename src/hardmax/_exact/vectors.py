@@ -1,11 +1,7 @@
-"""Vectors of fractions over one denominator, and powers of the contraction.
-
-Vectors of fractions: sums, products, and the same over one denominator.
-
-Powers g^m of the share that a token keeps, at any m: enclosed between two rationals, or to 50 digits.
+"""Exact vectors over one denominator, and powers g^m of the contraction g = 1 / (1 + alpha).
 
 An exact power has as many digits as m times the denominator of g, and m may be astronomical where alpha is small. So
-powers are kept between two numbers over a power of two, which are rounded apart at every step.
+long powers are kept between two numbers over a power of two, which are rounded apart at every step.
 """
 
 import math
@@ -20,87 +16,6 @@ from hardmax._validation import InputError, shorten
 
 Vector = tuple[Fraction, ...]
 
-
-class Whole(NamedTuple):
-    """A vector as integers over one denominator."""
-
-    numerators: Sequence[int]
-    denominator: int
-
-    @classmethod
-    def of(cls, vector: Vector) -> "Whole":
-        common = math.lcm(*(value.denominator for value in vector))
-        return cls([value.numerator * (common // value.denominator) for value in vector], common)
-
-    @classmethod
-    def reduced(cls, numerators: Sequence[int], denominator: int) -> "Whole":
-        common = math.gcd(*numerators, denominator)
-        if common == 1:
-            return cls(numerators, denominator)
-        return cls([value // common for value in numerators], denominator // common)
-
-    @property
-    def fractions(self) -> Vector:
-        return tuple(Fraction(value, self.denominator) for value in self.numerators)
-
-    def times(self, factor: int) -> Sequence[int]:
-        return self.numerators if factor == 1 else [value * factor for value in self.numerators]
-
-    def on_the_way(self, there: "Whole", share: Fraction) -> "Whole":
-        """The place that is a share of the way from here before there: here at 1, there at 0."""
-        common = math.lcm(self.denominator, there.denominator)
-        stay, go = share.numerator, share.denominator - share.numerator
-        own, others = self.times(common // self.denominator), there.times(common // there.denominator)
-        numerators = [stay * z + go * w for z, w in zip(own, others, strict=True)]
-        return Whole.reduced(numerators, common * share.denominator)
-
-
-def weighted_mean(places: Sequence[Whole], weights: Sequence[int]) -> Whole:
-    """The mean of some places, counted with weights."""
-    common = math.lcm(*{place.denominator for place in places})
-    factors = [weight * (common // place.denominator) for place, weight in zip(places, weights, strict=True)]
-    columns = zip(*(place.numerators for place in places), strict=True)
-    return Whole.reduced([sum(map(mul, factors, column)) for column in columns], common * sum(weights))
-
-
-def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
-    """Vectors as an object array, a row each."""
-    table = np.empty((len(vectors), len(vectors[0])), dtype=object)
-    table[:] = vectors
-    return table
-
-
-def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
-    """The scalar product."""
-    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
-
-
-def exact_sum(values: np.ndarray) -> Fraction:
-    """The sum of floats, without error: whole mantissas, in two halves so that none overflows, exponent by exponent.
-
-    >>> exact_sum(np.array([1e16, 1.0, -1e16]))
-    Fraction(1, 1)
-    """
-    mantissas, exponents = np.frexp(values)
-    whole = np.ldexp(mantissas, 53).astype(np.int64)
-    total = Fraction(0)
-    for exponent in np.unique(exponents).tolist():
-        some = whole[exponents == exponent]
-        high, low = int((some >> 26).sum()), int((some & (2**26 - 1)).sum())
-        total += ((high << 26) + low) * Fraction(2) ** (exponent - 53)
-    return total
-
-
-def minus(a: Vector, b: Vector) -> Vector:
-    """The difference."""
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def between(there: Vector, here: Vector, share: Fraction) -> Vector:
-    """The place that is a share of the way from here before there: `here` at 1, `there` at 0."""
-    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
-
-
 # Of an exact coordinate. A layer adds those of 1 + alpha; a sum of fractions as long as this takes a second, in which
 # Python hears no Ctrl-C.
 MOST_DIGITS = 100_000
@@ -112,6 +27,70 @@ SHORT = 4096
 _BITS = 190
 # Far below what can show in a float64, whatever the tokens: their span is 2^-1074 to 2^1024.
 _NEGLIGIBLE = 2400
+
+
+class IntegerVector(NamedTuple):
+    """A vector as integers over one denominator, in lowest terms: equal vectors compare equal."""
+
+    numerators: list[int]
+    denominator: int
+
+    @classmethod
+    def of(cls, vector: Sequence[Fraction]) -> "IntegerVector":
+        common = math.lcm(*(value.denominator for value in vector))
+        return cls([value.numerator * (common // value.denominator) for value in vector], common)
+
+    @classmethod
+    def reduced(cls, numerators: list[int], denominator: int) -> "IntegerVector":
+        common = math.gcd(*numerators, denominator)
+        if common == 1:
+            return cls(numerators, denominator)
+        return cls([value // common for value in numerators], denominator // common)
+
+    @property
+    def fractions(self) -> Vector:
+        return tuple(Fraction(value, self.denominator) for value in self.numerators)
+
+    def towards(self, target: "IntegerVector", share: Fraction) -> "IntegerVector":
+        """The position at which this share of the way to the target is left: here at 1, the target at 0."""
+        (here, there), common = common_rows([self, target])
+        stay, go = share.numerator, share.denominator - share.numerator
+        numerators = [stay * z + go * w for z, w in zip(here, there, strict=True)]
+        return IntegerVector.reduced(numerators, common * share.denominator)
+
+
+def common_rows(vectors: Sequence[IntegerVector]) -> tuple[list[list[int]], int]:
+    """The numerators of some vectors over one common denominator, and that denominator."""
+    common = math.lcm(*{vector.denominator for vector in vectors})
+    factors = (common // vector.denominator for vector in vectors)
+    rows = zip(vectors, factors, strict=True)
+    return [v.numerators if factor == 1 else [value * factor for value in v.numerators] for v, factor in rows], common
+
+
+def weighted_sum(vectors: Sequence[IntegerVector], weights: Sequence[int], *, over: int = 1) -> IntegerVector:
+    """The sum of some vectors, counted with weights, divided by `over`."""
+    rows, common = common_rows(vectors)
+    return IntegerVector.reduced([sum(map(mul, weights, column)) for column in zip(*rows, strict=True)], common * over)
+
+
+def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
+    """Vectors as an object array, a row each."""
+    return np.array(vectors, dtype=object)
+
+
+def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
+    """The scalar product."""
+    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
+
+
+def minus(a: Vector, b: Vector) -> Vector:
+    """The difference."""
+    return tuple(x - y for x, y in zip(a, b, strict=True))
+
+
+def between(there: Vector, here: Vector, share: Fraction) -> Vector:
+    """The position at which this share of the way is left: `here` at 1, `there` at 0."""
+    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
 
 
 class TooLong(InputError):
@@ -172,7 +151,7 @@ def power(keep: Fraction, layers: int) -> Fraction:
 
 
 def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
-    """The powers g^first, g^(first + 1), … as floats, bit for bit those of `power`, for less than it costs each.
+    """The powers g^first, g^(first + 1), … as floats: those of `power`, for less than it costs each.
 
     >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
     ([0.0, 0.0], [1.0, 0.5, 0.25])
@@ -182,12 +161,11 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
     bits = _BITS + count.bit_length()
     base = Enclosed.of(keep, bits)
     for row in range(count):
-        if here.high.bit_length() - here.shift < -_NEGLIGIBLE:
+        # Of 57 digits that are known, rounding to a float sees 17. A power in the middle of two floats has so few bits
+        # that it is known without error.
+        powers[row] = here.high / (1 << here.shift)
+        if powers[row] == 0.0:
             break
-        # Widened by more than `power` can be off: where both ends are one float, that is its float too.
-        low, unit = here.low - (here.low >> _BITS // 2), 1 << here.shift
-        same = low / unit == here.high / unit
-        powers[row] = here.high / unit if same else float(power(keep, first + row))
         here = here.times(base, bits)
     return powers
 

@@ -1,4 +1,4 @@
-"""Contests among points of very different sizes, held band by band.
+"""Searches among points of very different sizes, band by band.
 
 The error of a score is a share of |y_i| |x_j|. Measured by the longest point of a cloud, a single token far out would
 hide all differences among the others. So points are parted by size into bands, from the longest on, each with a slack
@@ -8,7 +8,7 @@ points. Where it does go on, all who come close in the bands it has seen are its
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,7 @@ _FEW = 64
 # Far above rounding in the comparison of bounds, and what underflow can take from them.
 _ABOVE, _TINY = 1 + 2.0**-40, 2.0**-1060
 
-Hold = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
+Search = Callable[[np.ndarray, np.ndarray, np.ndarray], ArgmaxResult]
 
 
 def are_spread(sizes: np.ndarray) -> bool:
@@ -30,142 +30,81 @@ def are_spread(sizes: np.ndarray) -> bool:
     return len(sizes) > _FEW and int(np.count_nonzero(sizes * _WIDTH < sizes.max())) > _FEW
 
 
-@dataclass(frozen=True, eq=False)
-class _Scaled:
-    """Vectors, each times 2 to an exponent of its own, so that it is about as long as 1."""
-
-    vectors: np.ndarray
-    exponents: np.ndarray
-
-    @classmethod
-    def of(cls, vectors: np.ndarray) -> "_Scaled":
-        _, exponents = np.frexp(np.abs(vectors).max(axis=1))
-        return cls(np.ldexp(vectors, -exponents[:, None]), exponents)
-
-
-@dataclass(frozen=True, eq=False)
-class _Band:
-    """Points of similar size, scaled to at most 1, the longest first."""
+class _Band(NamedTuple):
+    """Points of similar size, scaled by a power of two to at most 1, and the largest norm and error among them."""
 
     members: np.ndarray
-    places: np.ndarray
+    positions: np.ndarray
     exponent: int
     longest: float
     error: float
 
-    @classmethod
-    def of(cls, members: np.ndarray, places: np.ndarray, errors: np.ndarray) -> "_Band":
-        here = places[members]
-        exponent = int(np.frexp(np.abs(here).max())[1])
-        scaled = np.ldexp(here, -exponent)
-        return cls(
-            members,
-            scaled,
-            exponent,
-            float(norms_above(scaled).max()),
-            float(np.ldexp(errors[members].max(), -exponent)),
-        )
 
-
-def _bands(places: np.ndarray, errors: np.ndarray) -> list[_Band]:
-    sizes = np.abs(places).max(axis=1)
-    order = np.argsort(-sizes, kind="stable")
-    ordered = sizes[order]
-    bands, start = [], 0
-    while start < len(order):
-        end = start + int(np.searchsorted(-ordered[start:], -ordered[start] / _WIDTH, side="right"))
-        end = len(order) if ordered[start] == 0.0 else end
-        bands.append(_Band.of(np.sort(order[start:end]), places, errors))
-        start = end
+def _bands(positions: np.ndarray, errors: np.ndarray) -> list[_Band]:
+    sizes = np.abs(positions).max(axis=1)
+    order, bands = np.argsort(-sizes, kind="stable"), []
+    while len(order):
+        largest = sizes[order[0]]
+        members = np.sort(order[sizes[order] >= largest / _WIDTH])
+        exponent = int(np.frexp(largest)[1])
+        scaled, error = np.ldexp(positions[members], -exponent), float(np.ldexp(errors[members].max(), -exponent))
+        bands.append(_Band(members, scaled, exponent, float(norms_above(scaled).max()), error))
+        order = order[len(members) :]
     return bands
 
 
-@dataclass(frozen=True, eq=False)
-class _Directions:
-    """Directions, each times 2 to an exponent of its own, and what their scores can be off by in that scale."""
-
-    vectors: np.ndarray
-    norms: np.ndarray  # of the points that attend
-    errors: np.ndarray  # of the points that attend
-    factors: SlackFactors
-
-    @classmethod
-    def of(cls, places: np.ndarray, errors: np.ndarray, metric: FloatMetric, factors: SlackFactors) -> "_Directions":
-        # Points are scaled first, and turned by the metric then: of one that is next to nothing, underflow would
-        # leave a direction that has little to do with it. Of a point of length 1 it takes far less than rounding may,
-        # which is measured by the point, however little the metric makes of it.
-        points = _Scaled.of(places)
-        directions = _Scaled.of(metric.directions(points.vectors))
-        with np.errstate(over="ignore"):
-            return cls(
-                directions.vectors,
-                np.ldexp(norms_above(points.vectors), -directions.exponents),
-                np.ldexp(errors, -points.exponents - directions.exponents),
-                factors,
-            )
-
-    def slack(self, rows: np.ndarray, band: _Band) -> np.ndarray:
-        """A lead of so much in a band is proved."""
-        return self.factors.slack(self.norms[rows], self.errors[rows], band.longest, band.error)
+def _scaled(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors, each divided by 2 to an exponent of its own, so that it is about as long as 1, and the exponents."""
+    _, exponents = np.frexp(np.abs(vectors).max(axis=1))
+    return np.ldexp(vectors, -exponents[:, None]), exponents
 
 
-def hold_in_bands(
-    hold: Hold,
+def search_in_bands(
+    search: Search,
     own: tuple[np.ndarray, np.ndarray],
-    places: np.ndarray,
+    positions: np.ndarray,
     errors: np.ndarray,
     metric: FloatMetric,
     factors: SlackFactors,
 ) -> ArgmaxResult:
-    """The contest of the directions of some points among all points. `own` are those that attend, and their errors."""
-    bands, directions = _bands(places, errors), _Directions.of(*own, metric, factors)
-    lengths = norms_above(directions.vectors)
-    tally = _Tally(len(directions.vectors))
-    pending = np.flatnonzero(directions.vectors.any(axis=1))  # the others have no direction
-    for number, band in enumerate(bands if len(pending) else []):
-        slack = directions.slack(pending, band)
-        contest = hold(directions.vectors[pending], band.places, slack)
-        tally.add(pending, contest, directions.vectors[pending], slack, band)
-        if number + 1 == len(bands):
-            break
-        following = bands[number + 1]
-        rest = lengths[pending] * following.longest * _ABOVE + directions.slack(pending, following)
-        pending = pending[tally.floors[pending] <= np.ldexp(rest, following.exponent) + _TINY]
+    """Who is furthest along the directions of some points. `own` are those that attend, and their errors.
+
+    A point without a direction has all points as candidates. How small the smallest lead is is not known.
+    """
+    # Points are scaled first, and multiplied by the metric then: of one that is next to nothing, underflow would leave
+    # a direction that has little to do with it. Of a point of length 1 it takes far less than rounding may, which is
+    # measured by the point, however little the metric makes of it.
+    points, exponents = _scaled(own[0])
+    directions, more = _scaled(metric.directions(points))
+    with np.errstate(over="ignore"):
+        norms, own_errors = np.ldexp(norms_above(points), -more), np.ldexp(own[1], -exponents - more)
+    lengths = norms_above(directions)
+    floors = np.full(len(points), -np.inf)  # what is sure to be reached
+    found: list[list[tuple[float, np.ndarray]]] = [[] for _ in points]  # bounds on what some points reach
+    names = {"bands": None}
+    bands = _bands(positions, errors)
+    pending = np.flatnonzero(directions.any(axis=1))
+    for band, following in zip(bands, [*bands[1:], None], strict=True):
         if not len(pending):
             break
-    return tally.contest(len(places))
-
-
-class _Tally:
-    """What each direction has found in the bands so far."""
-
-    def __init__(self, rows: int) -> None:
-        self.floors = np.full(rows, -np.inf)  # what is sure to be reached
-        self._found: list[list[tuple[float, np.ndarray]]] = [[] for _ in range(rows)]
-        self._by: tuple[str, ...] = ("bands",)
-
-    def add(
-        self, rows: np.ndarray, contest: ArgmaxResult, directions: np.ndarray, slack: np.ndarray, band: _Band
-    ) -> None:
-        """What these rows found in a band."""
-        best = np.einsum("ij,ij->i", directions, band.places[contest.winners])
-        floors, ceilings = (np.ldexp(best + way * slack, band.exponent) for way in (-1, 1))
-        contest = contest.among(band.members, np.inf)
-        choices = contest.choices()
-        for place, row in enumerate(rows.tolist()):
-            self._found[row].append((float(ceilings[place]) + _TINY, choices[place]))
-        self.floors[rows] = np.maximum(self.floors[rows], floors - _TINY)
-        self._by = (*self._by, *(name for name in contest.by if name not in self._by))
-
-    def contest(self, points: int) -> ArgmaxResult:
-        """The contest as a whole; whoever has no direction has all points as candidates. How small the smallest lead is
-        nobody has looked."""
-        everybody = np.arange(points)
-        sets = [
-            np.sort(np.concatenate([several for ceiling, several in found if ceiling >= floor])) if found else everybody
-            for found, floor in zip(self._found, self.floors, strict=True)
+        slack = factors.slack(norms[pending], own_errors[pending], band.longest, band.error)
+        result = search(directions[pending], band.positions, slack)
+        best = np.einsum("ij,ij->i", directions[pending], band.positions[result.winners])
+        lowest, highest = (np.ldexp(best + sign * slack, band.exponent) for sign in (-1, 1))
+        for row, ceiling, candidates in zip(pending.tolist(), highest.tolist(), result.choices(), strict=True):
+            found[row].append((ceiling + _TINY, band.members[candidates]))
+        floors[pending] = np.maximum(floors[pending], lowest - _TINY)
+        names |= dict.fromkeys(result.by)
+        if following is not None:
+            rest = lengths[pending] * following.longest * _ABOVE
+            rest += factors.slack(norms[pending], own_errors[pending], following.longest, following.error)
+            pending = pending[floors[pending] <= np.ldexp(rest, following.exponent) + _TINY]
+    everybody = np.arange(len(positions))
+    choices = Choices.of_arrays(
+        [
+            np.sort(np.concatenate([several for ceiling, several in some if ceiling >= floor])) if some else everybody
+            for some, floor in zip(found, floors, strict=True)
         ]
-        choices = Choices.of_arrays(sets)
-        contested = np.flatnonzero(choices.sizes > 1)
-        winners = choices.indices[choices.offsets[:-1]]
-        return ArgmaxResult(winners, contested, choices.of_rows(contested), 0.0, self._by)
+    )
+    contested = np.flatnonzero(choices.sizes > 1)
+    return ArgmaxResult(choices.firsts(np.arange(len(points))), contested, choices.of_rows(contested), 0.0, (*names,))

@@ -1,12 +1,11 @@
-"""The metric in floats, and how wrong floats can be.
+"""The scale and the metric in which floats compute, and how wrong they can be: what `arithmetic="certified"` rests on.
 
-The metric in floats, and margins.
-
-How wrong floats can be: the constants behind `arithmetic="certified"`, derived once, here.
+A positive factor changes no attended set, so we take one that suits floats: decimals become whole numbers, and clouds
+of any size come to a size at which scores neither overflow nor vanish.
 
 Write u = 2^-53 and gamma_k = k u / (1 - k u). The float point x_j stands for the true z_j, |x_j - z_j| <= r_j (its
 running error); rho_j = |x_j|; a is the Frobenius norm of the float metric (1 for the identity), e the error of that
-metric. Among the points of a contest rho and r are the largest rho_j and r_j.
+metric. Among the points of a search rho and r are the largest rho_j and r_j.
 
 **Scores.** A dot product of length d, in any order of summation, with or without fused operations, is off by at most
 gamma_d |x||y| (Higham, Accuracy and Stability of Numerical Algorithms, section 3.1). With y_i = fl(A x_i), whose error
@@ -26,7 +25,7 @@ too, by u of itself: SAFETY covers that.
 combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
 stays where it is: x = w gives w. The mean of k points carries a rounding for each product with a multiplicity, for the
 k - 1 sums and for the division, so that it is off by (k + 1) u rho; sums of more than SUMMED points are made without
-error (`phase.mean_positions`), which leaves three roundings.
+error (`active_set.mean_positions`), which leaves three roundings.
 
 **Underflow** adds less than 2^-900, since only clouds whose largest coordinate is between 2^-100 and 2^100 are treated
 here, and the metric is scaled to a largest entry between 1/2 and 2. A computed norm misses at most 2^-500 by it: added.
@@ -40,35 +39,34 @@ from functools import lru_cache
 import numpy as np
 
 from hardmax._float.kernels import lengths
+from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import fits_float64
 from hardmax.dynamics import Dynamics
 
 UNIT = 2.0**-53
+SAFETY = 1 + 2.0**-10
+UNDERFLOW = 2.0**-900
+SMALLEST, LARGEST = 2.0**-100, 2.0**100
+STEP = 7
+SUMMED = 32
+_LARGEST_WHOLE = 2**53
 
 
 @dataclass(frozen=True, eq=False)
 class FloatMetric:
-    """The metric in floats, scaled by a power of two to a largest entry near 1: no attended set changes."""
+    """The metric in floats (None: the identity), scaled by a power of two to a largest entry near 1.
 
-    matrix: np.ndarray | None  # None: the identity
-    norm: float  # at least the spectral norm: 1 for the identity, else Frobenius
+    `norm` is at least the spectral norm: 1 for the identity, else Frobenius. `matrix` is the metric times `scale`, up
+    to `error`.
+    """
+
+    matrix: np.ndarray | None
+    norm: float
     error: float
-    scale: Fraction  # `matrix` is the metric times this
+    scale: Fraction
 
     def directions(self, points: np.ndarray) -> np.ndarray:
         return points if self.matrix is None else points @ self.matrix.T
-
-    def on_axes(self, exponents: np.ndarray) -> "FloatMetric":
-        """The same metric for points whose axis k is measured in units of 2 to the exponent k."""
-        assert self.matrix is not None
-        sums = exponents[:, None] + exponents
-        shift = int((np.frexp(self.matrix)[1] + sums)[self.matrix != 0.0].max(initial=0))
-        matrix = np.ldexp(self.matrix, sums - shift)
-        norm, error = float(np.linalg.norm(matrix)), 0.0
-        if self.error or not np.array_equal(np.ldexp(matrix, shift - sums), self.matrix):
-            # Entries were rounded, or underflow now; what underflow took before may be larger now.
-            error = UNIT * norm + len(matrix) * float(np.ldexp(1.0, int(sums.max()) - shift - 1074))
-        return FloatMetric(matrix, norm, error, self.scale / Fraction(2) ** shift)
 
 
 @lru_cache(maxsize=64)
@@ -94,13 +92,6 @@ def float_metric(dynamics: Dynamics) -> FloatMetric:
 def relative_margin(gap: float, metric_norm: float, largest: float) -> float:
     """The smallest lead of an attended point over one that is not, as a share of |A| R^2; inf where there is none."""
     return gap if gap == 0.0 or np.isinf(gap) else gap / (metric_norm * largest**2)
-
-
-SAFETY = 1 + 2.0**-10
-UNDERFLOW = 2.0**-900
-SMALLEST, LARGEST = 2.0**-100, 2.0**100
-STEP = 7
-SUMMED = 32
 
 
 def norms_above(points: np.ndarray) -> np.ndarray:
@@ -130,6 +121,53 @@ class SlackFactors:
             slack = norms * (self.rounding * largest + self.spread * error)
             slack += self.spread * (largest + error) * errors + UNDERFLOW
         return slack
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """Points in floats: `numbers` (p, d) times `unit` are the tokens, to within `error`, measured as the numbers."""
+
+    numbers: np.ndarray
+    unit: Fraction
+    error: float
+
+    @classmethod
+    def of(cls, points: Points) -> "Frame":
+        tokens = points.coordinates
+        if tokens.dtype != object:
+            largest = max(float(tokens.max()), -float(tokens.min()))
+            if largest == 0.0 or SMALLEST <= largest <= LARGEST:
+                return cls(tokens, Fraction(1), 0.0)
+            exponent = int(np.frexp(largest)[1])
+            numbers = np.ldexp(tokens, -exponent)
+            lost = not np.array_equal(np.ldexp(numbers, exponent), tokens)
+            # What is lost is lost to underflow, far below any rounding of the largest.
+            return cls(numbers, Fraction(2) ** exponent, rounding_error(1.0) if lost else 0.0)
+        cloud = points.integers
+        if max(abs(value) for row in cloud.numerators for value in row) <= _LARGEST_WHOLE:
+            return cls(np.array(cloud.numerators, dtype=np.float64), Fraction(1, cloud.denominator), 0.0)
+        largest = max(abs(value) for value in tokens.flat)
+        unit = Fraction(2) ** (largest.numerator.bit_length() - largest.denominator.bit_length())
+        numbers = (tokens / unit).astype(np.float64)
+        exact = fits_float64(tokens / unit)
+        return cls(numbers, unit, 0.0 if exact else rounding_error(float(norms_above(numbers).max())))
+
+    def in_units(self, numbers: np.ndarray) -> np.ndarray:
+        """Positions as the tokens were given; coordinates are rounded once more, unless the unit is a power of two."""
+        if self.unit == 1:
+            return numbers
+        above, below = self.unit.numerator, self.unit.denominator
+        if above & (above - 1) or below & (below - 1):
+            # A denominator beyond the largest float is divided by in two steps, of which the first is a power of two.
+            spare = max(0, below.bit_length() - 1000)
+            return np.ldexp(numbers / float(Fraction(below, 2**spare)) * float(above), -spare)
+        return np.ldexp(numbers, above.bit_length() - below.bit_length())
+
+    def error_in_units(self, error: float, largest: float) -> float:
+        """What an error comes to with the rounding of `in_units`, for numbers of norm up to `largest`."""
+        if self.unit == 1 or not np.isfinite(error):
+            return error
+        return float(Fraction(error + 4 * UNIT * largest) * self.unit) * (1 + 2.0**-40) + 2.0**-1060
 
 
 def kernel_factors(dimension: int, metric: FloatMetric) -> list[float]:

@@ -1,22 +1,20 @@
-"""What a contest in floats is worth: `TieSlack` takes close scores for ties, `Proof` proves every choice."""
+"""What counts as a tie in floats: close scores under a `TieSlack`; else every choice is proved, where floats cannot by
+exact positions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import cached_property
-from typing import Protocol
 
 import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._exact.positions import ExactPositions, ExactView
-from hardmax._exact.vectors import Whole
-from hardmax._float.active_set import ActiveSet
+from hardmax._exact.solver import first_change, soonest
+from hardmax._exact.vectors import IntegerVector, common_rows
+from hardmax._float import bounds
+from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
-from hardmax._float.bands import are_spread, hold_in_bands
-from hardmax._float.bounds import LARGEST, SMALLEST, FloatMetric, SlackFactors, float_metric
-from hardmax._float.events import Scene
-from hardmax._float.frame import Frame
+from hardmax._float.bands import are_spread, search_in_bands
+from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
 from hardmax._validation import InputError, check_real
@@ -24,72 +22,23 @@ from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; as many scores are made at a time.
 _FEW, _BLOCK = 4, 2**20
-_NOBODY = np.empty(0, dtype=np.int64)
-
-
-@dataclass(frozen=True, eq=False)
-class Question:
-    """What is asked at a layer: to whom do the points attend that are still pending?"""
-
-    arena: ActiveSet
-    pending: np.ndarray
-    guesses: np.ndarray  # for each pending point one that it may attend to
-    cpu: Cpu
-
-    @property
-    def rows(self) -> slice | np.ndarray:
-        """The rows of the pending points in the arena."""
-        return slice(None) if len(self.pending) == len(self.arena) else self.arena.rows_of(self.pending)
-
-    def hold(self, directions: np.ndarray, slack: np.ndarray) -> ArgmaxResult:
-        """The contest, among those in the arena if nobody else can come within the slack, else among all."""
-        arena = self.arena if self.arena.suffices(directions, slack) else self.arena.reopened()
-        return arena.hold(self.cpu, directions, slack, self.guesses)
-
-
-class TieResolver(Protocol):
-    """A judge at work on one walk."""
-
-    def decide(self, question: Question) -> ArgmaxResult:
-        """The contest of a layer, in which all who are still candidates attend."""
-        ...
-
-    def note(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> None:
-        """Take note of what was decided for the points that were pending."""
-        ...
-
-    def lasting(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> int | None:
-        """For how many layers these choices last where some points are still pending; None: for ever."""
-        ...
-
-    def is_leader(self, choices: Choices) -> np.ndarray:
-        """Which points attend to their own place alone."""
-        ...
-
-    def exactly(self) -> ExactView | None:
-        """Exact positions in the phase that was noted last, where every choice is proved."""
-        ...
-
-
-class TiePolicy(Protocol):
-    """Says what counts as a tie."""
-
-    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
-        """The scale in which floats walk."""
-        ...
-
-    def first_error(self, frame: Frame) -> float:
-        """How far the numbers of a frame are from the truth; nan if nothing is promised."""
-        ...
-
-    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> TieResolver: ...
 
 
 @dataclass(frozen=True)
 class TieSlack:
-    """Ties are scores within a fixed fraction of |A z_i| |z_j|. Nothing is proved.
+    """Tie policy: scores within a fixed share of ``|A z_i| |z_j|`` are ties. Nothing is proved.
 
-    With `relative=0` scores are compared with `==`, which rounding makes wrong as soon as there are ties.
+    Parameters
+    ----------
+    relative : float, default 1e-12
+        The share. With 0 scores are compared with ``==``, which rounding makes wrong as soon as there are ties.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> run = hm.simulate([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), layers=3, arithmetic=hm.TieSlack(1e-9))
+    >>> run.attended(0).tolist(), run.certified
+    ([[0], [1], [0, 1]], False)
     """
 
     relative: float = 1e-12
@@ -97,180 +46,173 @@ class TieSlack:
     def __post_init__(self) -> None:
         object.__setattr__(self, "relative", check_real(self.relative, "`relative`", at_least=0))
 
-    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
-        return Frame.of(points)
 
-    def first_error(self, frame: Frame) -> float:
-        return np.nan
+class Ties:
+    """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
 
-    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_CloseEnough":
-        reach = float(np.abs(points.floats).max())
-        if reach and not SMALLEST**4 <= reach <= LARGEST**4:
-            raise InputError(
-                f"`tokens` reach {reach:.1e}, where float scores overflow or vanish. "
-                "Use arithmetic='certified', or scale the cloud.",
-                argument="tokens",
-                also=("arithmetic='certified'",),
-            )
-        return _CloseEnough(self.relative, float_metric(dynamics))
+    def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
+        reach = 0.0 if slack is None else float(np.abs(points.floats).max())
+        if reach and not bounds.SMALLEST**4 <= reach <= bounds.LARGEST**4:
+            wrong = f"`tokens` reach {reach:.1e}, where float scores overflow or vanish."
+            other = "arithmetic='certified'"
+            raise InputError(f"{wrong} Use {other}, or scale the cloud.", argument="tokens", also=(other,))
+        self.frame, self.metric = Frame.of(points), float_metric(dynamics)
+        self.error = self.frame.error if slack is None else np.nan
+        self._dynamics, self._slack = dynamics, slack
+        self._factors = SlackFactors.of(points.dimension, self.metric)
+        self._exact = ExactPositions(points, dynamics)
 
+    def decide(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+        """Whom the pending points attend to: all who are candidates. Guesses may save time."""
+        self._exact.begin(active.layer)
+        found = self._search(active, pending, guesses, cpu)
+        if self._slack is not None or not len(found.contested):
+            return found
+        # Tokens are floats, of which some metrics give directions without rounding.
+        directions = exact_products(self.frame.numbers, self.metric) if active.layer == 0 and not self.error else None
+        if directions is None:
+            candidates, lead = self._decide_exactly(pending[found.contested].tolist(), found.candidates)
+        else:
+            candidates, lead = exact_argmax(directions[found.contested], self.frame.numbers, found.candidates)
+        return replace(found, candidates=candidates, gap=min(found.gap, lead), by=(*found.by, "integers"))
 
-@dataclass(frozen=True)
-class _CloseEnough:
-    """`TieSlack` at work."""
+    def _search(self, active: ActiveSet, pending: np.ndarray, guesses: np.ndarray, cpu: Cpu) -> ArgmaxResult:
+        if self._slack is None and are_spread(active.norms):
+            every = active.reopened()
+            own = every.positions[pending], every.errors[pending]
+            return search_in_bands(cpu.argmax, own, every.positions, every.errors, self.metric, self._factors)
+        rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
+        norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
+        if self._slack is None:
+            slack = self._factors.slack(norms, errors, active.longest, error)
+        else:
+            slack = self._slack.relative * self.metric.norm * norms * active.longest
+        return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)
 
-    relative: float
-    metric: FloatMetric
-
-    def decide(self, question: Question) -> ArgmaxResult:
-        slack = self.relative * self.metric.norm * question.arena.norms[question.rows] * question.arena.longest
-        return question.hold(self.metric.directions(question.arena.places[question.rows]), slack)
-
-    def note(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> None:
-        pass
-
-    def lasting(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> int | None:
-        return 1
-
-    def is_leader(self, choices: Choices) -> np.ndarray:
-        return choices.is_leader
-
-    def exactly(self) -> ExactView | None:
-        return None
-
-
-@dataclass(frozen=True)
-class Proof:
-    """Every choice must lead by more than floats can be wrong (`bounds`); where one does not, the truth decides."""
-
-    def frame(self, points: Points, dynamics: Dynamics) -> Frame:
-        return Frame.of(points).balanced(float_metric(dynamics))
-
-    def first_error(self, frame: Frame) -> float:
-        return frame.error
-
-    def open(self, points: Points, frame: Frame, dynamics: Dynamics) -> "_Proving":
-        return _Proving(points, frame, dynamics)
-
-
-class _Proving:
-    """`Proof` at work: it keeps the truth, chain by chain."""
-
-    def __init__(self, points: Points, frame: Frame, dynamics: Dynamics) -> None:
-        self._dynamics = dynamics
-        self._metric = frame.metric(float_metric(dynamics))
-        self._factors = SlackFactors.of(points.dimension, self._metric)
-        self._frame = frame
-        self._truth = ExactPositions(points, dynamics)
-        self._can_meet = not dynamics.is_definite
-
-    def decide(self, question: Question) -> ArgmaxResult:
-        self._truth.begin(question.arena.layer)
-        contest = self._hold(question)
-        if not len(contest.contested):
-            return contest
-        exact = self._exact_looks if question.arena.layer == 0 else None
-        candidates, lead = (
-            self._by_positions(contest, question.pending)
-            if exact is None
-            else exact_argmax(exact[contest.contested], self._frame.numbers, contest.candidates)
-        )
-        return replace(contest, candidates=candidates, gap=min(contest.gap, lead), by=(*contest.by, "integers"))
-
-    @cached_property
-    def _lead_unit(self) -> Fraction:
-        """Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's."""
-        return self._metric.scale / (self._frame.unit**2 * self._dynamics.metric_denominator)
-
-    @property
-    def _exact_looks(self) -> np.ndarray | None:
-        """The directions of all tokens, if floats have them without rounding."""
-        return exact_products(self._frame.numbers, self._metric) if self._frame.error == 0.0 else None
-
-    def _by_positions(self, contest: ArgmaxResult, pending: np.ndarray) -> tuple[Choices, float]:
-        """Who is furthest among the candidates, by exact positions, and their smallest lead over the others."""
-        now = self._truth.last
-        asked = [self._truth.along(self._truth.place(i, now)) for i in pending[contest.contested].tolist()]
-        sets: list[np.ndarray] = [_NOBODY] * len(asked)
-        leads = [np.inf]
-        for rows, candidates in _with_similar_contenders(contest.candidates):
-            few = self._worth_asking([asked[row] for row in rows], candidates)
-            for row, some in zip(rows.tolist(), few, strict=True):
-                sets[row], lead = self._truth.furthest(asked[row], some, now)
-                if lead is None and len(some) < len(candidates):  # they tie: who comes next is not among them
-                    _, lead = self._truth.furthest(asked[row], candidates, now)
-                leads.append(np.inf if lead is None else float(lead * self._lead_unit))
+    def _decide_exactly(self, points: list[int], candidates: Choices) -> tuple[Choices, float]:
+        """Who is furthest for each of some points among its candidates, and their smallest lead over the others."""
+        exact = self._exact
+        # Exact leads are measured by tokens as they came and the metric's integers, those of floats by the frame's.
+        unit = self.metric.scale / (self.frame.unit**2 * self._dynamics.metric_denominator)
+        directions = [exact.along(exact.place(point)) for point in points]
+        sets, leads = [np.empty(0, dtype=np.int64)] * len(points), [np.inf]
+        # Rows in groups, by the first candidate: more candidates than a row has do no harm to it.
+        firsts = candidates.firsts(np.arange(len(points)))
+        order = np.argsort(firsts, kind="stable")
+        for rows in np.split(order, np.flatnonzero(np.diff(firsts[order])) + 1):
+            together = np.unique(candidates.of_rows(rows).indices)
+            close = self._close_ones([directions[row] for row in rows], together)
+            for row, some in zip(rows.tolist(), close, strict=True):
+                sets[row], lead = exact.furthest(directions[row], some)
+                if lead is None and len(some) < len(together):  # they tie: who comes next is not among them
+                    _, lead = exact.furthest(directions[row], together)
+                leads.append(np.inf if lead is None else float(lead * unit))
         return Choices.of_arrays(sets), min(leads)
 
-    def _worth_asking(self, directions: list[Whole], points: np.ndarray) -> Iterator[np.ndarray]:
+    def _close_ones(self, directions: list[IntegerVector], points: np.ndarray) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.
 
-        From one point to another is not far where neighbours contend. So exact differences, rounded once, tell most of
+        Where neighbours compete, they are not far from one another. So exact differences, rounded once, tell most of
         them apart, where positions in floats do not.
         """
         if len(points) <= _FEW:
             yield from [points] * len(directions)
             return
-        offsets, block = nearest(self._truth.offsets(points, self._truth.last)), max(1, _BLOCK // len(points))
+        offsets, block = nearest(self._exact.offsets(points)), max(1, _BLOCK // len(points))
         for start in range(0, len(directions), block):
             some = nearest_rows([direction.numerators for direction in directions[start : start + block]])
             for close in first_or_second(some, offsets):
                 yield points[close]
 
-    def _hold(self, question: Question) -> ArgmaxResult:
-        arena, rows = question.arena, question.rows
-        norms = arena.norms
-        if are_spread(norms):
-            everybody = arena.reopened()
-            own = everybody.places[question.pending], everybody.errors[question.pending]
-            places, errors = everybody.places, everybody.errors
-            return hold_in_bands(question.cpu.argmax, own, places, errors, self._metric, self._factors)
-        directions = self._metric.directions(arena.places[rows])
-        slack = self._factors.slack(norms[rows], arena.errors[rows], arena.longest, float(arena.errors.max()))
-        return question.hold(directions, slack)
-
-    def note(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> None:
-        if len(pending) == len(choices):
-            self._truth.note(pending, choices, choices.follows_leader)
-        else:
-            self._truth.note(pending, choices.of_rows(pending), choices.follows_leader[pending])
-
-    def lasting(self, arena: ActiveSet, choices: Choices, pending: np.ndarray) -> int | None:
-        if choices.all_single and not self._can_meet:
-            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
-            return 1
-        scene = Scene(arena, choices, self._dynamics, self._metric, self._truth, self._frame.exponents)
-        return scene.layers_unchanged(pending)
-
     def is_leader(self, choices: Choices) -> np.ndarray:
-        if not self._can_meet or choices.all_single:
+        """Which points attend to their own position alone."""
+        if self._slack is not None or self._dynamics.is_definite or choices.all_single:
             return choices.is_leader
         # With a metric that is not positive definite distinct points can meet; those that have met are one.
         leading = choices.is_leader.copy()
         for point in np.flatnonzero(choices.sizes > 1).tolist():
             # One by one: the first that is elsewhere decides, and a point without a direction attends to everybody.
-            (here,) = self._truth.positions([point], self._truth.last)
-            leading[point] = all(self._truth.positions([j], self._truth.last) == [here] for j in choices[point])
+            here = self._exact.place(point)
+            leading[point] = all(self._exact.place(j) == here for j in choices[point].tolist())
         return leading
 
     def exactly(self) -> ExactView | None:
-        return self._truth.now()
+        """Exact positions in the phase that was decided last, where every choice is proved."""
+        return self._exact.view() if self._slack is None else None
+
+    def lasting(self, active: ActiveSet, choices: Choices, decided: np.ndarray, pending: np.ndarray) -> int | None:
+        """For how many layers these choices last; None: for ever. `decided` are the points that have just chosen,
+        `pending` those that do not follow a leader.
+
+        Whoever follows a leader does so for ever, and its target stands still. So only the pending points matter:
+        floats tell most of them apart, exact positions the rest. What must hold is derived in `_exact.events`.
+        """
+        if self._slack is None:
+            self._exact.note(decided, choices.of_rows(decided), choices.follows_leader[decided])
+        if not len(pending):
+            return None
+        if self._slack is not None or (choices.all_single and self._dynamics.is_definite):
+            # Somebody attends to a point that is no leader, and so moves towards another one: the target moves.
+            return 1
+        positions, counts = active.all_positions(), active.multiplicities
+        targets, reach = mean_positions(positions, choices, counts), float(norms_above(positions).max())
+        error = active.worst + mean_error(reach, int(choices.sizes.max()))
+        attended = choices.of_rows(pending)
+        if _some_mean_moves(positions - targets, attended, counts, 2 * error, reach):
+            return 1
+        distinct = {several.tobytes(): several for several in attended}
+        if any(self._exact.mean_moves(several) for several in sorted(distinct.values(), key=len)):
+            return 1
+        events: list[int | None] = []
+        lasts: dict[bytes, bool] = {}  # by attended set: who has the same one has the same target
+        for i in pending[choices.sizes[pending] > 1].tolist():
+            tied, here, target = choices[i], self._exact.place(i), self._exact.target(i)
+            if here == target:
+                continue
+            key = tied.tobytes()
+            if key not in lasts:
+                rivals = self._rivals(tied, [target], [positions], reach, error)
+                furthest, _ = self._exact.furthest(self._exact.along(target), rivals)
+                lasts[key] = set(tied.tolist()) <= set(furthest.tolist())
+            if not lasts[key]:
+                rivals = self._rivals(tied, [target, here], [positions, targets], reach, error)
+                events.append(self._first_change(i, tied, np.union1d(rivals, [i])))
+                if events[-1] == 1:
+                    break
+        return soonest(events)
+
+    def _first_change(self, point: int, tied: np.ndarray, points: np.ndarray) -> int | None:
+        """The first layer at which the attended set of a point is another among some points, if all go straight."""
+        ends = [at(j) for at in (self._exact.place, self._exact.target) for j in points.tolist()]
+        rows, _ = common_rows(ends)
+        z, w = rows[: len(points)], rows[len(points) :]
+        u = [[a - b for a, b in zip(here, there, strict=True)] for here, there in zip(z, w, strict=True)]
+        row, *tied_rows = np.searchsorted(points, [point, *tied]).tolist()
+        return first_change(row, w, u, tied_rows, self._dynamics)
+
+    def _rivals(
+        self, tied: np.ndarray, places: list[IntegerVector], ends: list[np.ndarray], reach: float, error: float
+    ) -> np.ndarray:
+        """All who may be as far as the tied points along A times one of some places, at one of the ends of their ways.
+
+        On the way the lead of j over c is a mix of its values at the four corners: where the one who attends is and
+        where it goes, where j and c are and where they go. So j matters only if one of them may not be negative.
+        """
+        vectors = nearest_rows([place.numerators for place in places])  # a positive factor changes nothing
+        directions, norms = self.metric.directions(vectors), norms_above(vectors)
+        slack = self._factors.slack(norms, UNIT * norms, reach, error)
+        matter = np.zeros(len(ends[0]), dtype=bool)
+        for positions in ends:
+            scores = positions @ directions.T
+            matter |= (scores >= scores[tied].min(axis=0) - slack).any(axis=1)
+        return np.flatnonzero(matter)
 
 
-def _with_similar_contenders(candidates: Choices) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Rows in groups, and the candidates of each group: all of them, where that is not many more than each row has.
-
-    More of them than a row has do no harm to it.
-    """
-    firsts, sizes = candidates.firsts(np.arange(len(candidates))), np.frexp(candidates.sizes)[1]
-    order = np.lexsort((sizes, firsts))
-    changes = (np.diff(firsts[order]) != 0) | (np.diff(sizes[order]) != 0)
-    everybody = np.zeros(candidates.indices.max() + 1, dtype=bool)
-    for rows in np.split(order, np.flatnonzero(changes) + 1):
-        everybody[:] = False
-        everybody[candidates.of_rows(rows).indices] = True
-        together = np.flatnonzero(everybody)
-        if len(together) <= 4 * candidates.sizes[rows].mean():
-            yield rows, together
-        else:
-            yield from ((row, candidates[int(row[0])]) for row in np.split(rows, len(rows)))
+def _some_mean_moves(ways: np.ndarray, attended: Choices, counts: np.ndarray, off: float, reach: float) -> bool:
+    """Whether the ways of those in some attended set, each off by so much, certainly do not cancel."""
+    weights = counts[attended.indices].astype(np.float64)[:, None]
+    sums = np.add.reduceat(weights * ways[attended.indices], attended.offsets[:-1], axis=0)
+    totals = np.add.reduceat(weights[:, 0], attended.offsets[:-1])
+    # A sum of k ways is off by k roundings more.
+    share = off + (attended.sizes + 8) * 2 * UNIT * reach
+    return bool((norms_above(sums) > bounds.SAFETY * totals * share + bounds.UNDERFLOW).any())

@@ -1,72 +1,118 @@
-"""Walking in float64. A judge says what the choices of floats are worth (see `judges`)."""
+"""The dynamics in float64, under a tie policy (see `policies`), and phases whose points and targets are floats."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._float.active_set import ActiveSet
-from hardmax._float.bounds import float_metric, norms_above, relative_margin
-from hardmax._float.frame import Frame
-from hardmax._float.phase import FloatPhase, InUnits
-from hardmax._float.policies import Question, TiePolicy
+from hardmax._exact.positions import ExactView, Phase
+from hardmax._exact.vectors import power
+from hardmax._float.active_set import ActiveSet, mean_positions
+from hardmax._float.bounds import relative_margin
+from hardmax._float.policies import Ties, TieSlack
 from hardmax._float.search import CPU, Cpu
 from hardmax._tokens.points import Points
+from hardmax._tokens.rationals import unit_of
 from hardmax.dynamics import Dynamics
+
+# Means of more points than this are left as floats have them.
+_FEW = 1000
+# Sums and differences of numbers beyond 2 to this may overflow.
+_LARGE = 900
 
 
 class Undecided(Exception):
     """Floats cannot prove who attends to whom."""
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class FloatPhase(Phase):
+    """Points and targets as floats, to within `error` at any layer that the phase covers (nan: nothing promised), with
+    exact positions, where every choice is proved."""
+
+    source: ActiveSet
+    error: float
+    exactly: ExactView | None = None
+
+    @cached_property
+    def positions(self) -> np.ndarray:
+        """Where the points are at the first layer of the phase, (p, d)."""
+        return self.source.frame.in_units(self.source.all_positions())
+
+    @cached_property
+    def targets(self) -> np.ndarray:
+        """Where each point goes, (p, d). Of limits that are means of few points every coordinate is rounded once."""
+        counts = self.source.multiplicities
+        targets = _without_overflow(lambda z: mean_positions(z, self.choices, counts), self.positions)
+        if self.until is None and self.exactly is not None and not self.choices.all_single:
+            few = np.flatnonzero((self.choices.sizes > 1) & (self.choices.sizes <= _FEW))
+            if len(few):
+                targets[few] = np.array(self.exactly.targets(few.tolist()), dtype=np.float64)
+        return targets
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        if layer == self.layer:
+            return self.positions
+        shrink = float(power(self.keep, layer - self.layer))
+        return _without_overflow(lambda z, w: w + shrink * (z - w), self.positions, self.targets)
+
+
+def _without_overflow(mix: Callable[..., np.ndarray], *tables: np.ndarray) -> np.ndarray:
+    """Convex combinations of the rows of tables, computed in smaller units where sums could overflow."""
+    spare = max(0, *(unit_of(table) - _LARGE for table in tables))
+    if not spare:
+        return mix(*tables)
+    mixed = mix(*(np.ldexp(table, -spare) for table in tables))
+    largest = np.ldexp(np.finfo(np.float64).max, -spare)  # rounding may lead beyond it, the combinations do not
+    return np.ldexp(np.clip(mixed, -largest, largest), spare)
+
+
 @dataclass(frozen=True)
 class FloatSolver:
-    """Floats walk; the judge says what their choices are worth."""
+    """Floats compute; without a tie slack every choice is proved."""
 
-    arithmetic: str
-    judge: TiePolicy
+    slack: TieSlack | None = None
     machine: Cpu = CPU
 
+    @property
+    def arithmetic(self) -> str:
+        return "certified" if self.slack is None else "float"
+
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase]:
-        frame, metric = self.judge.frame(points, dynamics), float_metric(dynamics)
-        hearing = self.judge.open(points, frame, dynamics)
-        error, gap_unit = self.judge.first_error(frame), float(metric.scale / frame.metric(metric).scale)
-        arena = ActiveSet(
+        """The phases from layer 0 on; ends after one that lasts for ever."""
+        ties = Ties(points, dynamics, self.slack)
+        active = ActiveSet(
             layer=0,
             keep=dynamics.keep,
+            frame=ties.frame,
             multiplicities=points.multiplicities,
-            places=frame.numbers,
-            errors=np.full(points.count, error),
-            worst=error,
+            positions=ties.frame.numbers,
+            errors=np.full(points.count, ties.error),
+            worst=ties.error,
         )
         pending = np.arange(points.count)
         choices = Choices.of_single(pending)
         while True:
             # At the first layer many attend to themselves, later most go on as they were.
-            guesses = choices.firsts(pending) if arena.layer else pending
-            contest = hearing.decide(Question(arena, pending, guesses, self.machine))
-            choices = choices.with_rows(pending, contest.choices())
-            hearing.note(arena, choices, pending)
-            (pending,) = (~choices.follows_leader).nonzero()
-            lasting = hearing.lasting(arena, choices, pending) if len(pending) else None
+            guesses = choices.firsts(pending) if active.layer else pending
+            found = ties.decide(active, pending, guesses, self.machine)
+            choices = choices.with_rows(pending, found.choices())
+            decided, (pending,) = pending, (~choices.follows_leader).nonzero()
+            lasting = ties.lasting(active, choices, decided, pending)
             yield FloatPhase(
-                layer=arena.layer,
-                until=None if lasting is None else arena.layer + lasting,
+                layer=active.layer,
+                until=None if lasting is None else active.layer + lasting,
                 choices=choices,
-                is_leader=hearing.is_leader(choices),
-                margin=relative_margin(contest.gap * gap_unit, metric.norm, _longest(arena, frame)),
+                is_leader=ties.is_leader(choices),
+                margin=relative_margin(found.gap, ties.metric.norm, active.longest),
                 keep=dynamics.keep,
-                places=arena if frame.is_plain else InUnits(arena, frame),
-                error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
-                decided_by=" and ".join(contest.by),
-                exactly=hearing.exactly(),
+                source=active,
+                error=ties.frame.error_in_units(active.worst + active.step_error(choices), active.longest),
+                decided_by=" and ".join(found.by),
+                exactly=ties.exactly(),
             )
             if lasting is None:
                 return
-            arena = arena.after_layers(choices, lasting)
-
-
-def _longest(arena: ActiveSet, frame: Frame) -> float:
-    """The largest norm of all points, measured alike along all axes."""
-    return arena.longest if frame.exponents is None else float(norms_above(frame.on_one_scale(arena.places)).max())
+            active = active.after_layers(choices, lasting)

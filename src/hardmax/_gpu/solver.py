@@ -15,8 +15,7 @@ import torch
 from hardmax._attended import Choices
 from hardmax._exact.vectors import power
 from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric, relative_margin, step_error
-from hardmax._float.phase import FloatPhase
-from hardmax._float.solver import Undecided
+from hardmax._float.solver import FloatPhase, Undecided
 from hardmax._gpu import Gpu
 from hardmax._gpu.argmax import Argmax, find_furthest
 from hardmax._tokens.points import Points

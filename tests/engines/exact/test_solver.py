@@ -1,0 +1,147 @@
+"""When the attended sets next change: solved in closed form, checked by looking at every layer."""
+
+import math
+from decimal import Context, Decimal
+from fractions import Fraction
+
+import oracle
+import pytest
+from agreement import assert_same_sets
+from effort import examples
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import hardmax as hm
+from hardmax._exact.positions import ExactPhase
+from hardmax._exact.solver import Curve, layers_negative
+
+keeps = st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11), Fraction(1, 5), Fraction(1000, 1001)])
+coefficients = st.integers(-60, 60)
+# Token 2 ties tokens 0 and 1 and follows their middle (1, 0, 0); along that, token 3 lies further out than they do.
+# It catches up where 1.1 (1 - t/2) - 3 t/10 = 1 - t/2, that is at t = 2/7.
+OVERTAKEN = [["1", "1", "0"], ["1", "-1", "0"], ["1/2", "0", "3/10"], ["11/10", "0", "-1"]]
+
+
+def value(a0, a1, a2, t):
+    return a0 + a1 * t + a2 * t * t
+
+
+@settings(max_examples=examples(1000))
+@given(coefficients, coefficients, coefficients, st.sampled_from([Fraction(1, 2), Fraction(2, 3), Fraction(10, 11)]))
+def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
+    assume(value(a0, a1, a2, 1) < 0)
+    known = layers_negative(a0, a1, a2, keep)
+    # Coefficients up to 60 are decided long before keep^m falls below 1/60^2.
+    changes = next((m for m in range(1, 150) if value(a0, a1, a2, keep**m) >= 0), None)
+    if known is None or changes is not None:
+        assert known == changes
+    else:
+        # No layer hits the hump, and from `known` on there is none: there the answer is "for ever".
+        p, q = (keep**known).as_integer_ratio()
+        assert layers_negative(a0 * q * q, a1 * p * q, a2 * p * p, keep) is None
+
+
+@settings(max_examples=examples(300))
+@given(keeps, st.integers(1, 400), st.integers(1, 400), st.integers(0, 3), st.integers(-1, 1))
+def test_a_layer_that_hits_nought_exactly_counts_and_one_that_misses_by_a_hair_does_not(keep, hit, other, scale, off):
+    # The lead is (t - keep^hit)(t + keep^other) up to a negative factor: 0 at the layer `hit`, negative before.
+    (p, q), (r, s), factor = (keep**hit).as_integer_ratio(), (keep**other).as_integer_ratio(), 10**scale
+    a0, a1, a2 = factor * p * r + off, factor * (p * s - q * r), -factor * q * s
+    assume(a0 + a1 + a2 < 0 < a0)
+    known = layers_negative(a0, a1, a2, keep)
+    assert known is not None
+    assert value(a0, a1, a2, keep**known) >= 0 > value(a0, a1, a2, keep ** (known - 1))
+    assert known == hit or off
+
+
+@settings(max_examples=examples(200))
+@given(keeps, st.integers(1, 120), st.integers(0, 120), st.integers(-1, 1))
+def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep, near, width, off):
+    # Roots at keep^near and keep^(near + width), between which the value is positive; `off` moves it up or down.
+    (p, q), (r, s) = (keep**near).as_integer_ratio(), (keep ** (near + width)).as_integer_ratio()
+    a0, a1, a2 = -p * r + off, p * s + q * r, -q * s
+    assume(a0 + a1 + a2 < 0 < -a0)
+    reached = [m for m in range(1, near + width + 2) if value(a0, a1, a2, keep**m) >= 0]
+    known = layers_negative(a0, a1, a2, keep)
+    assert known == reached[0] if reached else known is None or a1 + 2 * a2 * keep**known >= 0
+
+
+@pytest.mark.parametrize("exponent", [6, 30, 120, 300])
+def test_events_astronomically_far_away_are_found(exponent):
+    # 2 - 7 t turns positive at t = 2/7, so at the first layer m with m ln(1 + alpha) >= ln(7/2).
+    digits, alpha = Context(prec=2 * exponent + 50), Decimal(10) ** -exponent
+    exact = digits.divide(digits.ln(Decimal("3.5")), digits.ln(digits.add(1, alpha)))
+    assert layers_negative(2, -7, 0, 1 / (1 + Fraction(alpha))) == math.ceil(exact)
+
+
+def test_a_sign_that_hangs_on_the_last_digits_of_a_long_power_is_taken_from_them():
+    keep, hit = Fraction(1000, 1001), 3000
+    p, q = (keep**hit).as_integer_ratio()
+    for factor in (1, 10**40, 10**400):
+        assert [layers_negative(factor * p + off, -factor * q, 0, keep) for off in (-1, 0, 1)] == [hit + 1, hit, hit]
+        assert [Curve(factor * p + off, -factor * q, 0, keep).reached(hit) for off in (-1, 0)] == [False, True]
+
+
+def test_a_lead_that_only_vanishes_in_the_limit_is_followed_by_its_slope():
+    # t - 2 t^2 is negative at t = 1, and from t = 1/2 on, where it is 0, no more.
+    known = [layers_negative(0, 1, -2, Fraction(1, 2)), layers_negative(0, 1, -9, Fraction(2, 3))]
+    assert [*known, layers_negative(0, -1, -9, Fraction(2, 3))] == [1, 6, None]
+
+
+@pytest.mark.parametrize("alpha", ["1/100", "1/1000"])
+def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
+    dynamics = hm.Dynamics(alpha)
+    run = hm.simulate(OVERTAKEN, dynamics, layers=5000, arithmetic="exact")
+    overtaken = next(m for m in range(1, 5000) if dynamics.keep**m <= Fraction(2, 7))
+    assert run.decided_at == (0, overtaken)
+    assert run.settled_at == overtaken
+    assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [[0, 1], [3]]
+
+
+@pytest.mark.parametrize("alpha", ["1e-6", "1e-300"])
+def test_a_run_looks_no_further_than_its_last_layer(alpha, monkeypatch):
+    monkeypatch.setattr(ExactPhase, "integers_at", None)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", at_most=10)
+    assert (lim.settled_at, lim.run.layers) == (None, 10)
+    assert (lim.run.phases[-1].until or 0) > 10**6
+
+
+# The last token is tied; t runs from 1 down to 0 as it goes to its target. When the sets settle, and when they change.
+CORNERS = {
+    # Zero attends to everybody and sits in their mean, until 1 has moved.
+    "a target that moves": ([[-3], [1], [2], [0]], 3, 2, (0, 1, 2)),
+    # Voters on their way to (4, 8, 0) and (4, -8, 0) keep the mean where it is, but not the tie.
+    "tied tokens that part": ([[4, 8, 0], [4, -8, 0], [5, 6, -1], [3, -6, 1], [1, 0, 1]], 1, 2, (0, 1, 2)),
+    # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
+    "a token in front at the end": ([[10, 10, 0], [10, -10, 0], [15, 0, -60], [1, 0, 1]], 1, 2, (0, 2)),
+    # Token 3 comes closer for a while, but never level.
+    "a token that stays behind": (
+        [[10, 10, 0, 0], [10, -10, 0, 0], [9, 0, 0, 600], [15, 0, -70, 10], [1, 0, 1, 0]],
+        *(1, 0, (0,)),
+    ),
+    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha is 1/5, and no layer if it is 1.
+    "a token level in a layer": (
+        [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
+        *("1/5", 3, (0, 1, 2, 3)),
+    ),
+    "a token level between layers": (
+        [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
+        *(1, 1, (0, 1)),
+    ),
+    # Zero attends to everybody; the ways to 6 and to -6, counted with multiplicity, keep the mean where it is.
+    "ways that cancel if they are counted": ([[6], [6], [-6], [2], [-4], [-4], [0]], 1, 0, (0,)),
+    # They cancel only if nobody is counted twice: zero loses its balance after one layer, and follows 6.
+    "ways that cancel unless they are counted": ([[6], [-5], [-5], [3], [3], [-2], [0]], 1, 2, (0, 1, 2)),
+    # Tied tokens on the edges of a grid move in balance.
+    "a grid": ([[x, y] for x in range(-2, 3) for y in range(-2, 3)], "1/2", 0, (0,)),
+}
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+@pytest.mark.parametrize(("tokens", "alpha", "settled_at", "decided_at"), CORNERS.values(), ids=CORNERS)
+def test_sets_are_computed_where_they_may_change_and_not_before(tokens, alpha, settled_at, decided_at, arithmetic):
+    dynamics = hm.Dynamics(alpha)
+    run = hm.simulate(tokens, dynamics, layers=12, arithmetic=arithmetic)
+    assert (run.settled_at, run.decided_at) == (settled_at, decided_at)
+    assert_same_sets(run, oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12))
+    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, at_most=12).certificate)

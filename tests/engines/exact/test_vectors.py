@@ -1,0 +1,52 @@
+"""Powers of the contraction: between two numbers, and in floats, against exact fractions."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardmax as hm
+from hardmax._exact.vectors import MOST_DIGITS, check_length, enclosed_power, float_powers, power
+
+keeps = st.fractions(min_value=Fraction(1, 50), max_value=Fraction(49, 50), max_denominator=2000)
+
+
+@settings(max_examples=examples(300))
+@given(keeps, st.integers(1, 600), st.integers(1, 200))
+def test_a_power_lies_in_its_enclosure_which_is_as_narrow_as_it_says(keep, layers, bits):
+    truth = keep**layers
+    low, high = (Fraction(end, 2**shift) for *ends, shift in [enclosed_power(keep, layers, bits)] for end in ends)
+    assert low <= truth <= high
+    assert high - low < truth / 2**bits
+
+
+@settings(max_examples=examples(200))
+@given(keeps, st.one_of(st.integers(0, 2000), st.integers(0, 10**12)), st.integers(1, 60))
+def test_powers_are_right_to_fifty_digits_and_floats_of_many_are_those_of_each(keep, first, count):
+    if 0 < first <= 3000 and keep**first > Fraction(1, 10**700):
+        assert abs(power(keep, first) - keep**first) <= keep**first / 10**50
+    assert float_powers(keep, first, count).tolist() == [float(power(keep, first + m)) for m in range(count)]
+
+
+@pytest.mark.parametrize("exponent", [20, 100, 300])
+def test_a_long_power_of_almost_one_is_that_of_e(exponent):
+    # (1 + a)^-(1/a) is 1/e, up to a share of a.
+    assert float(power(1 / (1 + Fraction(1, 10**exponent)), 10**exponent)) == np.exp(-1)
+
+
+def test_a_power_in_the_middle_of_two_floats_is_rounded_as_the_exact_one():
+    # 3^34 has 54 bits: (3/4)^34 lies in the middle of two floats.
+    assert float_powers(Fraction(3, 4), 0, 60).tolist() == [float(Fraction(3, 4) ** m) for m in range(60)]
+
+
+@pytest.mark.parametrize("alpha", [Fraction(1), Fraction(1, 10**6), Fraction(1, 7)])
+def test_exact_layers_end_where_their_fractions_have_too_many_digits(alpha):
+    keep = 1 / (1 + alpha)
+    with pytest.raises(hm.InputError, match="Ask for layers up to") as caught:
+        check_length(keep, 10**30)
+    last = int(str(caught.value).split("up to ")[1].split(", or")[0].replace(",", ""))
+    check_length(keep, last)
+    assert keep.denominator**last < 10**MOST_DIGITS <= keep.denominator ** (last + 1)

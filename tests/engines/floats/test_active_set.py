@@ -1,0 +1,165 @@
+"""Leaving out who can no longer win must change nothing; the hull in which they are is proved."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from agreement import assert_same_sets
+from effort import examples
+from hypothesis import given, settings
+from scipy.optimize import linprog
+from scipy.spatial import ConvexHull
+from strategies import Problem, problems
+
+import hardmax as hm
+from hardmax._attended import Choices
+from hardmax._float import active_set
+from hardmax._float.active_set import ActiveSet, shell_of
+from hardmax._float.bounds import Frame
+
+
+def settled_run(cloud, dynamics, fewest_points: float):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active_set, "_FEWEST_POINTS", fewest_points)
+        return hm.simulate(cloud, dynamics, stop=hm.Settled())
+
+
+def assert_same_runs(few, all_of_them, layers: int) -> None:
+    assert few.settled_at == all_of_them.settled_at
+    for layer in range(layers):
+        assert few.attended(layer).tolist() == all_of_them.attended(layer).tolist()
+        assert np.abs(few.at(layer) - all_of_them.at(layer)).max() <= few.error + all_of_them.error
+
+
+def members(positions: np.ndarray, errors: np.ndarray, worst: float = 0.0, **others) -> ActiveSet:
+    frame, counts = Frame(positions, Fraction(1), 0.0), np.ones(len(positions), dtype=np.int64)
+    given = {"multiplicities": counts, "positions": positions, "errors": errors, "worst": worst} | others
+    return ActiveSet(layer=0, keep=Fraction(1, 2), frame=frame, **given)
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("alpha", ["1/10", "3"])
+@pytest.mark.parametrize("seed", range(4))
+def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha, seed):
+    rng = np.random.default_rng(seed)
+    cloud = rng.standard_normal((600, d)) + rng.standard_normal(d) * (seed % 2)
+    metric = None if seed < 2 else np.diag(np.arange(1.0, d + 1))
+    few, all_of_them = (settled_run(cloud, hm.Dynamics(alpha, metric), least) for least in (0, np.inf))
+    assert any(len(phase.source.inactive) > 1 for phase in few.phases) or d == 4 or alpha == "3"
+    assert_same_runs(few, all_of_them, few.settled_at + 3)
+    assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
+
+
+def test_most_of_a_large_cloud_is_left_out():
+    run = hm.simulate(np.random.default_rng(0).standard_normal((20_000, 3)), hm.Dynamics("1/2"), stop=hm.Settled())
+    assert len(run.phases[1].source) < 2_500
+
+
+@settings(max_examples=examples(200))
+@given(problems(min_d=2, max_d=4))
+def test_small_clouds_full_of_ties_too(problem: Problem):
+    cloud, metric, alpha = problem
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(active_set, "_FEWEST_POINTS", 0)
+        run = hm.simulate(cloud, hm.Dynamics(alpha, metric), layers=5)
+    assert_same_sets(run, oracle.walk(cloud, alpha, metric, 5))
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-470])
+def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(size):
+    # Along the last axis the metric is negative: the token there goes to its opposite, and is 0 a layer later.
+    turns = 2 * np.pi * np.arange(20) / 20
+    leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
+    followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
+    cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
+    dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]), any_metric=True)
+    few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
+    assert len(few.phases[1].source) < len(cloud) == len(few.attended(1)[19])
+    assert_same_runs(few, all_of_them, 4)
+
+
+@pytest.mark.parametrize("size", [1.0, 2.0**-12])
+def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(size, monkeypatch):
+    # Those who left before once got the larger lead of those who leave now.
+    monkeypatch.setattr(active_set, "_FEWEST_POINTS", 0)
+    rng = np.random.default_rng(0)
+    corners = np.array([[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]])
+    positions = np.concatenate([corners, [[0.99999, 0.0]], rng.uniform(-0.9, 0.9, (59, 2))]) * size
+    follows = np.concatenate([np.arange(4), rng.integers(0, 4, 60)])
+    waits = follows.copy()
+    waits[44:] = rng.integers(4, 44, 20)  # so far they attend to points that are no leaders
+    now, turns = members(positions, np.zeros(64)), np.linspace(0, 2 * np.pi, 720)
+    directions = np.stack([np.cos(turns), np.sin(turns)], axis=1)
+    for choices, layers, left in ((waits, 12, 25), (follows, 1, 6), (follows, 3, 5)):
+        now = now.after_layers(Choices.of_single(choices), layers)
+        assert len(now) == left
+        assert now.members is not None
+        scores, gone = now.all_positions() @ directions.T, np.setdiff1d(np.arange(64), now.members)
+        assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
+        assert now.suffices(directions, np.full(720, now.lead * 0.99))
+        assert not now.suffices(directions, np.full(720, now.lead * 1.01))
+        found = now.search(hm.Cpu("all"), directions, np.full(720, 1e-15), np.zeros(720, dtype=np.int64))
+        assert (scores[found.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
+        assert found.gap <= now.lead * (1 + 1e-12)
+
+
+def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds():
+    rng = np.random.default_rng(1)
+    positions, errors = rng.standard_normal((6, 2)), rng.uniform(1e-12, 1e-11, 6)
+    now, norms, step = members(positions, errors, 2e-11), np.linalg.norm(positions, axis=1), 7 * 2.0**-53
+    single = np.array([1, 1, 4, 0, 4, 2])
+    later = now.after_layers(Choices.of_single(single), 2)
+    wished = np.maximum(errors, errors[single]) + step * np.maximum(norms, norms[single])
+    assert later.errors == pytest.approx(wished, rel=1e-5)
+    assert (later.errors > wished).all()
+    assert later.worst == pytest.approx(2e-11 + step * norms.max(), rel=1e-5)
+    tied = now.after_layers(Choices.of_lists([[1], [1], [0, 4, 5], [0], [4], [2, 3]]), 1)
+    added = (step + 4 * 2.0**-53) * norms.max()
+    assert tied.errors[[2, 5]] == pytest.approx(errors.max() + added, rel=1e-5)
+    assert tied.worst == pytest.approx(2e-11 + added, rel=1e-5)
+    assert tied.positions[2] == pytest.approx((positions[2] + positions[[0, 4, 5]].mean(axis=0)) / 2)
+
+
+def in_hull(points: np.ndarray, place: np.ndarray) -> bool:
+    """Whether a place is a convex combination of the points, by linear programming."""
+    sums = np.vstack([points.T, np.ones(len(points))])
+    return linprog(np.zeros(len(points)), A_eq=sums, b_eq=np.append(place, 1.0), bounds=(0, None)).status == 0
+
+
+@pytest.mark.parametrize("d", [2, 3, 4])
+@pytest.mark.parametrize("flat", [1.0, 1e-6])
+def test_what_is_inside_the_facets_by_the_error_is_in_the_hull(d, flat):
+    rng = np.random.default_rng(d)
+    points = rng.standard_normal((30, d)) * np.append(np.ones(d - 1), flat) + 5
+    shell = shell_of(points)
+    assert shell is not None
+    assert shell.off < 1e-10
+    places = shell.centre + (points[rng.integers(0, 30, 200)] - shell.centre) * rng.uniform(0, 2, (200, 1))
+    inside = ((places - shell.centre) @ shell.facets[:, :-1].T + shell.facets[:, -1] < -shell.off).all(axis=1)
+    assert 20 < inside.sum() < 195
+    assert all(in_hull(points, place) for place in places[inside])
+
+
+def test_points_in_a_plane_and_slivers_have_no_shell():
+    rng = np.random.default_rng(0)
+    assert shell_of(np.column_stack([rng.standard_normal((20, 2)), np.zeros(20)])) is None
+    assert shell_of(rng.standard_normal((20, 2)) * [1, 1e-14]) is None
+
+
+@pytest.mark.parametrize(("first", "lifted"), [(1, 0.0), (0, 1e-6)], ids=["a facet missing", "facets lifted"])
+def test_a_hull_that_qhull_gets_wrong_is_refused_or_widens_the_error(first, lifted, monkeypatch):
+    class Wrong:
+        def __init__(self, places):
+            hull = ConvexHull(places)
+            self.simplices, self.equations = (
+                hull.simplices[first:],
+                hull.equations[first:] + np.array([0, 0, 0, lifted]),
+            )
+
+    points = np.random.default_rng(3).standard_normal((20, 3))
+    usual = shell_of(points)
+    monkeypatch.setattr("scipy.spatial.ConvexHull", Wrong)
+    found = shell_of(points)
+    assert usual is not None
+    assert found is None if first else found and 0.9e-6 < found.off - usual.off < 1.1e-6
