@@ -10,7 +10,7 @@ import torch
 
 from hardmax._float.solver import Undecided
 from hardmax._gpu.solver import GpuPhase, move_once
-from hardmax._run import Plan, Run, keep, run_points
+from hardmax._run import Plan, keep, run_points
 from hardmax._tokens.batches import Cloud, Form, Layout, Packed, Ragged, kind_of
 from hardmax._tokens.points import Points, merge
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, rows_together, to_float64, to_numpy
@@ -102,14 +102,14 @@ class GpuTrajectory(Trajectory):
         return self.phases[-1].since.cpu().numpy()
 
     def at(self, layer: int) -> torch.Tensor:
-        return self._of_tokens(self.stretch_at(layer).tensor_at(layer))
+        return self._of_tokens(self.phase_at(layer).tensor_at(layer))
 
     @cached_property
     def tokens(self) -> torch.Tensor:
         return torch.stack([self.at(layer) for layer in self.recorded])
 
     def ends(self) -> torch.Tensor:
-        return self._of_tokens(self._settled_stretch().target_tensor())
+        return self._of_tokens(self._last_phase().target_tensor())
 
     def _of_tokens(self, table: torch.Tensor) -> torch.Tensor:
         return self.tensor_kind.tensor(table[self.there.of_token])
@@ -119,7 +119,7 @@ class GpuTrajectory(Trajectory):
         return next(phase for phase in phases if phase.until is None or layer < phase.until)
 
 
-def run_there(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Run:
+def run_there(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Trajectory:
     """The run of a cloud on its device, or by the processor; its tokens are given back as they came."""
     solver, *others = plan.solvers
     try:
@@ -128,7 +128,7 @@ def run_there(cloud: Cloud, plan: Plan, kind: TensorKind | None) -> Run:
     except Undecided:
         here = merge(Cloud(to_numpy(cloud.tokens, "`tokens`"), cloud.multiplicities))
         return replace(run_points(here, replace(plan, solvers=tuple(others))), tensor_kind=kind)
-    return GpuTrajectory(there=points, dynamics=plan.dynamics, solver=solver, tensor_kind=kind, **vars(kept))
+    return GpuTrajectory(there=points, dynamics=plan.dynamics, solver=solver, tensor_kind=kind, **kept)
 
 
 def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:
