@@ -20,12 +20,12 @@ def _fine(why: str, places: str, values: str) -> Fine:
 
 
 _LAYERS = (
-    "simulate*.layers; limit.at_most; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
+    "simulate*.layers; limit.max_layers; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
     "Trajectory.attended.layer; Trajectory.exact_at.layer; *.distance_to_limit.layer; draw_*.layer; TextModel.layers; "
     "HardmaxClassifier.layers"
 )
 _DEEP = (
-    "simulate.layers; limit.at_most; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
+    "simulate.layers; limit.max_layers; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
     "Trajectory.attended.layer; *.distance_to_limit.layer; draw_*.layer"
 )
 _POINTS = (
@@ -40,7 +40,7 @@ _TABLES = (
     "draw_leader_polygon.leaders; Vocabulary.counts; TextModel.embeddings"
 )
 _DEFAULTS = (
-    "simulate*.progress; simulate*.engine; limit.progress; limit.engine; limit.at_most; *.metric; Cpu.*; "
+    "simulate*.progress; simulate*.engine; limit.progress; limit.engine; limit.max_layers; *.metric; Cpu.*; "
     "Ragged.multiplicities; Trajectory.exact_at.tokens; *.tolerance; project*.target; extreme_points.directions; "
     "affine_frame.at_most; affine_frame.within; Polytope.outline.face; clouds.square.inside; TextModel.extra; "
     "frequent_leaders.most; TextModel.score_table.text; TextModel.from_pretrained.revision; "

@@ -96,12 +96,11 @@ def test_a_ragged_batch_counts_from_either_end_and_ends():
     "make",
     [
         lambda: RAGGED,
-        lambda: LIMIT.kind,
         lambda: LIMIT.run.attended(0),
         lambda: hm.simulate([SQUARE, SQUARE], HALF, layers=1),
         lambda: hm.limit([SQUARE], HALF),
     ],
-    ids=["Ragged", "kinds", "AttendedSets", "Trajectories", "Limits"],
+    ids=["Ragged", "AttendedSets", "Trajectories", "Limits"],
 )
 def test_loops_end_where_sequences_do(make: Callable[[], Any]):
     sequence = make()

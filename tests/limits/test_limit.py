@@ -109,7 +109,7 @@ def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
 def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric, any_metric=True)
-    lim = hm.limit(cloud, dynamics, arithmetic="exact", at_most=40)
+    lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=40)
     if lim.settled_at is None:
         assert not lim.certified
         assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
@@ -129,7 +129,7 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
 
 def test_tokens_that_chase_one_another_are_reported():
     corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
-    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), at_most=60)
+    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), max_layers=60)
     assert lim.settled_at is None
     assert not lim.theorem_applies
     assert lim.theorem_reason == "the metric is not symmetric positive definite"
@@ -297,7 +297,7 @@ def test_a_tie_that_settles_under_a_matrix_without_a_norm_ends_elsewhere():
 
 def test_a_cloud_without_leaders_has_no_polytope():
     corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
-    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), at_most=5)
+    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), max_layers=5)
     with pytest.raises(hm.InputError, match="no leaders"):
         _ = lim.polytope
 

@@ -35,7 +35,7 @@ def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(a
 
 @pytest.mark.parametrize("alpha", ["1/5000", "1e-6", "1e-12"])
 def test_a_limit_with_a_long_event_answers_at_once(alpha):
-    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), at_most=10**13)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), max_layers=10**13)
     assert lim.settled_at is not None
     assert float(Fraction(alpha)) * lim.settled_at == pytest.approx(1.335, abs=1e-3)
     assert lim.to_dict()["layers_to_1e-6"] == lim.layers_to("1e-6")
@@ -47,7 +47,7 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
 
 def test_the_theorem_is_checked_on_as_many_layers_as_can_be_afforded(monkeypatch):
     monkeypatch.setattr(theorem, "MOST_WORK", 10**7)
-    lim = hm.limit(OVERTAKEN, hm.Dynamics("1e-6"), at_most=10**7)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics("1e-6"), max_layers=10**7)
     report = hm.check_theorem(lim)
     assert report
     assert report.undecided
@@ -55,7 +55,7 @@ def test_the_theorem_is_checked_on_as_many_layers_as_can_be_afforded(monkeypatch
 
 @pytest.mark.parametrize("alpha", ["1e-14", "1e-17"])
 def test_a_cloud_whose_exact_numbers_would_fill_memory_is_given_up_with_what_is_known(alpha):
-    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), at_most=10**20)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), max_layers=10**20)
     assert lim.settled_at is None
     assert len(lim.leaders) == 4
     assert re.fullmatch(r"gave up at layer 133[\d,]+: exact positions would have more than 100,000 digits", lim.stopped)

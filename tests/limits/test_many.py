@@ -36,7 +36,7 @@ def test_they_come_back_in_the_form_in_which_the_clouds_came():
 def test_where_a_cloud_that_has_not_settled_ends_is_not_told():
     slow = np.random.default_rng(3).standard_normal((2, 200, 3))
     with pytest.raises(hm.InputError, match="Cloud 0 has not settled"):
-        _ = hm.limit(slow, hm.Dynamics("1/10"), at_most=0).points
+        _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).points
 
 
 def _batch() -> np.ndarray:

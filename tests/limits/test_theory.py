@@ -140,7 +140,7 @@ def test_a_statement_that_is_false_is_told(monkeypatch):
     lim = hm.limit(hm.clouds.emerging_leader(), HALF)
     exact = theorem._exact_limit(lim.run, theorem.PATIENCE)
     exact.run.leader_since[3] = 0
-    monkeypatch.setattr(theorem, "_exact_limit", lambda run, at_most: exact)
+    monkeypatch.setattr(theorem, "_exact_limit", lambda run, max_layers: exact)
     report = hm.check_theorem(lim)
     assert not report
     failed = {statement.claim for statement in report if statement.verdict == FAILS}
@@ -171,7 +171,7 @@ def test_a_cloud_that_settles_late_is_walked_to_where_it_settles():
 def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked, monkeypatch):
     monkeypatch.setattr(theorem, "PATIENCE", 60)
     cloud = hm.clouds.gaussian(8, 2, seed=8)
-    result = hm.simulate(cloud, SLOW, layers=3) if walked == "run" else hm.limit(cloud, SLOW, at_most=20)
+    result = hm.simulate(cloud, SLOW, layers=3) if walked == "run" else hm.limit(cloud, SLOW, max_layers=20)
     report = hm.check_theorem(result)
     assert report
     assert report.undecided
@@ -185,10 +185,10 @@ def test_what_a_cloud_has_not_settled_is_undecided_and_does_not_fail(walked, mon
 
 
 def test_what_is_seen_to_fail_fails_even_if_the_cloud_has_not_settled(monkeypatch):
-    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW, at_most=20)
+    lim = hm.limit(hm.clouds.gaussian(8, 2, seed=8), SLOW, max_layers=20)
     exact = theorem._exact_limit(lim.run, 20)
     exact.run.leader_since[:] = 0  # as if everybody led
-    monkeypatch.setattr(theorem, "_exact_limit", lambda run, at_most: exact)
+    monkeypatch.setattr(theorem, "_exact_limit", lambda run, max_layers: exact)
     failed = {one.claim for one in hm.check_theorem(lim) if one.verdict == FAILS}
     assert {"each leader is a vertex of K, the hull of the leaders", "once a leader, always a leader"} <= failed
 

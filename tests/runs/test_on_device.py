@@ -151,7 +151,7 @@ def test_a_run_that_has_not_settled_says_what_the_processor_says():
                 ask()
             said.append(str(caught.value))
     assert said[:2] == said[2:]
-    mine, its = (hm.limit(each, turning, at_most=9, engine=e) for each, e in ((there(tokens), GPU), (tokens, None)))
+    mine, its = (hm.limit(each, turning, max_layers=9, engine=e) for each, e in ((there(tokens), GPU), (tokens, None)))
     assert (mine.settled_at, mine.cycle, mine.arithmetic) == (None, its.cycle, "certified")
     assert mine.cycle is not None
     assert mine.cycle.chase == (0, 1, 2, 3)

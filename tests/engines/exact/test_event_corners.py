@@ -66,7 +66,7 @@ def test_sets_are_looked_at_again_where_they_may_change_and_not_before(
     assert run.decided_at == decided_at
     for layer, (_, sets) in enumerate(oracle.walk(rational(tokens), dynamics.alpha, None, 12)):
         assert [set(several.tolist()) for several in run.attended(layer)] == sets
-    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, at_most=12).certificate)
+    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, max_layers=12).certificate)
 
 
 def rational(tokens: list[list[int]]) -> oracle.Cloud:

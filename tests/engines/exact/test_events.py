@@ -124,7 +124,7 @@ def test_a_walk_looks_no_further_than_it_was_asked_to(alpha, monkeypatch):
         raise AssertionError(f"layer {layer} was computed, though no more than 10 are asked for")
 
     monkeypatch.setattr(ExactPhase, "integers_at", refuse)
-    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", at_most=10)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
     assert lim.settled_at is None
     assert lim.run.layers == 10
     assert (lim.run.phases[-1].until or 0) > 10**6
