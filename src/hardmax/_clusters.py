@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -52,16 +52,6 @@ class OtherLimit:
 
 
 Kind: TypeAlias = Vertex | FaceProjection | OtherLimit
-
-
-def kind_to_dict(kind: Kind) -> dict[str, Any]:
-    """Plain data, ready for JSON; weights are exact."""
-    match kind:
-        case Vertex(leader):
-            return {"kind": "vertex", "leader": leader}
-        case FaceProjection(vertices, weights):
-            return {"kind": "face", "vertices": list(vertices), "weights": [str(weight) for weight in weights]}
-    return {"kind": "elsewhere"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)

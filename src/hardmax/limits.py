@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
@@ -18,12 +18,11 @@ from hardmax._clusters import (
     find_clusters,
     find_cycle,
     first_within,
-    kind_to_dict,
     layers_until,
     squared_distance,
 )
 from hardmax._exact.vectors import fractions_table, power
-from hardmax._format import finite, pluralize
+from hardmax._format import pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number, root
 from hardmax._validation import InputError, check_int, check_real, file_path, require_extra, shorten
@@ -39,8 +38,6 @@ from hardmax.trajectory import Trajectories, Trajectory
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-NEAR = "1e-6"  # the distance from the limit that summaries count layers to
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,7 +55,7 @@ class Limit:
     """
 
     run: Trajectory
-    """The layers up to the one at which the cloud settled, from which everything else follows."""
+    """The layers up to settling, from which all else follows: `Limit(Trajectory.load(path))` is a saved limit."""
 
     @property
     def settled_at(self) -> int | None:
@@ -220,54 +217,9 @@ class Limit:
         """Plain data that proves the limit, for `verify` or any other checker (docs/certificate.md)."""
         return certify(self.run, self.clusters)
 
-    def save(self, path: str | Path) -> None:
-        """Write the run, from which the limit follows, to a file.
-
-        Parameters
-        ----------
-        path : str or Path
-            As in `Trajectory.save`.
-        """
-        self.run.save(path)
-
-    @staticmethod
-    def load(path: str | Path) -> "Limit":
-        """Read the limit of a run that `Limit.save` or `Trajectory.save` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
-        return Limit(Trajectory.load(path))
-
     def to_pandas(self) -> "pandas.DataFrame":
         """A row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or <NA>)."""
         return _to_pandas([self], with_cloud=False)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The limit as plain data, ready for JSON."""
-        run, clusters = self.run, self.clusters
-        found = zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
-        return run.dynamics.to_dict() | {
-            "n": run.n,
-            "d": run.d,
-            "layers": run.layers,
-            "stopped": self.stopped,
-            "settled_at": self.settled_at,
-            f"layers_to_{NEAR}": None if self.settled_at is None else self.layers_to(NEAR),
-            "arithmetic": self.arithmetic,
-            "certified": self.certified,
-            "bound": finite(self.bound),
-            "theorem_applies": self.theorem_applies,
-            "theorem_reason": self.theorem_reason,
-            "cycle": None if self.cycle is None else asdict(self.cycle),
-            "leaders": self.leaders.tolist(),
-            "leader_layers": self.leader_layers.tolist(),
-            "clusters": [{"point": point, "size": size} | kind_to_dict(kind) for point, size, kind in found],
-            "labels": clusters.labels.tolist(),
-            "points": self.points.tolist(),
-        }
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -343,27 +295,6 @@ class Limits(Sequence[Limit]):
     def settled_at(self) -> list[int | None]:
         """The layer at which each cloud settled; None if it did not."""
         return self.runs.settled_at
-
-    def save(self, path: str | Path) -> None:
-        """Write the runs, from which the limits follow, to a file.
-
-        Parameters
-        ----------
-        path : str or Path
-            As in `Trajectories.save`.
-        """
-        self.runs.save(path)
-
-    @staticmethod
-    def load(path: str | Path) -> "Limits":
-        """Read the limits of runs that `Limits.save` or `Trajectories.save` wrote.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file.
-        """
-        return Limits(Trajectories.load(path))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows of every `Limit.to_pandas`, with a column `cloud` before them."""
@@ -467,11 +398,6 @@ def limit(
         engine=engine,
     )
     return Limit(run) if isinstance(run, Trajectory) else Limits(run)
-
-
-def limits_of(result: Limit | Sequence[Limit]) -> list[Limit]:
-    """One or many, as a list."""
-    return [result] if isinstance(result, Limit) else list(result)
 
 
 def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 1) -> Verdict:

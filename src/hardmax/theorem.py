@@ -7,12 +7,11 @@ import math
 import sys
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from operator import mul
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from hardmax._clusters import FaceProjection, Vertex
 from hardmax._exact.argmax import Chosen, by_all_scores, directions_of, products
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import card, escape_html, finite, pluralize
+from hardmax._format import card, escape_html, pluralize
 from hardmax._run import Plan, run_points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax._validation import InputError, instance
@@ -53,14 +52,9 @@ class Statement:
     detail: str
     """What was observed."""
 
-    def to_dict(self) -> dict[str, Any]:
-        """The statement as plain data, ready for JSON."""
-        return asdict(self) | {"margin": None if self.margin is None else finite(self.margin)}
 
-
-@dataclass(frozen=True, repr=False)
-class TheoremReport:
-    """What `check_theorem` found; true if no statement fails.
+class TheoremReport(tuple[Statement, ...]):
+    """The statements that `check_theorem` checked, in order; true if none of them fails.
 
     Examples
     --------
@@ -68,15 +62,6 @@ class TheoremReport:
     >>> check_theorem(limit(clouds.nonleader_clusters(), Dynamics("1/2")))
     TheoremReport(11 statements; holds: 11)
     """
-
-    statements: tuple[Statement, ...]
-    """The statements, in order; iterating over the report gives them, too."""
-
-    def __iter__(self) -> Iterator[Statement]:
-        return iter(self.statements)
-
-    def __len__(self) -> int:
-        return len(self.statements)
 
     def __bool__(self) -> bool:
         return all(statement.verdict != FAILS for statement in self)
@@ -131,7 +116,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
             argument="check_theorem",
         )
     evidence = Evidence(_exact_limit(run, _patience(run)))
-    return TheoremReport(tuple(check(evidence) for check in CHECKS))
+    return TheoremReport(evidence.check(*statement) for statement in STATEMENTS)
 
 
 def _patience(run: Trajectory) -> int:
@@ -144,6 +129,9 @@ def _patience(run: Trajectory) -> int:
 def _exact_limit(run: Trajectory, max_layers: int) -> Limit:
     plan = Plan(run.dynamics, (ExactSolver(by_all_scores),), Settled(max_layers), Every(1))
     return Limit(Trajectory.of(run_points(run.points, plan)))
+
+
+Seen = tuple[bool | None, float | None, str]  # whether it holds (None: not known), the margin, what was observed
 
 
 class Evidence:
@@ -180,133 +168,97 @@ class Evidence:
                     return False
         return True
 
+    def check(
+        self, source: str, claim: str, theorem: bool, settled: bool, check: "Callable[[Evidence], Seen]"
+    ) -> Statement:
+        if theorem and not self.lim.theorem_applies:
+            return Statement(source, claim, SILENT, None, self.lim.theorem_reason)
+        known = self.settled or not settled
+        holds, margin, detail = check(self) if known else (None, None, self.not_settled)
+        verdict = UNDECIDED if holds is None else HOLDS if holds else FAILS
+        return Statement(source, claim, verdict, margin if holds else None, detail)
 
-Check = Callable[[Evidence], Statement]
-Seen = tuple[bool | None, float | None, str]  # whether it holds (None: not known), the margin, what was observed
-CHECKS: list[Check] = []
+    def _so_far(self, holds: bool, margin: float, detail: str) -> Seen:
+        """What holds at the layers checked holds at all layers only if the cloud has settled."""
+        if self.settled:
+            return holds, margin, detail
+        return None if holds else False, margin, f"{self.not_settled}; {detail}"
 
+    def leaders_exist(self) -> Seen:
+        return bool(self.leaders), self.lead(), pluralize(len(self.leaders), "leader")
 
-def _statement(source: str, claim: str, *, theorem: bool = True, settled: bool = False) -> Callable[..., Check]:
-    """Register the check of a statement that needs the theorem to apply, or the cloud to have settled."""
+    def leaders_are_vertices(self) -> Seen:
+        leading = self.clouds[-1].rows(self.leaders)
+        chosen = by_all_scores(leading, leading, self.dynamics)
+        alone = all(several == [i] for i, several in enumerate(chosen.lists))
+        lead = f"each is furthest its own way, by {chosen.margin:.2g} at least"
+        return self._so_far(alone, chosen.margin, lead if len(self.leaders) > 1 else "there is one leader")
 
-    def register(check: Callable[[Evidence], Seen]) -> Check:
-        def answer(evidence: Evidence) -> Statement:
-            if theorem and not evidence.lim.theorem_applies:
-                return Statement(source, claim, SILENT, None, evidence.lim.theorem_reason)
-            known = evidence.settled or not settled
-            holds, margin, detail = check(evidence) if known else (None, None, evidence.not_settled)
-            verdict = UNDECIDED if holds is None else HOLDS if holds else FAILS
-            return Statement(source, claim, verdict, margin if holds else None, detail)
+    def leaders_arrive(self) -> Seen:
+        latest = f"the last from layer {self.run.leader_layers.max(initial=0)} on"
+        return self._so_far(self.leaders_stay, 0.0, latest if self.settled else f"so far {latest}")
 
-        CHECKS.append(answer)
-        return answer
+    def tokens_converge(self) -> Seen:
+        points, settled = pluralize(len(self.lim.clusters), "point"), self.run.layers
+        return True, self.lead(since=settled), f"{points}; settled at layer {settled}"
 
-    return register
+    def limits_on_boundary(self) -> Seen:
+        _, examples = np.unique(self.lim.clusters.labels, return_index=True)
+        phase = self.run.stretch_at(self.run.layers)
+        limits = phase.targets.rows(self.run.points.of_token[examples].tolist()).numerators
+        directions = directions_of(limits, self.dynamics)
+        scores = products(directions, phase.positions.rows(self.leaders).numerators)
+        heights = [sum(map(mul, *pair)) for pair in zip(directions, limits, strict=True)]
+        furthest = all(height == max(row) for height, row in zip(heights, scores, strict=True))
+        detail = "K lies on one side of the hyperplane through each, with normal A w"
+        return furthest and all(map(any, directions)), 0.0, detail
 
+    def limits_are_projections(self) -> Seen:
+        kinds = Counter(map(type, self.lim.clusters.kinds))
+        vertices, faces = kinds[Vertex], kinds[FaceProjection]
+        return vertices + faces == kinds.total(), 0.0, f"vertices: {vertices}, projections: {faces}"
 
-def _so_far(evidence: Evidence, holds: bool, margin: float, detail: str) -> Seen:
-    """What holds at the layers checked holds at all layers only if the cloud has settled."""
-    if evidence.settled:
-        return holds, margin, detail
-    return None if holds else False, margin, f"{evidence.not_settled}; {detail}"
+    def boundary_wins(self) -> Seen:
+        for layer, sets in zip(range(self.run.layers + 1), self.sets, strict=False):
+            # The points furthest along a direction have the whole hull on one side: the run must have named just those.
+            if self.run.stretch_at(layer).choices.lists() != sets:
+                return False, None, f"at layer {layer} the run names others than those furthest out"
+        wins = sum(len(several) for sets in self.sets for several in sets)
+        return True, self.lead(), f"{wins} wins, each with the whole cloud on one side"
 
+    def hull_shrinks(self) -> Seen:
+        looked, least = 0, math.inf
+        for before, after in pairwise(self.clouds):
+            directions = directions_of(before.numerators, self.dynamics)
+            reach = [int(max(row)) * after.denominator for row in products(directions, before.numerators)]
+            later = [int(max(row)) * before.denominator for row in products(directions, after.numerators)]
+            if any(new > old for old, new in zip(reach, later, strict=True)):
+                return False, None, "a token is further out than any was before"
+            longest = max(map(abs, reach)) or 1
+            least = min(least, *((old - new) / longest for old, new in zip(reach, later, strict=True)))
+            looked += len(reach)
+        return True, least, f"along {looked} directions nobody gets further out"
 
-@_statement("Theorem 1.1", "leaders exist")
-def _leaders_exist(evidence: Evidence) -> Seen:
-    return bool(evidence.leaders), evidence.lead(), pluralize(len(evidence.leaders), "leader")
+    def leaders_remain(self) -> Seen:
+        leaders, layers = pluralize(len(self.leaders), "leader"), pluralize(len(self.layers), "layer")
+        return self.leaders_stay, 0.0, f"{leaders}, {layers}"
 
+    def norms_grow(self) -> Seen:
+        least = math.inf
+        for before, after in pairwise(self.clouds):
+            norms = zip(_squared_norms(before, self.dynamics), _squared_norms(after, self.dynamics), strict=True)
+            for i, (old, new) in enumerate(norms):
+                was, grown = old * after.denominator**2, new * before.denominator**2 - old * after.denominator**2
+                if grown < 0 or (grown == 0) != _same_place(before, after, i):
+                    return False, None, f"point {i} moved without growing"
+                least = min(least, _quotient(grown, was) if grown else math.inf)
+        return True, least, f"over {len(self.layers) - 1} steps, those who move"
 
-@_statement("Theorem 1.1", "each leader is a vertex of K, the hull of the leaders")
-def _leaders_are_vertices(evidence: Evidence) -> Seen:
-    leading = evidence.clouds[-1].rows(evidence.leaders)
-    chosen = by_all_scores(leading, leading, evidence.dynamics)
-    alone = all(several == [i] for i, several in enumerate(chosen.lists))
-    lead = f"each is furthest its own way, by {chosen.margin:.2g} at least"
-    return _so_far(evidence, alone, chosen.margin, lead if len(evidence.leaders) > 1 else "there is one leader")
-
-
-@_statement("Theorem 1.1", "each leader sits on its vertex after finitely many layers")
-def _leaders_arrive(evidence: Evidence) -> Seen:
-    latest = f"the last from layer {evidence.run.leader_layers.max(initial=0)} on"
-    return _so_far(evidence, evidence.leaders_stay, 0.0, latest if evidence.settled else f"so far {latest}")
-
-
-@_statement("Theorem 1.1", "every token converges to one of finitely many points", settled=True)
-def _tokens_converge(evidence: Evidence) -> Seen:
-    points, settled = pluralize(len(evidence.lim.clusters), "point"), evidence.run.layers
-    return True, evidence.lead(since=settled), f"{points}; settled at layer {settled}"
-
-
-@_statement("Theorem 1.1", "these points lie on the boundary of K", settled=True)
-def _limits_on_boundary(evidence: Evidence) -> Seen:
-    _, examples = np.unique(evidence.lim.clusters.labels, return_index=True)
-    phase = evidence.run.phases[-1]
-    limits = phase.targets.rows(evidence.run.points.of_token[examples].tolist()).numerators
-    directions = directions_of(limits, evidence.dynamics)
-    scores = products(directions, phase.positions.rows(evidence.leaders).numerators)
-    heights = [sum(map(mul, *pair)) for pair in zip(directions, limits, strict=True)]
-    furthest = all(height == max(row) for height, row in zip(heights, scores, strict=True))
-    detail = "K lies on one side of the hyperplane through each, with normal A w"
-    return furthest and all(map(any, directions)), 0.0, detail
-
-
-@_statement("Theorem 1.1", "a limit that is no vertex is the projection of 0 onto a face", settled=True)
-def _limits_are_projections(evidence: Evidence) -> Seen:
-    kinds = Counter(map(type, evidence.lim.clusters.kinds))
-    vertices, faces = kinds[Vertex], kinds[FaceProjection]
-    return vertices + faces == kinds.total(), 0.0, f"vertices: {vertices}, projections: {faces}"
-
-
-@_statement("fact 1", "only points of the hull's boundary win", theorem=False)
-def _boundary_wins(evidence: Evidence) -> Seen:
-    for layer, sets in zip(range(evidence.run.layers + 1), evidence.sets, strict=False):
-        # The points furthest along a direction have the whole hull on one side: the run must have named just those.
-        if evidence.run.stretch_at(layer).choices.lists() != sets:
-            return False, None, f"at layer {layer} the run names others than those furthest out"
-    wins = sum(len(several) for sets in evidence.sets for several in sets)
-    return True, evidence.lead(), f"{wins} wins, each with the whole cloud on one side"
-
-
-@_statement("fact 2", "the hull shrinks", theorem=False)
-def _hull_shrinks(evidence: Evidence) -> Seen:
-    looked, least = 0, math.inf
-    for before, after in pairwise(evidence.clouds):
-        directions = directions_of(before.numerators, evidence.dynamics)
-        reach = [int(max(row)) * after.denominator for row in products(directions, before.numerators)]
-        later = [int(max(row)) * before.denominator for row in products(directions, after.numerators)]
-        if any(new > old for old, new in zip(reach, later, strict=True)):
-            return False, None, "a token is further out than any was before"
-        longest = max(map(abs, reach)) or 1
-        least = min(least, *((old - new) / longest for old, new in zip(reach, later, strict=True)))
-        looked += len(reach)
-    return True, least, f"along {looked} directions nobody gets further out"
-
-
-@_statement("fact 3", "once a leader, always a leader", theorem=False)
-def _leaders_stay(evidence: Evidence) -> Seen:
-    leaders, layers = pluralize(len(evidence.leaders), "leader"), pluralize(len(evidence.layers), "layer")
-    return evidence.leaders_stay, 0.0, f"{leaders}, {layers}"
-
-
-@_statement("fact 4", "norms grow, strictly unless a token is its own target")
-def _norms_grow(evidence: Evidence) -> Seen:
-    least = math.inf
-    for before, after in pairwise(evidence.clouds):
-        norms = zip(_squared_norms(before, evidence.dynamics), _squared_norms(after, evidence.dynamics), strict=True)
-        for i, (old, new) in enumerate(norms):
-            was, grown = old * after.denominator**2, new * before.denominator**2 - old * after.denominator**2
-            if grown < 0 or (grown == 0) != _same_place(before, after, i):
-                return False, None, f"point {i} moved without growing"
-            least = min(least, _quotient(grown, was) if grown else math.inf)
-    return True, least, f"over {len(evidence.layers) - 1} steps, those who move"
-
-
-@_statement("facts 5, 6", "from the settled layer on, no attended set changes", theorem=False, settled=True)
-def _sets_stay(evidence: Evidence) -> Seen:
-    settled = evidence.run.layers
-    beyond = ", ".join(str(settled + more) for more in AFTERWARDS)
-    stay = all(sets == evidence.sets[settled] for sets in evidence.sets[settled:])
-    return stay, evidence.lead(since=settled), f"seen at layers {beyond}"
+    def sets_stay(self) -> Seen:
+        settled = self.run.layers
+        beyond = ", ".join(str(settled + more) for more in AFTERWARDS)
+        stay = all(sets == self.sets[settled] for sets in self.sets[settled:])
+        return stay, self.lead(since=settled), f"seen at layers {beyond}"
 
 
 def _squared_norms(cloud: IntegerCloud, dynamics: Dynamics) -> list[int]:
@@ -326,3 +278,31 @@ def _quotient(above: int, below: int) -> float:
 def _same_place(before: IntegerCloud, after: IntegerCloud, point: int) -> bool:
     pairs = zip(before.numerators[point], after.numerators[point], strict=True)
     return all(old * after.denominator == new * before.denominator for old, new in pairs)
+
+
+# Source, claim, whether it needs the theorem to apply, whether it needs the cloud to have settled, and its check.
+STATEMENTS: tuple[tuple[str, str, bool, bool, Callable[[Evidence], Seen]], ...] = (
+    ("Theorem 1.1", "leaders exist", True, False, Evidence.leaders_exist),
+    (
+        "Theorem 1.1",
+        "each leader is a vertex of K, the hull of the leaders",
+        True,
+        False,
+        Evidence.leaders_are_vertices,
+    ),
+    ("Theorem 1.1", "each leader sits on its vertex after finitely many layers", True, False, Evidence.leaders_arrive),
+    ("Theorem 1.1", "every token converges to one of finitely many points", True, True, Evidence.tokens_converge),
+    ("Theorem 1.1", "these points lie on the boundary of K", True, True, Evidence.limits_on_boundary),
+    (
+        "Theorem 1.1",
+        "a limit that is no vertex is the projection of 0 onto a face",
+        True,
+        True,
+        Evidence.limits_are_projections,
+    ),
+    ("fact 1", "only points of the hull's boundary win", False, False, Evidence.boundary_wins),
+    ("fact 2", "the hull shrinks", False, False, Evidence.hull_shrinks),
+    ("fact 3", "once a leader, always a leader", False, False, Evidence.leaders_remain),
+    ("fact 4", "norms grow, strictly unless a token is its own target", True, False, Evidence.norms_grow),
+    ("facts 5, 6", "from the settled layer on, no attended set changes", False, True, Evidence.sets_stay),
+)

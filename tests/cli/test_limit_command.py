@@ -14,7 +14,7 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_simulate_command import table
 
-from hardmax import Dynamics, Limit, Limits, check_theorem, clouds, limit, verify
+from hardmax import Dynamics, Limit, Trajectories, Trajectory, check_theorem, clouds, limit, verify
 from hardmax.cli import output
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
@@ -201,8 +201,8 @@ def test_limits_in_a_json_are_what_json_prints(hardmax: Command, tmp_path: Path,
 def test_limits_in_an_npz_can_be_loaded(hardmax: Command, tmp_path: Path):
     hardmax("limit", "-", *HALF, "-o", tmp_path / "one.npz", stdin=SQUARE)
     hardmax("limit", "-", *HALF, "-o", tmp_path / "many.npz", stdin=BATCH)
-    assert Limit.load(tmp_path / "one.npz").points[4].tolist() == [1, 0]
-    assert [leaders.tolist() for leaders in Limits.load(tmp_path / "many.npz").leaders] == [[0], [0]]
+    assert Limit(Trajectory.load(tmp_path / "one.npz")).points[4].tolist() == [1, 0]
+    assert [leaders.tolist() for leaders in Trajectories.load(tmp_path / "many.npz").leaders] == [[0], [0]]
 
 
 def test_a_certificate_is_written_and_verifies(hardmax: Command, tmp_path: Path):

@@ -68,13 +68,14 @@ class Targets:
             write_whole(path, data)
         if not arrays:
             return list(contents)
-        result.save(str(self.output))
+        (result.run if isinstance(result, Limit) else result.runs).save(str(self.output))
         return [str(self.output), *contents]
 
 
 def _csv(result: "Limit | Limits") -> str:
     """A line for each token: where it ends, in which cluster, and since when it leads, if it does."""
-    from hardmax.limits import Limit, limits_of
+    from hardmax.cli.reports.limit import limits_of
+    from hardmax.limits import Limit
 
     limits, many = limits_of(result), not isinstance(result, Limit)
     text = io.StringIO()
