@@ -1,13 +1,11 @@
 """The checker of certificates against an independent maker: true certificates pass, nothing else does, at any cost."""
 
-import ast
 import copy
 import hashlib
 import itertools
 import json
 import math
 import random
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -475,24 +473,6 @@ def test_any_json_is_refused_without_an_exception(value):
     assert "\n" not in verdict.reason
 
 
-@settings(max_examples=examples(500))
-@given(st.sampled_from(list(EXAMPLES.values())), st.randoms(use_true_random=False), values)
-def test_any_json_at_one_place_of_a_certificate_is_refused_unless_true(document, rng, value):
-    forged = copy.deepcopy(document)
-    place, key = rng.choice(list(every_slot(forged)))
-    place[key] = value
-    forged = signed_if_possible(forged)
-    if verify(forged):
-        assert text(forged) == text(made_again(forged))
-
-
-def signed_if_possible(document: Document) -> Document:
-    try:
-        return signed(document)
-    except ValueError:  # an integer that is too long to be written has no JSON, and so no digest
-        return document
-
-
 @pytest.mark.parametrize(
     "odd",
     [None, [], "x", 1, float("nan"), {}, {"format": []}, {1: 2, "a": 3}, {"a": {1, 2}}, {"a": 10**5000}, object()],
@@ -500,14 +480,3 @@ def signed_if_possible(document: Document) -> Document:
 )
 def test_odd_objects_are_refused(odd):
     assert not verify(odd)
-
-
-def test_the_checker_imports_nothing_but_the_standard_library():
-    imported = set()
-    for node in ast.walk(ast.parse(CHECKER.read_text())):
-        if isinstance(node, ast.Import):
-            imported |= {name.name.partition(".")[0] for name in node.names}
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            imported.add(str(node.module).partition(".")[0])
-    assert imported <= sys.stdlib_module_names
