@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import takewhile
+from textwrap import shorten
 from typing import TypeAlias
 
 import numpy as np
@@ -75,13 +76,9 @@ class Clusters:
 
     def __repr__(self) -> str:
         pairs = zip(self.kinds[:6], self.sizes[:6].tolist(), strict=True)
-        shown = [f"{_shorten(str(kind))}: {size:,}" for kind, size in pairs]
+        shown = [f"{shorten(str(kind), 24, placeholder='…')}: {size:,}" for kind, size in pairs]
         found = f"{pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')}"
         return f"Clusters({'; '.join([found, *shown, *['…'] * (len(self) > len(shown))])})"
-
-
-def _shorten(text: str, longest: int = 24) -> str:
-    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def find_clusters(run: Trajectory) -> Clusters:

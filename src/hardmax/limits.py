@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 import numpy as np
 
+from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
-from hardmax._clusters import (
-    Clusters,
-    Cycle,
-    find_clusters,
-    find_cycle,
-    first_within,
-    layers_until,
-    squared_distance,
-)
+from hardmax._clusters import Clusters, Cycle
 from hardmax._exact.vectors import fractions_table, power
 from hardmax._format import pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
@@ -109,7 +102,7 @@ class Limit:
     @cached_property
     def clusters(self) -> Clusters:
         """Tokens with equal limits."""
-        return find_clusters(self.run)
+        return _clusters.find_clusters(self.run)
 
     @cached_property
     def kind(self) -> np.ndarray:
@@ -144,7 +137,7 @@ class Limit:
     @cached_property
     def cycle(self) -> Cycle | None:
         """The attended sets that repeat, if the run did not settle and there are such."""
-        return None if self.settled_at is not None else find_cycle(self.run)
+        return None if self.settled_at is not None else _clusters.find_cycle(self.run)
 
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer.
@@ -161,7 +154,7 @@ class Limit:
         """
         layer, settled = check_int(layer, "`layer`", at_least=0), self._require_settled()
         if layer < settled:
-            return root(squared_distance(self.run, self.run.stretch_at(layer), layer))
+            return root(_clusters.squared_distance(self.run, self.run.stretch_at(layer), layer))
         return root(self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
@@ -182,12 +175,12 @@ class Limit:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
         settled, goal = self._require_settled(), near**2
         if self._square_at_settling > goal:
-            return settled + layers_until(self._square_at_settling, goal, self.run.dynamics.keep)
-        return first_within(self.run, goal)
+            return settled + _clusters.layers_until(self._square_at_settling, goal, self.run.dynamics.keep)
+        return _clusters.first_within(self.run, goal)
 
     @cached_property
     def _square_at_settling(self) -> Fraction:
-        return squared_distance(self.run, self.run.phases[-1], self._require_settled())
+        return _clusters.squared_distance(self.run, self.run.phases[-1], self._require_settled())
 
     def _require_settled(self) -> int:
         if self.settled_at is None:

@@ -169,12 +169,12 @@ class Evidence:
         return True
 
     def check(
-        self, source: str, claim: str, theorem: bool, settled: bool, check: "Callable[[Evidence], Seen]"
+        self, source: str, claim: str, seen: "Callable[[Evidence], Seen]", theorem: bool, settled: bool
     ) -> Statement:
         if theorem and not self.lim.theorem_applies:
             return Statement(source, claim, SILENT, None, self.lim.theorem_reason)
         known = self.settled or not settled
-        holds, margin, detail = check(self) if known else (None, None, self.not_settled)
+        holds, margin, detail = seen(self) if known else (None, None, self.not_settled)
         verdict = UNDECIDED if holds is None else HOLDS if holds else FAILS
         return Statement(source, claim, verdict, margin if holds else None, detail)
 
@@ -213,7 +213,7 @@ class Evidence:
         detail = "K lies on one side of the hyperplane through each, with normal A w"
         return furthest and all(map(any, directions)), 0.0, detail
 
-    def limits_are_projections(self) -> Seen:
+    def limits_projected(self) -> Seen:
         kinds = Counter(map(type, self.lim.clusters.kinds))
         vertices, faces = kinds[Vertex], kinds[FaceProjection]
         return vertices + faces == kinds.total(), 0.0, f"vertices: {vertices}, projections: {faces}"
@@ -280,29 +280,29 @@ def _same_place(before: IntegerCloud, after: IntegerCloud, point: int) -> bool:
     return all(old * after.denominator == new * before.denominator for old, new in pairs)
 
 
-# Source, claim, whether it needs the theorem to apply, whether it needs the cloud to have settled, and its check.
-STATEMENTS: tuple[tuple[str, str, bool, bool, Callable[[Evidence], Seen]], ...] = (
-    ("Theorem 1.1", "leaders exist", True, False, Evidence.leaders_exist),
+# Source, claim, check, and whether it needs the theorem to apply, or the cloud to have settled.
+STATEMENTS: tuple[tuple[str, str, Callable[[Evidence], Seen], bool, bool], ...] = (
+    ("Theorem 1.1", "leaders exist", Evidence.leaders_exist, True, False),
     (
         "Theorem 1.1",
         "each leader is a vertex of K, the hull of the leaders",
+        Evidence.leaders_are_vertices,
         True,
         False,
-        Evidence.leaders_are_vertices,
     ),
-    ("Theorem 1.1", "each leader sits on its vertex after finitely many layers", True, False, Evidence.leaders_arrive),
-    ("Theorem 1.1", "every token converges to one of finitely many points", True, True, Evidence.tokens_converge),
-    ("Theorem 1.1", "these points lie on the boundary of K", True, True, Evidence.limits_on_boundary),
+    ("Theorem 1.1", "each leader sits on its vertex after finitely many layers", Evidence.leaders_arrive, True, False),
+    ("Theorem 1.1", "every token converges to one of finitely many points", Evidence.tokens_converge, True, True),
+    ("Theorem 1.1", "these points lie on the boundary of K", Evidence.limits_on_boundary, True, True),
     (
         "Theorem 1.1",
         "a limit that is no vertex is the projection of 0 onto a face",
+        Evidence.limits_projected,
         True,
         True,
-        Evidence.limits_are_projections,
     ),
-    ("fact 1", "only points of the hull's boundary win", False, False, Evidence.boundary_wins),
-    ("fact 2", "the hull shrinks", False, False, Evidence.hull_shrinks),
-    ("fact 3", "once a leader, always a leader", False, False, Evidence.leaders_remain),
-    ("fact 4", "norms grow, strictly unless a token is its own target", True, False, Evidence.norms_grow),
-    ("facts 5, 6", "from the settled layer on, no attended set changes", False, True, Evidence.sets_stay),
+    ("fact 1", "only points of the hull's boundary win", Evidence.boundary_wins, False, False),
+    ("fact 2", "the hull shrinks", Evidence.hull_shrinks, False, False),
+    ("fact 3", "once a leader, always a leader", Evidence.leaders_remain, False, False),
+    ("fact 4", "norms grow, strictly unless a token is its own target", Evidence.norms_grow, True, False),
+    ("facts 5, 6", "from the settled layer on, no attended set changes", Evidence.sets_stay, False, True),
 )
