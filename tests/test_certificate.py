@@ -15,7 +15,7 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from known import CUBE, KNOWN, SQUARE, Known, rational, turned
+from known import CUBE, KNOWN, SQUARE, rational, turned
 from oracle import Cloud, Matrix, Token, apply, dot
 from strategies import any_metric_problems, problems
 
@@ -181,7 +181,6 @@ EXAMPLES = {
     "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
     "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
 }
-MINUS = rational("-1")
 
 
 def changed(document: Document, *path: Any, to: Any) -> Document:
@@ -196,20 +195,6 @@ def changed(document: Document, *path: Any, to: Any) -> Document:
 
 
 # What is true is accepted
-
-
-@pytest.mark.parametrize("known", KNOWN, ids=str)
-def test_clouds_with_known_limits_are_verified_with_just_these_limits(known: Known):
-    document = certified(known.tokens, known.alpha, known.metric)
-    verdict = verify(document)
-    assert verdict, verdict.reason
-    places = list(dict.fromkeys(map(tuple, known.tokens)))
-    leaders = [places.index(tuple(known.tokens[token])) for token in known.leaders]
-    assert document["leaders"] == sorted(map(list, dict.fromkeys(zip(leaders, known.leader_layers, strict=True))))
-    for token, limit in zip(known.tokens, known.limits, strict=True):
-        point = [str(x) for x in limit]
-        assert verify(changed(document, "limits", places.index(tuple(token)), to={"point": point}))
-        assert not verify(changed(document, "limits", places.index(tuple(token)), to={"point": [*point[:-1], "77"]}))
 
 
 @settings(max_examples=examples(250))
@@ -230,7 +215,7 @@ def test_true_certificates_are_accepted_and_what_they_say_comes_true(problem):
 
 def test_points_that_meet_lead_together_where_the_metric_lets_them_meet():
     # Each attends to the other, and after a layer of alpha = 1 both sit at 0.
-    document = certified(rational("1", "-1"), Fraction(1), MINUS)
+    document = certified(rational("1", "-1"), Fraction(1), rational("-1"))
     assert document["leaders"] == [[0, 1], [1, 1]]
     assert verify(document)
     assert verify(changed(document, "limits", to=[{"vertex": 1}, {"vertex": 1}]))
@@ -323,6 +308,9 @@ TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("limits", 4, "weights"), [["1/3", "2/3"], ["1/2", "1/2", "1/2"], ["1"]], "limits: of point 4"),
     ("square", ("limits", 4, "face"), [[3, 0], [0, 4], [0, 1]], "limits: of point 4"),
     ("square", ("limits",), [EXAMPLES["square"]["limits"] * 2], "shape:"),
+    # The limit is the middle of a diagonal too, and its projection of the origin, but the cube has no such edge.
+    ("cube", ("limits", 8), [{"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}], "limits: of"),
+    ("cube", ("limits", 8, "weights"), [["3/4", "-1/4", "-1/4", "3/4"]], "shape: limits"),
     ("square", ("author",), ["me"], "shape: other keys"),
 ]
 
@@ -333,18 +321,6 @@ def test_what_is_tampered_with_is_refused_by_its_name(name, path, values, reason
         verdict = verify(changed(EXAMPLES[name], *path, to=value))
         assert not verdict
         assert verdict.reason.startswith(reason)
-
-
-FORGED_FACES = {
-    # The limit is the middle of this segment too, and its projection of the origin, but the cube has no such edge.
-    "a diagonal": {"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]},
-    "weights below zero": {"face": [0, 1, 2, 3], "weights": ["3/4", "-1/4", "-1/4", "3/4"], "point": ["1", "0", "0"]},
-}
-
-
-@pytest.mark.parametrize("face", FORGED_FACES.values(), ids=FORGED_FACES)
-def test_a_face_that_is_none_is_refused_even_if_its_mean_is_right(face):
-    assert not verify(changed(EXAMPLES["cube"], "limits", 8, to=face))
 
 
 def test_a_walk_of_no_layer_proves_nothing():
@@ -367,16 +343,14 @@ def test_nothing_but_the_digest_need_be_wrong(document: Document):
     assert verify(document | {"sha256": "0" * 64}).reason.startswith("sha256:")
 
 
-# A thousand forgeries
-
-
 def mutated(document: Document, rng: random.Random) -> Document:
     """A copy in which one thing is changed, removed, added, moved or replaced."""
     while True:
         forged = copy.deepcopy(document)
         place, key = rng.choice(list(every_slot(forged)))
-        change = rng.choice([nudged, nudged, nudged, rearranged, rearranged, borrowed, strange])
-        place[key] = change(place[key], document, rng)
+        borrowed = rng.choice([there[key] for there, key in every_slot(document)])
+        strange = rng.choice([None, True, 0, 1.0, -1, 10**30, "", "1e9", [], {}, [place[key]], {"vertex": place[key]}])
+        place[key] = copy.deepcopy(rng.choice([*nudged(place[key], rng), borrowed, strange]))
         if text(forged) != text(document):
             return forged
 
@@ -388,34 +362,18 @@ def every_slot(value: Any):
         yield from every_slot(value[key])
 
 
-def nudged(value: Any, document: Document, rng: random.Random) -> Any:
+def nudged(value: Any, rng: random.Random) -> list[Any]:
     if isinstance(value, int):
-        return value + rng.choice([-1, 1, 1, 2, 10])
-    if isinstance(value, str) and value[-1:].isdigit():
-        over = rng.randint(2, 9)
-        return rng.choice([value + "0", value[:-1] + str(over), "-" + value, f"1/{over}", str(over)])
-    return rearranged(value, document, rng)
-
-
-def rearranged(value: Any, document: Document, rng: random.Random) -> Any:
+        return [value - 1, value + 1, value + 2, value + 10]
+    if isinstance(value, str):
+        return [value + "0", value[:-1] + "7", "-" + value, f"1/{rng.randint(2, 9)}", str(rng.randint(2, 9))]
     if isinstance(value, dict):
         gone = rng.choice([*value, None])
-        return {key: item for key, item in value.items() if key != gone} | ({} if gone else {"more": 1})
-    if isinstance(value, list) and value:
-        i, j = rng.randrange(len(value)), rng.randrange(len(value))
-        swapped = list(value)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        return rng.choice([value[:i] + value[i + 1 :], [*value, value[i]], swapped, value[::-1], []])
-    return strange(value, document, rng)
-
-
-def borrowed(_value: Any, document: Document, rng: random.Random) -> Any:
-    place, key = rng.choice(list(every_slot(document)))
-    return copy.deepcopy(place[key])
-
-
-def strange(value: Any, _: Document, rng: random.Random) -> Any:
-    return rng.choice([None, True, False, 0, 1, 1.0, -1, 10**30, "", "1e9", "x", [], {}, [value], {"vertex": value}])
+        return [{key: item for key, item in value.items() if key != gone}, value | {"more": 1}]
+    if not isinstance(value, list):
+        return []
+    i = rng.randrange(len(value) + 1)
+    return [value[:i] + value[i + 1 :], value + value[i : i + 1], value[i:] + value[:i], value[::-1], []]
 
 
 @pytest.mark.parametrize("mutations", [1, 2])
@@ -432,28 +390,6 @@ def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mu
             passed += 1
             assert text(signed(forged)) == text(made_again(forged))
     assert 10 < passed < 600
-
-
-# Whatever comes, it answers
-
-numbers = st.sampled_from(["0", "1", "-2", "1/2", "1/0", "-0", "01", "+1", " 1", "1_0", "1e999999999", "١", "9" * 5000])
-leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), numbers, st.just(-1))
-values = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(st.one_of(st.text(max_size=3), st.sampled_from(list(EXAMPLES["cube"]))), inner, max_size=6),
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=examples(500))
-@given(values)
-def test_any_json_is_refused_without_an_exception(value):
-    verdict = verify(value)
-    assert not verdict
-    assert "\n" not in verdict.reason
 
 
 @pytest.mark.parametrize(
