@@ -62,7 +62,7 @@ def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
                 assert sum(weights) == 1
                 assert min(weights) >= 0
                 columns = zip(*(places[v] for v in vertices), strict=True)
-                assert w == [oracle.dot(weights, column) for column in columns]
+                assert w == [oracle.dot(list(weights), list(column)) for column in columns]
                 # The hyperplane through w with normal A w: the face lies in it, all leaders on the side of the origin.
                 look = oracle.apply(metric, w)
                 heights = {v: oracle.dot(look, place) for v, place in places.items()}
