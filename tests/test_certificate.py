@@ -1,16 +1,11 @@
-"""The checker of certificates against a maker of its own: true ones pass, and nothing else does."""
+"""The checker of certificates against an independent maker: true certificates pass, nothing else does, at any cost."""
 
-import ast
 import copy
 import hashlib
 import itertools
 import json
 import math
-import os
 import random
-import re
-import subprocess
-import sys
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -20,11 +15,10 @@ import pytest
 from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from known import CUBE, KNOWN, SQUARE, Known, rational, turned
+from known import CUBE, KNOWN, SQUARE, rational, turned
 from oracle import Cloud, Matrix, Token, apply, dot
 from strategies import any_metric_problems, problems
 
-import hardmax
 from hardmax import certificate as checker
 from hardmax.certificate import verify
 
@@ -187,10 +181,6 @@ EXAMPLES = {
     "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
     "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
 }
-each_example = pytest.mark.parametrize("document", EXAMPLES.values(), ids=EXAMPLES.keys())
-
-
-MINUS = rational("-1")
 
 
 def changed(document: Document, *path: Any, to: Any) -> Document:
@@ -205,28 +195,6 @@ def changed(document: Document, *path: Any, to: Any) -> Document:
 
 
 # What is true is accepted
-
-
-@pytest.mark.parametrize("known", KNOWN, ids=str)
-def test_clouds_with_known_limits_are_verified_with_just_these_limits(known: Known):
-    document = certified(known.tokens, known.alpha, known.metric)
-    verdict = verify(document)
-    assert verdict, verdict.reason
-    places = list(dict.fromkeys(map(tuple, known.tokens)))
-    leaders = [places.index(tuple(known.tokens[token])) for token in known.leaders]
-    assert document["leaders"] == sorted(map(list, dict.fromkeys(zip(leaders, known.leader_layers, strict=True))))
-    for token, limit in zip(known.tokens, known.limits, strict=True):
-        point = [str(x) for x in limit]
-        assert verify(changed(document, "limits", places.index(tuple(token)), to={"point": point}))
-        assert not verify(changed(document, "limits", places.index(tuple(token)), to={"point": [*point[:-1], "77"]}))
-
-
-@pytest.mark.parametrize("place", [turned, list])
-def test_the_square_has_a_face_limit_in_the_middle_of_its_edge(place):
-    document = certified(place(SQUARE + rational("1/2 0")), Fraction(1, 2))
-    point = [str(x) for x in place(rational("1 0"))[0]]
-    assert document["limits"][4] == {"face": [0, 3], "weights": ["1/2", "1/2"], "point": point}
-    assert verify(document)
 
 
 @settings(max_examples=examples(250))
@@ -247,7 +215,7 @@ def test_true_certificates_are_accepted_and_what_they_say_comes_true(problem):
 
 def test_points_that_meet_lead_together_where_the_metric_lets_them_meet():
     # Each attends to the other, and after a layer of alpha = 1 both sit at 0.
-    document = certified(rational("1", "-1"), Fraction(1), MINUS)
+    document = certified(rational("1", "-1"), Fraction(1), rational("-1"))
     assert document["leaders"] == [[0, 1], [1, 1]]
     assert verify(document)
     assert verify(changed(document, "limits", to=[{"vertex": 1}, {"vertex": 1}]))
@@ -263,47 +231,22 @@ def test_without_any_leader_limits_are_bare_points():
 
 
 # Clouds for each clause of statement 4. The last token is tied; t runs from 1 down to 0 as it goes to its target.
+LEVEL = rational("10 10 0 0", "10 -10 0 0", "0 0 0 50", "15 0 -9 10", "1 0 1 0")  # at t = 5/6 and at no other time
 CLAUSES = {
     # Zero attends to everybody and sits in their mean, until 1 has moved.
     "a target that moves": (rational("-3", "1", "2", "0"), "3", 2, [0, 2]),
     # Voters on their way to (4, 8, 0) and (4, -8, 0) keep the mean where it is, but not the tie.
     "tied tokens that part": (rational("4 8 0", "4 -8 0", "5 6 -1", "3 -6 1", "1 0 1"), "1", 2, [0, 1, 2]),
-    # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
-    "a token in front at the end": (rational("10 10 0", "10 -10 0", "15 0 -60", "1 0 1"), "1", 2, [0, 2]),
-    # The fourth token comes closer for a while, but never level.
-    "a token that stays behind": (
-        rational("10 10 0 0", "10 -10 0 0", "9 0 0 600", "15 0 -70 10", "1 0 1 0"),
-        "1",
-        0,
-        [0],
-    ),
     # The first of the tied tokens stays in front, so that none overtakes it; but the others fall behind.
-    "tied tokens that fall behind": (
-        rational("5 6 -1", "4 8 0", "4 -8 0", "3 -6 1", "1 0 1"),
-        "1",
-        2,
-        [0, 1, 2],
-    ),
-    # It is level at t = 5/6 and at no other time: that is layer 1 if alpha = 1/5, and no layer if alpha = 1.
-    "a token level in a layer": (
-        rational("10 10 0 0", "10 -10 0 0", "0 0 0 50", "15 0 -9 10", "1 0 1 0"),
-        "1/5",
-        3,
-        [0, 1, 2, 3],
-    ),
-    "a token level between layers": (
-        rational("10 10 0 0", "10 -10 0 0", "0 0 0 50", "15 0 -9 10", "1 0 1 0"),
-        "1",
-        1,
-        [0],
-    ),
+    "tied tokens that fall behind": (rational("5 6 -1", "4 8 0", "4 -8 0", "3 -6 1", "1 0 1"), "1", 2, [0, 1, 2]),
+    # (15, 0, -60) is far behind along (1, 0, 1), and in front along the target (10, 0, 0).
+    "in front at the end": (rational("10 10 0", "10 -10 0", "15 0 -60", "1 0 1"), "1", 2, [0, 2]),
+    # The fourth token comes closer for a while, but never level.
+    "behind": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 600", "15 0 -70 10", "1 0 1 0"), "1", 0, [0]),
+    "level in a layer": (LEVEL, "1/5", 3, [0, 1, 2, 3]),
+    "level between layers": (LEVEL, "1", 1, [0]),
     # It is in front from t = 0.82 to 0.18, between two long layers.
-    "a token in front between layers": (
-        rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0"),
-        "10",
-        1,
-        [0],
-    ),
+    "between": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0"), "10", 1, [0]),
 }
 
 
@@ -328,100 +271,56 @@ def test_weights_are_not_unique_and_may_be_zero():
 
 # What is false is refused, with its name
 
-SQUARE_SETS = EXAMPLES["square"]["attended"]
-TAMPERED = [
-    ("format", "square", ["format"], "another", "version:"),
-    ("version", "square", ["version"], 2, "version:"),
-    ("version written otherwise", "square", ["version"], True, "version:"),
-    ("alpha below zero", "square", ["alpha"], "-1/2", "shape: alpha"),
-    ("alpha zero", "square", ["alpha"], "0", "shape: alpha"),
-    ("alpha of another run", "late leader", ["alpha"], "100", "layer 1: point"),
-    ("alpha not reduced", "square", ["alpha"], "2/4", "shape: 2/4 is not in lowest terms"),
-    ("alpha as a power of ten", "square", ["alpha"], "1e999999999", "shape: alpha"),
-    ("alpha as a number", "square", ["alpha"], 0.5, "shape: alpha"),
-    ("metric", "square", ["metric"], [["2", "1"], ["1", "1"]], "layer 0: point 1 attends to [1, 2], not to [1]"),
-    ("metric that is empty", "square", ["metric"], [], "shape: metric"),
-    ("metric of other shape", "square", ["metric"], [["1", "0"]], "shape:"),
-    ("denominator", "square", ["denominator"], "3", "limits: of point 4"),
-    ("denominator below zero", "square", ["denominator"], "-2", "shape: denominator"),
-    ("denominator that is no integer", "square", ["denominator"], "1/2", "shape: denominator"),
-    ("a point", "square", ["points", 4], ["1", "1"], "layer 0: point 4 attends to [0], not to [0, 3]"),
-    ("a point that is no integer", "square", ["points", 4], ["1/2", "0"], "shape: points"),
-    ("a repeated point", "square", ["points", 4], ["2", "2"], "points:"),
-    ("a point of other dimension", "square", ["points", 4], ["1"], "shape:"),
-    ("one number in place of a list", "square", ["points", 4], "10", "shape: points"),
-    ("a point as plain numbers", "square", ["points", 4], [1, 0], "shape: points"),
-    ("a multiplicity", "square", ["multiplicities", 0], 2, "settled_at: the sets of layer 0 need not last"),
-    ("multiplicity zero", "square", ["multiplicities", 0], 0, "shape: multiplicities"),
-    ("multiplicity written otherwise", "square", ["multiplicities", 0], True, "shape: multiplicities"),
-    ("a multiplicity too many", "square", ["multiplicities"], [1] * 6, "shape:"),
-    ("an attended set", "square", ["attended", 0, "sets", 4], [0], "layer 0: point 4 attends to [0, 3], not to [0]"),
-    ("an attended set in other order", "square", ["attended", 0, "sets", 4], [3, 0], "layer 0: point 4"),
-    ("a set written otherwise", "square", ["attended", 0, "sets", 1], [True], "shape: attended"),
-    ("sets listed again", "square", ["attended"], SQUARE_SETS * 2, "attended:"),
-    ("sets listed beyond the end", "square", ["attended"], [*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}], "attended:"),
-    ("sets listed late", "square", ["attended", 0, "from"], 1, "attended:"),
-    ("a change of sets missed", "late leader", ["attended"], EXAMPLES["late leader"]["attended"][:1], "layer 1: point"),
-    ("a change of sets dated late", "late leader", ["attended", 1, "from"], 2, "layer 1: point"),
-    ("settled too early", "late leader", ["settled_at"], 0, "settled_at: the sets of layer 0 need not last"),
-    ("settled too late", "late leader", ["settled_at"], 2, "settled_at: the sets of layer 1 last"),
-    ("settled for a fraction of a layer", "late leader", ["settled_at"], 1.0, "shape: settled_at"),
-    ("settled at a truth value", "late leader", ["settled_at"], True, "shape: settled_at"),
-    ("settled before the start", "late leader", ["settled_at"], -1, "shape: settled_at"),
-    ("a leader missed", "square", ["leaders"], [[0, 0], [1, 0], [2, 0]], "leaders: they are [[0,0],"),
-    ("a leader too many", "square", ["leaders"], [[i, 0] for i in range(5)], "leaders:"),
-    ("a leader since", "late leader", ["leaders", 1], [1, 0], "leaders:"),
-    ("leaders in other order", "square", ["leaders"], [[1, 0], [0, 0], [2, 0], [3, 0]], "leaders:"),
-    ("another vertex", "line", ["limits", 2], {"vertex": 4}, "limits: of point 2 it is false that"),
-    ("a vertex that does not lead", "line", ["limits", 2], {"vertex": 1}, "limits: of point 2"),
-    ("a vertex counted from the end", "line", ["limits", 4], {"vertex": -1}, "shape: limits"),
-    ("a vertex in place of a face", "square", ["limits", 4], {"vertex": 0}, "limits: of point 4"),
-    ("another point", "square", ["limits", 4], {"point": ["1", "1/9"]}, "limits: of point 4"),
-    (
-        "a point that is not reduced",
-        "square",
-        ["limits", 4],
-        {"point": ["2/2", "0"]},
-        "shape: 2/2 is not in lowest terms",
-    ),
-    ("a weight", "square", ["limits", 4, "weights"], ["1/3", "2/3"], "limits: of point 4"),
-    ("weights of another sum", "square", ["limits", 4, "weights"], ["1/2", "1/2", "1/2"], "limits: of point 4"),
-    ("weights as one string", "square", ["limits", 4, "weights"], "11", "shape: limits"),
-    ("a face's point", "square", ["limits", 4, "point"], ["1", "1"], "limits: of point 4"),
-    ("a face's point of too few coordinates", "square", ["limits", 4, "point"], ["1"], "shape:"),
-    ("a face's point of too many coordinates", "square", ["limits", 4, "point"], ["1", "0", "0"], "shape:"),
-    ("a point of too many coordinates", "square", ["limits", 4], {"point": ["1", "0", "0"]}, "shape:"),
-    ("a face without a point", "square", ["limits", 4], {"face": [0, 3], "weights": ["1/2", "1/2"]}, "shape: limits"),
-    ("weights without a face", "square", ["limits", 4], {"weights": ["1"], "point": ["1", "0"]}, "shape: limits"),
-    ("too few weights", "square", ["limits", 4, "weights"], ["1"], "limits: of point 4"),
-    ("a face out of order", "square", ["limits", 4, "face"], [3, 0], "limits: of point 4"),
-    ("a face of no leader", "square", ["limits", 4, "face"], [0, 4], "limits: of point 4"),
-    ("another face", "square", ["limits", 4, "face"], [0, 1], "limits: of point 4"),
-    ("a limit too many", "square", ["limits"], EXAMPLES["square"]["limits"] * 2, "shape:"),
-    ("a limit of no kind", "square", ["limits", 4], {}, "shape: limits"),
-    ("something more", "square", ["author"], "me", "shape: other keys"),
-    ("something more in a limit", "line", ["limits", 2], {"vertex": 0, "unique": 1}, "shape: limits"),
+SQUARE_SETS, LATE_SETS = EXAMPLES["square"]["attended"], EXAMPLES["late leader"]["attended"]
+# An example, a place in it, values that make it false or no certificate, and what the reason begins with.
+TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
+    ("square", ("version",), [2, True], "version:"),
+    ("square", ("alpha",), ["0", 0.5, "-1/2", "1e999999999", "1_0", "1\n", "1/0", "١", "\ud800"], "shape: alpha"),
+    ("square", ("alpha",), ["2/4"], "shape: 2/4 is not in lowest terms"),
+    ("late leader", ("alpha",), ["100"], "layer 1: point"),
+    ("square", ("metric",), [[["2", "1"], ["1", "1"]]], "layer 0: point 1 attends to [1, 2], not to [1]"),
+    ("square", ("metric",), [[], [["1", "0"]]], "shape:"),
+    ("square", ("denominator",), ["3"], "limits: of point 4"),
+    ("square", ("denominator",), ["-2", "1/2"], "shape: denominator"),
+    ("square", ("points", 4), [["1", "1"]], "layer 0: point 4 attends to [0], not to [0, 3]"),
+    ("square", ("points", 4), [["2", "2"]], "points:"),
+    ("square", ("points", 4), [["1/2", "0"], "10", [1, 0], ["-0", "1"], ["1"]], "shape:"),
+    ("square", ("multiplicities", 0), [2], "settled_at: the sets of layer 0 need not last"),
+    ("square", ("multiplicities", 0), [0, True, math.inf], "shape: multiplicities"),
+    ("square", ("multiplicities",), [[1] * 6], "shape:"),
+    ("square", ("attended", 0, "sets", 4), [[0], [3, 0]], "layer 0: point 4 attends to [0, 3], not to"),
+    ("square", ("attended", 0, "sets", 1), [[True], [-1], []], "shape: attended"),
+    ("square", ("attended", 0, "sets", 1), [[10**30]], "layer 0: point 1"),
+    ("square", ("attended",), [SQUARE_SETS * 2, [*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}]], "attended:"),
+    ("square", ("attended", 0, "from"), [1], "attended:"),
+    ("late leader", ("attended",), [LATE_SETS[:1], [LATE_SETS[0], LATE_SETS[1] | {"from": 2}]], "layer 1: point"),
+    ("late leader", ("settled_at",), [0], "settled_at: the sets of layer 0 need not last"),
+    ("late leader", ("settled_at",), [2], "settled_at: the sets of layer 1 last"),
+    ("late leader", ("settled_at",), [1.0, True, -1, math.nan], "shape: settled_at"),
+    ("square", ("leaders",), [[[i, 0] for i in some] for some in ([0, 1, 2], range(5), [1, 0, 2, 3])], "leaders:"),
+    ("late leader", ("leaders", 1), [[1, 0]], "leaders:"),
+    ("line", ("limits", 2), [{"vertex": 4}, {"vertex": 1}], "limits: of point 2 it is false that"),
+    ("line", ("limits", 2), [{"vertex": 0, "unique": 1}, {"vertex": -1}, {}], "shape: limits"),
+    ("square", ("limits", 4), [{"vertex": 0}, {"point": ["1", "1/9"]}], "limits: of point 4"),
+    ("square", ("limits", 4), [{"face": [0, 3], "weights": ["1"]}, {"weights": [], "point": ["1", "0"]}], "shape:"),
+    ("square", ("limits", 4, "point"), [["1", "1"]], "limits: of point 4"),
+    ("square", ("limits", 4, "point"), [["1"], ["1", "0", "0"], ["2/2", "0"]], "shape:"),
+    ("square", ("limits", 4, "weights"), [["1/3", "2/3"], ["1/2", "1/2", "1/2"], ["1"]], "limits: of point 4"),
+    ("square", ("limits", 4, "face"), [[3, 0], [0, 4], [0, 1]], "limits: of point 4"),
+    ("square", ("limits",), [EXAMPLES["square"]["limits"] * 2], "shape:"),
+    # The limit is the middle of a diagonal too, and its projection of the origin, but the cube has no such edge.
+    ("cube", ("limits", 8), [{"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}], "limits: of"),
+    ("cube", ("limits", 8, "weights"), [["3/4", "-1/4", "-1/4", "3/4"]], "shape: limits"),
+    ("square", ("author",), ["me"], "shape: other keys"),
 ]
 
 
-@pytest.mark.parametrize(
-    ("name", "path", "value", "reason"), [row[1:] for row in TAMPERED], ids=[r[0] for r in TAMPERED]
-)
-def test_what_is_tampered_with_is_refused_by_its_name(name, path, value, reason):
-    verdict = verify(changed(EXAMPLES[name], *path, to=value))
-    assert not verdict
-    assert verdict.reason.startswith(reason)
-
-
-def test_a_diagonal_of_a_face_is_not_a_face():
-    # The limit is the middle of this segment too, and its projection of the origin, but the cube has no such edge.
-    diagonal = {"face": [0, 3], "weights": ["1/2", "1/2"], "point": ["1", "0", "0"]}
-    assert not verify(changed(EXAMPLES["cube"], "limits", 8, to=diagonal))
-
-
-def test_weights_below_zero_are_refused_even_if_their_mean_is_right():
-    face = {"face": [0, 1, 2, 3], "weights": ["3/4", "-1/4", "-1/4", "3/4"], "point": ["1", "0", "0"]}
-    assert verify(changed(EXAMPLES["cube"], "limits", 8, to=face)).reason == "shape: limits is not as documented"
+@pytest.mark.parametrize(("name", "path", "values", "reason"), TAMPERED, ids=itertools.count())
+def test_what_is_tampered_with_is_refused_by_its_name(name, path, values, reason):
+    for value in values:
+        verdict = verify(changed(EXAMPLES[name], *path, to=value))
+        assert not verdict
+        assert verdict.reason.startswith(reason)
 
 
 def test_a_walk_of_no_layer_proves_nothing():
@@ -430,14 +329,18 @@ def test_a_walk_of_no_layer_proves_nothing():
     assert not verify(signed(nothing | {"limits": [{"point": point} for point in points]}))
 
 
-@each_example
+def test_sets_that_are_listed_again_though_they_have_not_changed_are_refused():
+    document = EXAMPLES["late leader"]
+    first, *others = document["attended"]
+    for layer in range(document["settled_at"] + 1):
+        listed = [first, {"from": layer, "sets": first["sets"]}, *others]
+        assert verify(signed(document | {"attended": listed})).reason.startswith("attended: ")
+
+
+@pytest.mark.parametrize("document", EXAMPLES.values(), ids=EXAMPLES)
 def test_nothing_but_the_digest_need_be_wrong(document: Document):
     assert verify(document)
     assert verify(document | {"sha256": "0" * 64}).reason.startswith("sha256:")
-    assert verify({key: value for key, value in document.items() if key != "sha256"}).reason.startswith("sha256:")
-
-
-# A thousand forgeries
 
 
 def mutated(document: Document, rng: random.Random) -> Document:
@@ -445,8 +348,9 @@ def mutated(document: Document, rng: random.Random) -> Document:
     while True:
         forged = copy.deepcopy(document)
         place, key = rng.choice(list(every_slot(forged)))
-        change = rng.choice([nudged, nudged, nudged, rearranged, rearranged, borrowed, strange])
-        place[key] = change(place[key], document, rng)
+        borrowed = rng.choice([there[key] for there, key in every_slot(document)])
+        strange = rng.choice([None, True, 0, 1.0, -1, 10**30, "", "1e9", [], {}, [place[key]], {"vertex": place[key]}])
+        place[key] = copy.deepcopy(rng.choice([*nudged(place[key], rng), borrowed, strange]))
         if text(forged) != text(document):
             return forged
 
@@ -458,41 +362,18 @@ def every_slot(value: Any):
         yield from every_slot(value[key])
 
 
-def nudged(value: Any, document: Document, rng: random.Random) -> Any:
+def nudged(value: Any, rng: random.Random) -> list[Any]:
     if isinstance(value, int):
-        return value + rng.choice([-1, 1, 1, 2, 10])
-    if isinstance(value, str) and value[-1:].isdigit():
-        over = rng.randint(2, 9)
-        return rng.choice([value + "0", value[:-1] + str(over), "-" + value, f"1/{over}", str(over)])
-    return rearranged(value, document, rng)
-
-
-def rearranged(value: Any, document: Document, rng: random.Random) -> Any:
+        return [value - 1, value + 1, value + 2, value + 10]
+    if isinstance(value, str):
+        return [value + "0", value[:-1] + "7", "-" + value, f"1/{rng.randint(2, 9)}", str(rng.randint(2, 9))]
     if isinstance(value, dict):
         gone = rng.choice([*value, None])
-        return {key: item for key, item in value.items() if key != gone} | ({} if gone else {"more": 1})
-    if isinstance(value, list) and value:
-        i, j = rng.randrange(len(value)), rng.randrange(len(value))
-        swapped = list(value)
-        swapped[i], swapped[j] = swapped[j], swapped[i]
-        return rng.choice([value[:i] + value[i + 1 :], [*value, value[i]], swapped, value[::-1], []])
-    return strange(value, document, rng)
-
-
-def borrowed(_value: Any, document: Document, rng: random.Random) -> Any:
-    place, key = rng.choice(list(every_slot(document)))
-    return copy.deepcopy(place[key])
-
-
-def strange(value: Any, _: Document, rng: random.Random) -> Any:
-    return rng.choice([None, True, False, 0, 1, 1.0, -1, 10**30, "", "1e9", "x", [], {}, [value], {"vertex": value}])
-
-
-def test_a_thousand_mutations_do_not_get_past_the_digest():
-    rng = random.Random(1)
-    for _ in range(1000):
-        forged = mutated(rng.choice(list(EXAMPLES.values())), rng)
-        assert not verify(forged)
+        return [{key: item for key, item in value.items() if key != gone}, value | {"more": 1}]
+    if not isinstance(value, list):
+        return []
+    i = rng.randrange(len(value) + 1)
+    return [value[:i] + value[i + 1 :], value + value[i : i + 1], value[i:] + value[:i], value[::-1], []]
 
 
 @pytest.mark.parametrize("mutations", [1, 2])
@@ -511,52 +392,6 @@ def test_of_thousands_of_mutations_with_a_new_digest_those_pass_that_are_true(mu
     assert 10 < passed < 600
 
 
-# Whatever comes, it answers
-
-numbers = st.sampled_from(["0", "1", "-2", "1/2", "1/0", "-0", "01", "+1", " 1", "1_0", "1e999999999", "١", "9" * 5000])
-leaves = st.one_of(st.none(), st.booleans(), st.integers(), st.floats(), st.text(max_size=5), numbers, st.just(-1))
-values = st.recursive(
-    leaves,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=4),
-        st.dictionaries(st.one_of(st.text(max_size=3), st.sampled_from(list(EXAMPLES["cube"]))), inner, max_size=6),
-    ),
-    max_leaves=12,
-)
-
-
-@settings(max_examples=examples(500))
-@given(values)
-def test_any_json_is_refused_without_an_exception(value):
-    verdict = verify(value)
-    assert not verdict
-    assert "\n" not in verdict.reason
-
-
-@settings(max_examples=examples(200))
-@given(st.fixed_dictionaries(dict.fromkeys(EXAMPLES["square"], values)))
-def test_any_json_under_the_right_keys_is_refused_without_an_exception(document):
-    assert not verify(signed_if_possible(document | {"format": "hardmax-limit-certificate", "version": 1}))
-
-
-@settings(max_examples=examples(500))
-@given(st.sampled_from(list(EXAMPLES.values())), st.randoms(use_true_random=False), values)
-def test_any_json_at_one_place_of_a_certificate_is_refused_unless_true(document, rng, value):
-    forged = copy.deepcopy(document)
-    place, key = rng.choice(list(every_slot(forged)))
-    place[key] = value
-    forged = signed_if_possible(forged)
-    if verify(forged):
-        assert text(forged) == text(made_again(forged))
-
-
-def signed_if_possible(document: Document) -> Document:
-    try:
-        return signed(document)
-    except ValueError:  # an integer that is too long to be written has no JSON, and so no digest
-        return document
-
-
 @pytest.mark.parametrize(
     "odd",
     [None, [], "x", 1, float("nan"), {}, {"format": []}, {1: 2, "a": 3}, {"a": {1, 2}}, {"a": 10**5000}, object()],
@@ -564,145 +399,3 @@ def signed_if_possible(document: Document) -> Document:
 )
 def test_odd_objects_are_refused(odd):
     assert not verify(odd)
-
-
-def test_deep_nesting_is_refused():
-    deep: Any = []
-    for _ in range(100_000):
-        deep = [deep]
-    assert verify({"format": deep}).reason.startswith("shape:")
-
-
-# Alone, on a file
-
-
-def run(*arguments: str | Path) -> tuple[int, str]:
-    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, check=False)
-    assert done.stderr == ""
-    assert done.stdout.count("\n") == 1
-    return done.returncode, done.stdout.strip()
-
-
-def written(path: Path, content: Any) -> Path:
-    path.write_text(content if isinstance(content, str) else json.dumps(content))
-    return path
-
-
-def test_a_file_is_accepted_by_the_module_and_by_the_script(tmp_path):
-    good = written(tmp_path / "good.json", EXAMPLES["turned"])
-    for way in (["-m", "hardmax.certificate"], [CHECKER]):
-        assert run(*way, good) == (0, "accepted: every point has its limit, settled at layer 0")
-
-
-def test_the_script_needs_nothing_but_python(tmp_path):
-    lonely = written(tmp_path / "alone.py", CHECKER.read_text())
-    good = written(tmp_path / "good.json", EXAMPLES["turned"])
-    assert run("-I", "-S", lonely, good)[0] == 0
-
-
-def test_a_false_file_is_refused_in_one_line(tmp_path):
-    false = written(tmp_path / "false.json", changed(EXAMPLES["square"], "attended", 0, "sets", 4, to=[0]))
-    assert run(CHECKER, false) == (1, "refused: layer 0: point 4 attends to [0, 3], not to [0]")
-
-
-@pytest.mark.parametrize(
-    ("content", "word"),
-    [
-        (json.dumps(EXAMPLES["square"])[:-9], "unreadable as JSON"),
-        ("points: 3", "unreadable as JSON"),
-        ("", "unreadable as JSON"),
-        ("[" * 200_000, "unreadable as JSON"),
-        (EXAMPLES["square"] | {"version": 2}, "version"),
-        ({"format": "something else"}, "version"),
-    ],
-    ids=["truncated", "not JSON", "empty", "nested", "of another version", "of another format"],
-)
-def test_a_file_that_cannot_be_read_gets_one_line(tmp_path, content, word):
-    status, line = run(CHECKER, written(tmp_path / "bad.json", content))
-    assert status == 2
-    assert line.startswith(f"refused: {word}")
-
-
-def test_missing_files_folders_and_no_file_at_all_get_one_line(tmp_path):
-    assert run(CHECKER, tmp_path / "none.json")[0] == 2
-    assert run(CHECKER, tmp_path)[0] == 2
-    assert run(CHECKER)[0] == 2
-
-
-def test_a_file_that_is_too_large_is_not_read(tmp_path):
-    large = written(tmp_path / "large.json", "")
-    os.truncate(large, 2**30)
-    assert run(CHECKER, large) == (2, "refused: unreadable as JSON: larger than 4 MB; allow more by FILE EFFORT")
-
-
-# The checker can be read in one sitting, and needs nothing
-
-
-def test_the_checker_has_a_function_for_each_statement_in_250_lines():
-    source = CHECKER.read_text()
-    assert len(source.splitlines()) <= 250
-    for number, statement in enumerate(["check_shape", "check_attended", "is_leader", "last_for_ever", "is_limit"], 1):
-        assert re.search(rf'def {statement}\(.*\n +"""Statement {number}: ', source)
-
-
-def test_the_checker_imports_nothing_but_the_standard_library():
-    imported = set()
-    for node in ast.walk(ast.parse(CHECKER.read_text())):
-        if isinstance(node, ast.Import):
-            imported |= {name.name.partition(".")[0] for name in node.names}
-        if isinstance(node, ast.ImportFrom):
-            assert node.level == 0
-            imported.add(str(node.module).partition(".")[0])
-    assert imported <= sys.stdlib_module_names
-
-
-def test_a_verdict_is_as_true_as_it_accepts():
-    assert bool(hardmax.verify(EXAMPLES["line"])) is True
-    assert bool(hardmax.verify({})) is False
-
-
-def least(document: Document, budget: str, monkeypatch: pytest.MonkeyPatch) -> int:
-    """The smallest budget of one kind with which a certificate is not given up, where the other kind is boundless."""
-    for name in ("WORK", "ROOM"):
-        monkeypatch.setattr(checker, name, 10**30)
-    low, high = 0, 10**9
-    while high - low > 1:
-        middle = (low + high) // 2
-        monkeypatch.setattr(checker, budget, middle)
-        low, high = (low, middle) if verify(document) else (middle, high)
-    return high
-
-
-LONG = certified(
-    rational("123456789012345678901/7 3", "-5 1/1000000000000000003", "1 -2", "1/9 1/11", "-1 1/3", "0 0"),
-    Fraction(999983, 2),
-    rational("2 1/10000000000000061", "1/10000000000000061 3"),
-)
-# People are told what effort means: what a check is reckoned to cost does not change unnoticed.
-COSTS = {
-    "line": (159_176, 5_940),
-    "square": (256_540, 9_900),
-    "turned": (321_382, 11_880),
-    "late leader": (530_856, 15_840),
-    "repeated": (500_354, 13_860),
-    "metric": (290_678, 9_900),
-    "cube": (667_004, 27_720),
-    "long": (496_076, 19_440),
-}
-
-
-@pytest.mark.parametrize("name", COSTS)
-def test_what_a_check_costs_is_known(name, monkeypatch):
-    document = LONG if name == "long" else EXAMPLES[name]
-    assert tuple(least(document, budget, monkeypatch) for budget in ("WORK", "ROOM")) == COSTS[name]
-
-
-def test_sets_that_are_listed_again_though_they_have_not_changed_are_refused():
-    document = copy.deepcopy(EXAMPLES["late leader"])
-    assert document["settled_at"] > 0
-    first, *others = document["attended"]
-    for layer in range(document["settled_at"] + 1):
-        listed = [first, {"from": layer, "sets": first["sets"]}, *others]
-        verdict = verify(signed(document | {"attended": listed}))
-        assert not verdict
-        assert verdict.reason.startswith("attended: ")

@@ -232,8 +232,8 @@ from hardmax.runs import walking
 walking._MOST_WORK = 10**15
 x = 2 - 2.0**-14
 cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
-hm.limit(cloud, hm.Dynamics("1/2"), at_most=2)
-run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), at_most=10**6)
+hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)
+run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), max_layers=10**6)
 """,
     "a kernel on one thread": """
 cloud, cpu = rng.normal(size=(200_000, 32)), hm.Cpu(search="all", threads=1)

@@ -5,7 +5,7 @@ Points z_i with multiplicities m_i go from layer to layer by hardmax self-attent
     z_i  ↦  (z_i + alpha w_i) / (1 + alpha),    w_i = the mean of the points in C_i, counted with multiplicity,
                                                 C_i = argmax_j <A z_i, z_j>, the attended set of point i.
 
-A certificate says where every point ends, in five statements. Each has a function with its proof: `check_shape`,
+A certificate states where every point ends, in five statements. Each has a function with its proof: `check_shape`,
 `check_attended`, `is_leader`, `last_for_ever`, `is_limit`. Schema and exit codes: docs/certificate.md."""
 
 import hashlib
@@ -33,7 +33,14 @@ SCHEMA |= {"attended": LIST(f'{{"from":{INDEX},"sets":{LIST(INDICES)}}}'), "lead
 
 
 class Verdict(NamedTuple("Verdict", [("accepted", bool), ("reason", str)])):
-    """Whether a certificate is accepted, which is also its truth value, and if not, the first false statement."""
+    """Whether a certificate is accepted, which is also its truth value, and if not, the first false statement.
+
+    Examples
+    --------
+    >>> verdict = verify({"format": "hardmax-limit-certificate", "version": 2})
+    >>> bool(verdict), verdict.reason
+    (False, 'version: unknown here')
+    """
 
     def __bool__(self) -> bool:
         return self.accepted
@@ -49,7 +56,7 @@ class Stop(Exception):
 
 
 def verify(certificate: dict[str, Any], *, effort: float = 1) -> Verdict:
-    """Accept a certificate if all of it is true, else refuse it, or give up at `effort` times the usual cost."""
+    """Accept a certificate if all of it is true, refuse it if not, or give up at `effort` times the usual cost."""
     if not (isinstance(effort, int | float) and effort > 0):
         raise ValueError(f"`effort` must be a number above 0, not {effort!r}: 10 allows ten times the usual cost.")
     try:
@@ -85,25 +92,27 @@ def check_shape(c: Any) -> None:
 
 
 class Check:
-    """A check of one certificate. Its cost is asked for before the arithmetic, since numbers grow with every layer.
+    """A check of one certificate. The cost of every step is charged before it is done: numbers grow with every layer.
+
     The points are a table of integers: d lists of numerators, one of denominators, all of them equal, and d lists of A
-    times the numerators, up to a factor that no comparison minds. A layer does the same to all of these lists."""
+    times the numerators, up to a factor that changes no comparison. A layer does the same to all of these lists.
+    """
 
     def __init__(self, certificate: Any, effort: float) -> None:
-        self.effort, self.work, self.part, self.ahead, self.said = effort, 0, "reading it", 1.0, certificate
+        self.effort, self.work, self.part, self.ahead, self.document = effort, 0, "reading it", 1.0, certificate
         check_shape(certificate)
         numerators = [[self.number(text)[0] for text in column] for column in zip(*certificate["points"], strict=True)]
         metric = [[self.number(text) for text in row] for row in certificate["metric"] or []]
         points, common = [*zip(*numerators, strict=True)], self.common_multiple([q for row in metric for _, q in row])
-        self.ask(5 * len(metric) ** 2, [*chain(*metric)], [[common]], held=3 * len(metric) ** 2)
+        self.charge(5 * len(metric) ** 2, [*chain(*metric)], [[common]], held=3 * len(metric) ** 2)
         metric = [[p * (common // q) for p, q in row] for row in metric]
-        self.ask(len(metric) * (len(metric) + 9) * len(points), points, metric, held=len(metric) * len(points))
+        self.charge(len(metric) * (len(metric) + 9) * len(points), points, metric, held=len(metric) * len(points))
         directions = [[sum(map(mul, line, point)) for point in points] for line in metric]
         self.alpha, (denominator, _) = self.number(certificate["alpha"]), self.number(certificate["denominator"])
         self.z, self.d = [*numerators, [denominator] * len(points), *(directions or numerators)], len(numerators)
 
-    def ask(self, products: int, some: Any = (), others: Any = (), *, held: int = 0) -> None:
-        """Ask for so many products of an integer of some by one of others, and to hold so many of these at once."""
+    def charge(self, products: int, some: Any = (), others: Any = (), *, held: int = 0) -> None:
+        """Charge for products of integers of some by those of others, and for holding so many at once; or give up."""
         one = two = 1
         if some and others:
             one, two = (1 + max(map(int.bit_length, chain([0], *table))) // DIGIT for table in (some, others))
@@ -118,7 +127,7 @@ class Check:
         over, _, under = text.partition("/")
         digits, most = max(len(over), len(under)), sys.get_int_max_str_digits()
         _require(not 0 < most < digits, f"budget: a number of {digits} digits; PYTHONINTMAXSTRDIGITS allows {most}")
-        self.ask(50 + digits**2 // 4000)
+        self.charge(50 + digits**2 // 4000)
         _require(not under or gcd(int(over), int(under)) == 1, f"shape: {text} is not in lowest terms")
         return [int(over), int(under or "1")]
 
@@ -126,7 +135,7 @@ class Check:
         """The least common multiple. It may be as long as all the numbers together."""
         common = 1
         for number, _ in groupby(sorted(numbers)):
-            self.ask(8, [[common]], [[number]])
+            self.charge(8, [[common]], [[number]])
             common = lcm(common, number)
         return common
 
@@ -139,16 +148,16 @@ class Check:
 
     def means(self, sets: Table, z: Table) -> list[Table]:
         """The points z, and the mean of those in each set, counted with multiplicity; all over one denominator."""
-        counts, size = self.said["multiplicities"], len(z) * len(sets)
-        self.ask(2 * len(z) * sum(map(len, sets)), z, [counts], held=4 * size)
+        counts, size = self.document["multiplicities"], len(z) * len(sets)
+        self.charge(2 * len(z) * sum(map(len, sets)), z, [counts], held=4 * size)
         totals = [[sum(counts[j] * each[j] for j in several) for several in sets] for each in z]
         common = self.common_multiple(totals[self.d])
-        self.ask(8 * size, totals, [[common // z[self.d][0] * max(self.alpha)]], held=9 * size)
+        self.charge(8 * size, totals, [[common // z[self.d][0] * max(self.alpha)]], held=9 * size)
         return [[[common // q * p for p, q in zip(each, of[self.d], strict=True)] for each in of] for of in (z, totals)]
 
     def walk(self) -> None:
         """Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5."""
-        coming, last, sets, leaders = self.said["attended"][::-1], self.said["settled_at"], [], {}
+        coming, last, sets, leaders = self.document["attended"][::-1], self.document["settled_at"], [], {}
         w, (p, q) = self.z, self.alpha
         for layer in range(last + 1):
             self.part, self.ahead = f"layer {layer}", ((min(last, 10**12) + 1) / (layer + 1)) ** 3  # as the work grows
@@ -162,15 +171,15 @@ class Check:
             _require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
         _require(not coming, "attended: not listed at layer 0 and whenever they change")
         self.ahead, found = 1.0, ENCODER.encode(sorted(leaders.items()))
-        _require(found == ENCODER.encode(self.said["leaders"]), f"leaders: they are {found}")
-        for i, limit in enumerate(self.said["limits"]):
+        _require(found == ENCODER.encode(self.document["leaders"]), f"leaders: they are {found}")
+        for i, limit in enumerate(self.document["limits"]):
             self.part, said = f"the limit of point {i}", ENCODER.encode(limit)
             _require(self.is_limit(w, i, limit, leaders), f"limits: of point {i} it is false that {said}")
 
     def check_attended(self, sets: Table) -> None:
         """Statement 2: these are the attended sets, by their definition."""
-        self.ask(6 * (self.d + 9) * (len(sets) + 9))
-        self.ask(len(sets) ** 2 * self.d, self.z, self.z)
+        self.charge(6 * (self.d + 9) * (len(sets) + 9))
+        self.charge(len(sets) ** 2 * self.d, self.z, self.z)
         for i, said in enumerate(sets):
             scores = self.scores(self.z, i, self.z)
             best = max(scores)
@@ -197,7 +206,7 @@ class Check:
         if ne(*self.means(sets, w)):
             return False
         groups = [[*same] for _, same in groupby(sorted(range(len(sets)), key=sets.__getitem__), sets.__getitem__)]
-        self.ask((len(sets) + 2 * len(groups)) * len(sets) * self.d, self.z, w)
+        self.charge((len(sets) + 2 * len(groups)) * len(sets) * self.d, self.z, w)
         for group in groups:  # those with one attended set have one target
             tied, b0, w_z = sets[group[0]], self.scores(w, group[0], w), self.scores(w, group[0], self.z)
             c = tied[0]
@@ -206,7 +215,7 @@ class Check:
                 if max(b0) > b0[c] or any(b0[j] != b0[c] or b1[j] != b1[c] for j in tied):
                     return False
                 for j in (j for j, value in enumerate(b1) if value > b1[c]):
-                    self.ask(3 * self.d + 9, [[each[i] for each in self.z]], [[each[j] for each in self.z]])
+                    self.charge(3 * self.d + 9, [[each[i] for each in self.z]], [[each[j] for each in self.z]])
                     b2 = sum(a[i] * (x[j] - x[c]) for a, x in zip(self.z[self.d + 1 :], self.z, strict=False))
                     if (b1[j] - b1[c]) ** 2 >= 4 * (b0[j] - b0[c]) * b2:
                         return False
@@ -220,12 +229,12 @@ class Check:
         if (v := limit.get("vertex")) is not None:
             return v in leaders and at == [each[v] for each in self.z]
         point, weights = ([self.number(text) for text in limit.get(key, [])] for key in ("point", "weights"))
-        self.ask(5 * self.d, [at], point)
+        self.charge(5 * self.d, [at], point)
         true = all(p * at[self.d] == q * x for (p, q), x in zip(point, at[: self.d], strict=True))
         if not true or "face" not in limit:
             return true
         common = self.common_multiple([q for _, q in weights])
-        self.ask(self.d * (9 * len(weights) + len(w[0])), self.z, [[common, *at], *weights], held=len(weights))
+        self.charge(self.d * (9 * len(weights) + len(w[0])), self.z, [[common, *at], *weights], held=len(weights))
         scores, parts = self.scores(w, i, self.z), [p * (common // q) for p, q in weights]
         highest = max((scores[v] for v in leaders), default=0)
         face = [v for v in sorted(leaders) if scores[v] == highest]

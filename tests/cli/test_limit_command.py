@@ -14,7 +14,7 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_simulate_command import table
 
-from hardmax import Dynamics, check_theorem, clouds, limit, verify
+from hardmax import Dynamics, Limit, Trajectories, Trajectory, check_theorem, clouds, limit, verify
 from hardmax.cli import output
 
 SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
@@ -97,7 +97,7 @@ def test_it_is_said_why_the_theorem_does_not_apply(hardmax: Command):
 
 
 def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: Command):
-    outcome = hardmax("limit", "-", *TURN, "--at-most", 20, stdin=ROUND)
+    outcome = hardmax("limit", "-", *TURN, "--max-layers", 20, stdin=ROUND)
     said = facts(outcome.out)
     assert outcome.code == 0
     assert said["settled at"] == "not yet"
@@ -109,7 +109,7 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: C
 
 
 def test_json_of_what_does_not_settle_has_null_where_nothing_is_known(hardmax: Command):
-    document = json.loads(hardmax("limit", "-", *TURN, "--at-most", 20, "--json", stdin=ROUND).out)
+    document = json.loads(hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out)
     assert document["settled_at"] is document["layers_to_1e-6"] is None
     assert document["certified"] is False
     assert document["cycle"]["period"] == 1
@@ -145,7 +145,7 @@ def test_check_tells_of_every_statement_what_became_of_it(hardmax: Command):
 
 
 def test_check_in_json_has_the_same_statements(hardmax: Command):
-    outcome = hardmax("limit", "-", *TURN, "--at-most", 20, "--check", "--json", stdin=ROUND)
+    outcome = hardmax("limit", "-", *TURN, "--max-layers", 20, "--check", "--json", stdin=ROUND)
     checks = json.loads(outcome.out)["check"]
     assert outcome.code == 0
     assert {check["verdict"] for check in checks} == {"holds", "undecided", "does not apply"}
@@ -198,16 +198,11 @@ def test_limits_in_a_json_are_what_json_prints(hardmax: Command, tmp_path: Path,
     assert json.loads((tmp_path / "limits.json").read_text()) == json.loads(outcome.out)
 
 
-def test_limits_in_an_npz_are_arrays(hardmax: Command, tmp_path: Path):
+def test_limits_in_an_npz_can_be_loaded(hardmax: Command, tmp_path: Path):
     hardmax("limit", "-", *HALF, "-o", tmp_path / "one.npz", stdin=SQUARE)
     hardmax("limit", "-", *HALF, "-o", tmp_path / "many.npz", stdin=BATCH)
-    with np.load(tmp_path / "one.npz") as one, np.load(tmp_path / "many.npz") as many:
-        assert one["points"][4].tolist() == [1, 0]
-        assert one["labels"].tolist() == [0, 1, 2, 3, 4]
-        assert one["settled_at"] == 0
-        assert many["offsets"].tolist() == [0, 2, 5]
-        assert many["leader_offsets"].tolist() == [0, 1, 2]
-        assert many["leaders"].tolist() == [0, 0]
+    assert Limit(Trajectory.load(tmp_path / "one.npz")).points[4].tolist() == [1, 0]
+    assert [leaders.tolist() for leaders in Trajectories.load(tmp_path / "many.npz").leaders] == [[0], [0]]
 
 
 def test_a_certificate_is_written_and_verifies(hardmax: Command, tmp_path: Path):
@@ -230,7 +225,7 @@ def test_a_picture_is_drawn(hardmax: Command, tmp_path: Path, suffix: str, start
 def test_where_there_is_no_proof_nothing_is_written(hardmax: Command, tmp_path: Path):
     files = ("-o", tmp_path / "limits.csv", "--picture", tmp_path / "limit.png", "--certificate", tmp_path / "no.json")
     for options, reason in (
-        ((*TURN, "--at-most", 20), "gave up at layer 20"),
+        ((*TURN, "--max-layers", 20), "gave up at layer 20"),
         ((*HALF, "--arithmetic", "float"), "float"),
     ):
         outcome = hardmax("limit", "-", *options, *files, stdin=ROUND)
@@ -255,8 +250,8 @@ BAD_OPTIONS = {
     "metric not symmetric": ([*HALF, "--metric", "2,1;0,1"], ["--metric", "symmetric", "--any-metric"]),
     "metric of another dimension": ([*HALF, "--metric", "1"], ["--metric", "1 by 1", "2"]),
     "arithmetic unknown": ([*HALF, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
-    "layers negative": ([*HALF, "--at-most", "-3"], ["--at-most", "-3"]),
-    "layers a word": ([*HALF, "--at-most", "many"], ["--at-most", "int"]),
+    "layers negative": ([*HALF, "--max-layers", "-3"], ["--max-layers", "-3"]),
+    "layers a word": ([*HALF, "--max-layers", "many"], ["--max-layers", "int"]),
     "output of unknown suffix": ([*HALF, "-o", "out.xlsx"], ["--output", "out.xlsx", ".csv, .json or .npz"]),
     "output in no folder": ([*HALF, "-o", "nowhere/out.csv"], ["--output", "nowhere/out.csv", "folder"]),
     "certificate of unknown suffix": ([*HALF, "--certificate", "c.txt"], ["--certificate", "c.txt", ".json"]),

@@ -37,7 +37,7 @@ def core_calls() -> Iterator[Call]:
     how = {"arithmetic": "certified", "progress": None, "engine": hm.Cpu()}
     yield "simulate", hm.simulate, {**shared, "layers": 3, **how, "record": hm.LastOnly(memory_limit=10**9)}
     yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
-    yield "limit", hm.limit, {**shared, "at_most": 100, **how}
+    yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, shared
     yield "attended", hm.attended, shared
     yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED, "any_metric": False}
@@ -45,7 +45,7 @@ def core_calls() -> Iterator[Call]:
     yield "Cpu", hm.Cpu, {"threads": 1}
     yield "Gpu", hm.Gpu, {"device": "cuda"}
     yield "AfterLayers", hm.AfterLayers, {"layers": 3}
-    yield "Settled", hm.Settled, {"at_most": 3}
+    yield "Settled", hm.Settled, {"max_layers": 3}
     yield "FirstOf", lambda one: hm.FirstOf(one, hm.AfterLayers(3)), {"one": hm.Settled()}
     yield "Every", hm.Every, {"m": 2, "memory_limit": 10**9}
     yield "Ragged", hm.Ragged, {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]}

@@ -144,7 +144,7 @@ def test_an_empty_batch_has_a_card():
 
 
 def test_where_nobody_leads_nothing_is_shaded():
-    html = hm.limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, at_most=3)._repr_html_()
+    html = hm.limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, max_layers=3)._repr_html_()
     assert "not settled" in html
     assert 'class="hull"' not in html
     assert 'class="leaders"' not in html

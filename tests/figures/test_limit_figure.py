@@ -139,7 +139,7 @@ def test_zero_stays_in_the_middle_of_all_faces():
 
 
 def test_what_does_not_settle_is_shown_where_it_was_last():
-    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, at_most=20)
+    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, max_layers=20)
     picture = drawn(lim)
     assert picture.hull == []
     assert len(offsets(picture.leaders)) == 0
@@ -192,7 +192,7 @@ def test_the_title_says_when_it_settled():
 
 
 def test_the_title_says_that_it_did_not_settle_and_how_far_off_the_limits_may_be():
-    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, at_most=3)
+    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], ROUND, max_layers=3)
     (ax,) = limit_figure(lim).axes
     assert ax.get_title(loc="left").startswith("3 tokens, not settled at layer 3: limits within ")
 

@@ -54,7 +54,7 @@ def test_random_clouds_are_of_their_kind(kind: str):
 
 def test_rounded_clouds_are_those_of_the_theorem():
     for cloud in on_grid(list(np.random.default_rng(0).standard_normal((20, 20, 2))), 0.5):
-        assert limit(cloud, Dynamics(1), at_most=40).theorem_applies
+        assert limit(cloud, Dynamics(1), max_layers=40).theorem_applies
 
 
 def test_on_a_sphere_everybody_leads_and_elsewhere_more_do_in_higher_dimension(numbers_of: NumbersOf):

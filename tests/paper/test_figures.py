@@ -67,7 +67,7 @@ def test_the_networks_of_figure_3_differ_by_what_the_paper_says():
 @settings(deadline=None, max_examples=40)
 @given(tie_clouds(max_d=3))
 def test_every_limit_lies_in_the_attracting_set(cloud: list):
-    lim = limit(cloud, Dynamics("1/2"), at_most=60)
+    lim = limit(cloud, Dynamics("1/2"), max_layers=60)
     if lim.settled_at is None or not lim.theorem_applies:
         return
     assert not any(isinstance(kind, OtherLimit) for kind in lim.clusters.kinds)

@@ -142,9 +142,9 @@ def _judge_text(problem: Problem, outcome: Outcome) -> None:
 
 def _judge_limit(problem: Problem, outcome: Outcome) -> None:
     """The limit is the one that integers find, and its certificate is true, and of this cloud."""
-    at_most = MOST_LAYERS if problem.any_metric else None
-    asked = {"at_most": at_most, "engine": Cpu(problem.engine.search)}
-    exact = hm.limit(problem.tokens, problem.dynamics, at_most=at_most, arithmetic="exact")
+    max_layers = MOST_LAYERS if problem.any_metric else None
+    asked = {"max_layers": max_layers, "engine": Cpu(problem.engine.search)}
+    exact = hm.limit(problem.tokens, problem.dynamics, max_layers=max_layers, arithmetic="exact")
     if problem.engine.name == "batch":
         lims = hm.limit([problem.tokens, problem.tokens[::-1].copy()], problem.dynamics, **asked)
         if exact.settled_at is not None:

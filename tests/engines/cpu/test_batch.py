@@ -13,7 +13,7 @@ from strategies import alphas, clouds
 
 import hardmax as hm
 from hardmax._batch import UNDECIDED, WALKED, Then, walk_batch
-from hardmax._batch_runs import Together
+from hardmax._run import Together
 from hardmax._parallel import limited_to
 
 HALF = hm.Dynamics("1/2")
@@ -22,7 +22,7 @@ U = Fraction(1, 2**53)
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs.runs, Together)
+    assert isinstance(runs, Together)
     alone = [hm.simulate(cloud, dynamics, layers=layers) for cloud in batch]
     for layer in {0, layers // 2, layers}:
         for tokens, run in zip(runs.at(layer), alone, strict=True):

@@ -15,7 +15,7 @@ def limit_command(
     alpha: Alpha,
     *,
     walk: WalkOptions,
-    at_most: Annotated[
+    max_layers: Annotated[
         int | None, typer.Option(help="Give up after so many layers: 10000, or 500 where the theorem is silent.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")] = False,
@@ -34,14 +34,16 @@ def limit_command(
     targets.check_fit(tokens)
 
     # Only now, since scipy takes most of a second to come.
-    from hardmax.limits import limit, limits_of
+    from hardmax.limits import limit
     from hardmax.theorem import check_theorem
 
     engine = walk.engine()
     with progress_bar("clouds") as progress:
-        result = limit(tokens, dynamics, arithmetic=walk.arithmetic, at_most=at_most, progress=progress, engine=engine)
+        result = limit(
+            tokens, dynamics, max_layers=max_layers, arithmetic=walk.arithmetic, engine=engine, progress=progress
+        )
     with progress_bar("statements"):
-        reports = [check_theorem(lim) for lim in limits_of(result)] if check else None
+        reports = [check_theorem(lim) for lim in limit_report.limits_of(result)] if check else None
     for path in targets.write(result, reports):
         narrate(f"wrote {path}")
     if as_json:

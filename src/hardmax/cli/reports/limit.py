@@ -2,8 +2,10 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from hardmax._format import finite
 from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from hardmax.limits import Limit
     from hardmax.theorem import TheoremReport
 
+NEAR = "1e-6"  # layers are counted to this distance from the limit
 SHOWN_VERTICES, SHOWN_CHASE = 6, 8
 WIDE = 80
 
@@ -29,16 +32,63 @@ WIDE = 80
 def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport] | None" = None) -> dict[str, Any]:
     """Everything about the limit, or the limits, as plain data."""
     from hardmax import __version__
-    from hardmax.limits import Limit, limits_of
+    from hardmax.limits import Limit
 
-    found = [lim.to_dict() for lim in limits_of(result)]
+    found = [_plain(lim) for lim in limits_of(result)]
     if reports is not None:
         found = [
-            one | {"check": [statement.to_dict() for statement in report]}
+            one
+            | {
+                "check": [
+                    asdict(each) | {"margin": each.margin if each.margin is None else finite(each.margin)}
+                    for each in report
+                ]
+            }
             for one, report in zip(found, reports, strict=True)
         ]
     about = {"hardmax": __version__}
     return about | (found[0] if isinstance(result, Limit) else {"clouds": found})
+
+
+def limits_of(result: "Limit | Sequence[Limit]") -> "list[Limit]":
+    """One or many, as a list."""
+    from hardmax.limits import Limit
+
+    return [result] if isinstance(result, Limit) else list(result)
+
+
+def _plain(lim: "Limit") -> dict[str, Any]:
+    run, clusters = lim.run, lim.clusters
+    found = zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
+    return run.dynamics.to_dict() | {
+        "n": run.n,
+        "d": run.d,
+        "layers": run.layers,
+        "stopped": lim.stopped,
+        "settled_at": lim.settled_at,
+        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
+        "arithmetic": lim.arithmetic,
+        "certified": lim.certified,
+        "bound": finite(lim.bound),
+        "theorem_applies": lim.theorem_applies,
+        "theorem_reason": lim.theorem_reason,
+        "cycle": None if lim.cycle is None else asdict(lim.cycle),
+        "leaders": lim.leaders.tolist(),
+        "leader_layers": lim.leader_layers.tolist(),
+        "clusters": [{"point": point, "size": size} | _plain_kind(kind) for point, size, kind in found],
+        "labels": clusters.labels.tolist(),
+        "points": lim.points.tolist(),
+    }
+
+
+def _plain_kind(kind: "Kind") -> dict[str, Any]:
+    from hardmax._clusters import FaceProjection, Vertex
+
+    if isinstance(kind, Vertex):
+        return {"kind": "vertex", "leader": kind.leader}
+    if isinstance(kind, FaceProjection):
+        return {"kind": "face", "vertices": list(kind.vertices), "weights": [str(weight) for weight in kind.weights]}
+    return {"kind": "elsewhere"}
 
 
 def show(result: "Limit | Sequence[Limit]") -> None:
@@ -67,8 +117,6 @@ def show_checks(reports: "Sequence[TheoremReport]") -> None:
 
 
 def _facts(lim: "Limit") -> list[tuple[str, str]]:
-    from hardmax.limits import NEAR
-
     known = [
         ("tokens", size_of(lim.run)),
         ("alpha", str(lim.run.dynamics.alpha)),
@@ -156,8 +204,6 @@ def _share(share: float) -> str:
 
 
 def _show_clouds(limits: "Sequence[Limit]") -> None:
-    from hardmax.limits import NEAR
-
     header = ["cloud", "tokens", "leaders", "clusters", "settled", "arithmetic", f"to {NEAR}", "theorem"]
     rows = [
         [

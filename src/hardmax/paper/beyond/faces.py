@@ -62,7 +62,7 @@ def _batches(trials: int, rng: np.random.Generator) -> dict[str, list[np.ndarray
 
 
 def _counted(batch: Sequence[np.ndarray]) -> dict[str, Any]:
-    settled = [lim for lim in limit(list(batch), Dynamics(ALPHA), at_most=PATIENCE) if lim.settled_at is not None]
+    settled = [lim for lim in limit(list(batch), Dynamics(ALPHA), max_layers=PATIENCE) if lim.settled_at is not None]
     found = [_ends(lim) for lim in settled]
     return {
         "clouds": len(settled),

@@ -1,0 +1,280 @@
+"""Cycles of attended sets, and distances to the limit at every scale, against exact fractions."""
+
+import math
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import oracle
+import pytest
+from effort import examples, some
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import Problem, any_metric_problems
+
+import hardmax as hm
+from hardmax._attended import Choices
+from hardmax._clusters import LONGEST_PERIOD, Cycle, find_cycle
+from hardmax._exact.positions import ExactPhase
+from hardmax._tokens.rationals import IntegerCloud
+
+# Of two points: to whom each of them attends. Only in the last do they chase one another.
+SETS = [[[0], [1]], [[1], [1]], [[0, 1], [1]], [[0], [0]], [[1], [0]]]
+
+
+def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int] | None = None, **run: Any) -> Any:
+    """A run of two points whose attended sets are SETS[sign] in each phase, of given lengths, at given places."""
+    lengths, places = lengths or [1] * len(signs), places or list(range(len(signs)))
+    phases, layer = [], 0
+    for sign, length, place in zip(signs, lengths, places, strict=True):
+        cloud = IntegerCloud([[place, 1], [2, 3]], 7 + place % 2 * 7).reduced()
+        phase = {"choices": Choices.of_lists(SETS[sign]), "positions": cloud, "targets": cloud, "keep": Fraction(1, 2)}
+        phases.append(ExactPhase(layer=layer, until=layer + length, is_leader=np.zeros(2, bool), margin=1.0, **phase))
+        layer += length
+    points = SimpleNamespace(of_token=np.arange(2), count=2)
+    known = {"phases": tuple(phases), "points": points, "certified": True, "exactly": lambda phase: phase.exactly}
+    return SimpleNamespace(**known | run)
+
+
+def cycle_of(*signs: Any, **changes: Any) -> Cycle:
+    cycle = find_cycle(made_up(*signs, **changes))
+    assert cycle is not None
+    return cycle
+
+
+def found_by_definition(signs: list[int]) -> tuple[int, int] | None:
+    """The least p for which the last 3 p signs are three times the same, and where the repetition begins."""
+    for period in range(1, LONGEST_PERIOD + 1):
+        if len(signs) >= 3 * period and all(signs[-1 - k] == signs[-1 - k - period] for k in range(2 * period)):
+            first = len(signs) - 3 * period
+            while first > 0 and signs[first - 1] == signs[first - 1 + period]:
+                first -= 1
+            return period, first
+    return None
+
+
+@settings(max_examples=examples(500))
+@given(
+    st.lists(st.integers(0, 4), max_size=12),
+    st.lists(st.integers(0, 4), min_size=1, max_size=5),
+    st.integers(1, 5),
+    st.integers(0, 4),
+)
+def test_the_shortest_period_seen_three_times_is_found_and_where_it_began(before, pattern, times, cut):
+    signs = before + pattern * times
+    signs = signs[: max(1, len(signs) - cut)]
+    cycle = find_cycle(made_up(signs))
+    assert (None if cycle is None else (cycle.period, cycle.since)) == found_by_definition(signs)
+
+
+def test_a_period_is_counted_in_layers_and_phases_of_other_lengths_do_not_repeat():
+    cycle = cycle_of([0, 1, 3, 1, 3, 1, 3], lengths=[5, 2, 3, 2, 3, 2, 3])
+    assert (cycle.period, cycle.since) == (5, 5)
+    assert find_cycle(made_up([1, 3, 1, 3, 1, 3], lengths=[2, 3, 2, 4, 2, 3])) is None
+
+
+def test_tokens_came_back_if_they_are_where_they_were_a_period_before():
+    signs, same = [1, 3] * 3, [0, 2, 4, 6, 8, 6]
+    for places, came_back in ((same, True), ([0, 2, 4, 6, 4, 8], False), ([0, 8, 2, 4, 8, 6], False)):
+        assert cycle_of(signs, places=places).exact == came_back
+    assert not cycle_of(signs, places=same, certified=False).exact  # floats do not tell
+
+
+def test_the_first_tokens_of_points_that_chase_one_another_are_named():
+    repeated = SimpleNamespace(of_token=np.array([1, 0, 0, 1]), count=2)
+    assert cycle_of([4] * 3).chase == (0, 1)
+    assert cycle_of([1] * 3).chase == ()
+    assert cycle_of([4] * 3, points=repeated).chase == (1, 0)
+
+
+@settings(max_examples=examples(400))
+@given(any_metric_problems(min_d=2, max_d=3, max_n=6))
+def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
+    # With a metric that is symmetric positive definite there are none, and nobody looks for them.
+    if lim.settled_at is not None or dynamics.is_definite:
+        assert lim.cycle is None
+        return
+    walked = [[sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)]
+    names = {str(sets): number for number, sets in enumerate(walked)}
+    cycle, wanted = lim.cycle, found_by_definition([names[str(sets)] for sets in walked])
+    assert (None if cycle is None else (cycle.period, cycle.since)) == wanted
+    assert ("repeat with period" in lim.stopped) == (wanted is not None)
+    if cycle is not None and cycle.chase:
+        for one, other in zip(cycle.chase, (*cycle.chase[1:], cycle.chase[0]), strict=True):
+            assert other in walked[-1][one]
+
+
+# Distances
+
+SCALES = [1e-300, 1e-160, 1.0, 1e160, 1e300]
+ALPHA = Fraction(1, 2)
+HALF = hm.Dynamics(ALPHA)
+# Leaders at once, a leader that emerges, and ties that last.
+CLOUDS = {
+    "gaussian": hm.clouds.gaussian(9, 2, seed=3),
+    "emerging leader": np.array(hm.clouds.emerging_leader(), dtype=np.float64),
+    "face": np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0], [0.25, 0.25]]),
+}
+scaled = pytest.mark.parametrize("scale", SCALES)
+each_cloud = pytest.mark.parametrize("name", CLOUDS)
+
+
+def fractions(table: np.ndarray) -> list[list[Fraction]]:
+    return [[Fraction(float(value)) for value in row] for row in table]
+
+
+def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Fraction:
+    """The largest squared distance of a token from its counterpart."""
+    return max(sum((a - b) ** 2 for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
+
+
+def is_nearest_root(length: float, square: Fraction) -> bool:
+    """Whether the root of the square rounds to the length: it lies between the middles to the neighbouring floats."""
+    below, above = (Fraction(float(np.nextafter(length, towards))) for towards in (0.0, np.inf))
+    here = Fraction(length)
+    return ((below + here) / 2) ** 2 <= square <= ((here + above) / 2) ** 2
+
+
+@scaled
+@each_cloud
+def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
+    cloud = CLOUDS[name] * scale
+    lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
+    limits, path = lim.exact_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
+    apart = [furthest(tokens, limits) for tokens in path]
+    for layer in range(0, 61, 3):
+        assert is_nearest_root(lim.distance_to_limit(layer), apart[layer])
+        assert abs(lim.distance_to_limit(layer) - certified.distance_to_limit(layer)) <= 2 * certified.bound
+    for share in ("3", "1/2", "1/100", "1/1000000"):
+        eps = Fraction(share) * Fraction(scale)
+        first = next(layer for layer in range(61) if all(square <= eps**2 for square in apart[layer:]))
+        assert lim.layers_to(eps) == certified.layers_to(eps) == first
+    for each in (lim, certified):
+        assert furthest(fractions(each.points), limits) <= Fraction(each.bound) ** 2
+        assert each.bound <= 1e-13 * np.abs(cloud).max()
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+@pytest.mark.parametrize("scale", some(SCALES))
+@each_cloud
+def test_no_token_is_further_from_the_truth_than_the_error_says(name, scale, arithmetic):
+    cloud = CLOUDS[name] * scale
+    run = hm.simulate(cloud, HALF, layers=40, arithmetic=arithmetic)
+    path = oracle.run(fractions(cloud), ALPHA, None, 40)
+    off = max(furthest(fractions(run.at(layer)), path[layer]) for layer in (0, 1, 2, 7, 40))
+    assert off <= Fraction(run.error) ** 2
+    # Nor is the error a worthless number: some units in the last place of the longest token.
+    allowed = Fraction(2 if arithmetic == "exact" else 100, 2**53)
+    longest = furthest(path[0], [[Fraction(0)] * 2] * len(cloud))
+    assert (Fraction(run.error) - 2 * Fraction(float(np.nextafter(0, 1)))) ** 2 <= allowed**2 * longest
+
+
+@scaled
+def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
+    # 0 attends to both tokens, then follows the other one: it goes as far as the hull is wide.
+    lim = hm.limit(np.array([[0.0], [1.0]]) * scale, HALF, max_layers=0)
+    assert scale <= lim.bound <= 1.001 * scale
+    corners, turn = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale, [[0, -1], [1, 0]]
+    lim = hm.limit(corners, hm.Dynamics(1, turn, any_metric=True), max_layers=4)
+    later = oracle.run(fractions(corners), Fraction(1), turn, 40)[-1]  # type: ignore[list-item]
+    assert furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
+    assert lim.bound <= scale
+
+
+def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
+    # Four tokens chase one another around a place, too near for floats to tell them apart.
+    turn, upright = np.array([[3, -4, 0], [4, 3, 0], [0, 0, 5]]), np.array([[3, 0, -4], [0, 5, 0], [4, 0, 3]])
+    frame, spin, step = (
+        (turn @ upright).astype(object),
+        np.array([[0, -1, 0], [1, 0, 0], [0, 0, 0]]),
+        Fraction(1, 10**25),
+    )
+    corners = [[x * step, y * step, Fraction(1, 3)] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+    cloud, look = (np.array(corners) @ frame.T).tolist(), (frame @ spin @ frame.T).tolist()
+    lim = hm.limit(cloud, hm.Dynamics(1, look, any_metric=True), max_layers=5)
+    assert lim.settled_at is None
+    assert len(np.unique(lim.points, axis=0)) == 1
+    later = oracle.run(cloud, Fraction(1), look, 20)[-1]
+    assert 0 < furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
+
+
+@settings(max_examples=examples(300))
+@given(
+    # Where logarithms of 50 digits say one layer too many: 4, 9, 1/2, 1/4, 1/1000; and where they do not.
+    st.sampled_from(["4", "9", "1/2", "1/4", "1/1000", "1", "7/3", "1/10", "1/1000000"]),
+    st.integers(1, 200),
+    st.sampled_from([Fraction(1, 10**80), Fraction(-1, 10**80), Fraction(0)]),
+)
+def test_an_exact_hit_counts_whatever_alpha_is_and_a_miss_by_a_hair_does_not(alpha, layer, off):
+    # The token 2 follows 4 and is at a distance of 2 keep^m at layer m.
+    lim = hm.limit([[4], [2], [-4]], hm.Dynamics(alpha), arithmetic="exact")
+    eps = 2 * lim.run.dynamics.keep**layer
+    assert lim.layers_to(eps * (1 + off)) == layer + (off < 0)
+
+
+def test_a_distance_may_be_a_float_of_numpy_and_is_the_decimal_it_is_written_as():
+    lim = hm.limit([[4], [2], [-4]], hm.Dynamics("9"))
+    # The floats 2e-k are no powers of ten; what is written is.
+    for kind in (float, np.float64, str):
+        assert [lim.layers_to(kind(eps)) for eps in (0.2, 0.02, 2e-9)] == [1, 2, 9]
+    assert lim.layers_to(np.float32(0.25)) == lim.layers_to(np.int64(1)) == 1
+
+
+def test_an_exact_hit_before_settling_counts():
+    # 0 attends to both tokens, and settles one layer later.
+    lim = hm.limit([[0], [1]], hm.Dynamics(1))
+    assert lim.settled_at == 1
+    assert [lim.layers_to(eps) for eps in ("2", "1", "0.999", "3/4", "0.7")] == [0, 0, 1, 1, 2]
+
+
+# One token ties leaders, until another overtakes them: after 1.335 / alpha layers.
+OVERTAKEN = [[0, -2, 2], [-4, 4, -4], [-1, 4, 1], [-3, 4, -3], [0, -3, 2], [-4, 1, 1], [-1, 1, 2]]
+EPS = ("1e-3", "1", "2", "3", "4", "5", "6", "7", "7.3", "100")
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_layers_to_a_distance_are_those_of_the_definition_also_within_an_event(arithmetic):
+    lim = hm.limit(OVERTAKEN, hm.Dynamics("1/20"), arithmetic=arithmetic)
+    assert lim.settled_at == 28
+    path = oracle.run([[Fraction(x) for x in z] for z in OVERTAKEN], Fraction(1, 20), None, 250)
+    squares = [furthest(tokens, lim.exact_points.tolist()) for tokens in path]
+    for eps in EPS:
+        beyond = [layer for layer, square in enumerate(squares) if square > Fraction(eps) ** 2]
+        assert lim.layers_to(eps) == (beyond[-1] + 1 if beyond else 0)
+
+
+@pytest.mark.parametrize("alpha", ["1/5000", "1e-12"])
+def test_a_limit_with_a_long_event_answers_at_once(alpha):
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), max_layers=10**13)
+    assert lim.settled_at is not None
+    assert float(Fraction(alpha)) * lim.settled_at == pytest.approx(1.335, abs=1e-3)
+    for eps in EPS:
+        layer = lim.layers_to(eps)
+        assert lim.distance_to_limit(layer) <= float(eps)
+        assert layer == 0 or lim.distance_to_limit(layer - 1) >= float(eps) * (1 - 1e-15)
+
+
+@pytest.mark.parametrize("scale", ["1e-160", "1", "1e160"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
+    # Followers of (10, 0) on a circle around it, or a little outside: by less than their coordinates are rounded.
+    rng, unit = np.random.default_rng(seed), Fraction(scale)
+    cloud = [[10 * unit, Fraction(0)]]
+    for slope, more in zip(rng.integers(-500, 500, 40).tolist(), rng.permutation(40).tolist(), strict=True):
+        t, radius = Fraction(slope, 1000), 1 + Fraction(more, 10**20)
+        cosine, sine = (1 - t**2) / (1 + t**2), 2 * t / (1 + t**2)
+        cloud.append([unit * (10 - radius * cosine), unit * radius * sine])
+    lim = hm.limit(cloud, HALF, arithmetic="exact")
+    assert lim.leaders.tolist() == [0]
+    assert lim._square_at_settling == (unit * (1 + Fraction(39, 10**20))) ** 2
+
+
+def test_a_distance_beyond_the_largest_float_is_infinite():
+    lim = hm.limit([[1.7e308, 1.7e308], [1.0, 1.0]], HALF)
+    assert lim.distance_to_limit(0) == math.inf
+    assert lim.distance_to_limit(2) < math.inf
+    assert lim.bound < 1e300

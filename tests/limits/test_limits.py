@@ -1,0 +1,266 @@
+"""Limits against sixty exact layers, kinds against their definition, certificates against the checker; one or many."""
+
+import json
+import pickle
+import re
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from known import KNOWN, Known
+from strategies import Problem, any_metric_problems, clouds, spd_metrics
+
+import hardmax as hm
+from hardmax import _run
+from hardmax._run import Together
+from hardmax._clusters import FaceProjection, OtherLimit, Vertex
+
+DEEP = 60
+HALF = hm.Dynamics("1/2")
+SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+CORNERS, QUARTER_TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]], hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True)
+alphas = st.sampled_from([Fraction(text) for text in ("1", "1/2", "2", "1/3", "1/10", "10", "7/3")])
+
+
+@st.composite
+def limit_problems(draw) -> Problem:
+    cloud = draw(clouds(max_d=4, max_n=8))
+    return cloud, draw(spd_metrics(len(cloud[0]))), draw(alphas)
+
+
+def mixed(w, z, share):
+    return [a + share * (b - a) for a, b in zip(w, z, strict=True)]
+
+
+@settings(max_examples=examples(500))
+@given(limit_problems())
+def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies(problem: Problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
+    assert lim.settled_at is not None
+    path, shrunk = oracle.run(cloud, alpha, metric, DEEP), lim.run.dynamics.keep ** (DEEP - lim.settled_at)
+    # From settling on every token goes straight, so layer 60 is known to the last digit.
+    pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
+    assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
+    assert_kinds_are_right(lim, metric)
+    assert hm.verify(lim), hm.verify(lim).reason
+
+
+def assert_kinds_are_right(lim: hm.Limit, metric) -> None:
+    limits = lim.exact_points.tolist()
+    places = {leader: limits[leader] for leader in lim.leaders.tolist()}
+    for w, kind in zip(limits, lim.kind, strict=True):
+        match kind:
+            case Vertex(leader):
+                assert places[leader] == w
+            case FaceProjection(vertices, weights):
+                assert w not in places.values()
+                assert sum(weights) == 1
+                assert min(weights) >= 0
+                columns = zip(*(places[v] for v in vertices), strict=True)
+                assert w == [oracle.dot(list(weights), list(column)) for column in columns]
+                # The hyperplane through w with normal A w: the face lies in it, all leaders on the side of the origin.
+                look = oracle.apply(metric, w)
+                heights = {v: oracle.dot(look, place) for v, place in places.items()}
+                assert {heights[v] for v in vertices} == {oracle.dot(look, w)} == {max(heights.values())}
+            case OtherLimit():
+                assert not lim.theorem_applies
+
+
+@settings(max_examples=examples(500))
+@given(limit_problems())
+def test_certified_and_exact_give_the_same_limit(problem: Problem):
+    cloud, metric, alpha = problem
+    dynamics = hm.Dynamics(alpha, metric)
+    exact, certified = hm.limit(cloud, dynamics, arithmetic="exact"), hm.limit(cloud, dynamics)
+    assert certified.certified
+    assert certified.clusters.labels.tolist() == exact.clusters.labels.tolist()
+    assert certified.clusters.kinds == exact.clusters.kinds
+    assert np.linalg.norm(certified.points - exact.points, axis=1).max() <= certified.bound + exact.bound
+    assert certified.certificate == exact.certificate
+
+
+@pytest.mark.parametrize("known", KNOWN, ids=str)
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
+    lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
+    assert np.allclose(lim.points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
+    assert (tuple(lim.leaders), tuple(lim.leader_layers)) == (known.leaders, known.leader_layers)
+    assert hm.verify(lim.certificate)
+
+
+@settings(max_examples=examples(300))
+@given(any_metric_problems(max_d=3, max_n=7))
+def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric, any_metric=True), arithmetic="exact", max_layers=40)
+    if lim.settled_at is None:
+        assert not lim.certified
+        assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
+        with pytest.raises(hm.InputError, match="no proof"):
+            _ = lim.certificate
+        with pytest.raises(hm.InputError, match="not settled"):
+            lim.layers_to(0.1)
+        later = np.array(oracle.run(cloud, alpha, metric, 45)[-1], dtype=float)
+        assert np.linalg.norm(later - lim.points, axis=1).max() <= lim.bound
+    else:
+        assert hm.verify(lim), hm.verify(lim).reason
+        path = oracle.run(cloud, alpha, metric, lim.settled_at + 3)
+        pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
+        assert path[-1] == [mixed(w, z, lim.run.dynamics.keep**3) for w, z in pairs]
+
+
+@pytest.mark.parametrize(
+    ("tokens", "reason"), [([[1, 0], [0, 0]], "token 1 is zero"), ([[1, 0], [1, 0]], "repeated"), ([[1, 0]], "")]
+)
+def test_it_says_when_the_theorem_does_not_apply(tokens, reason):
+    lim = hm.limit(tokens, hm.Dynamics(1))
+    assert reason in lim.theorem_reason
+    assert lim.theorem_applies == (reason == "")
+
+
+@pytest.mark.parametrize("arithmetic", ["float", "certified", "exact"])
+def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arithmetic):
+    lim = hm.limit([[1.0], [-2.0], [0.5], [-1.0], [3.0]], hm.Dynamics(1), arithmetic=arithmetic)
+    assert lim.leaders.tolist() == [1, 4]
+    assert lim.clusters.labels.tolist() == [0, 1, 0, 1, 0]
+    assert lim.clusters.points.tolist() == [[3.0], [-2.0]]
+
+
+def test_leaders_that_have_met_share_a_place():
+    # Each looks away from itself: 1 and -1 meet in 0, where they attend to nobody but themselves.
+    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]], any_metric=True))
+    assert (lim.leaders.tolist(), lim.distinct_leaders.tolist()) == ([0, 1], [0])
+    assert lim.clusters.labels.tolist() == [0, 0]
+    assert lim.polytope.f_vector == (1,)
+
+
+def test_the_polytope_is_the_hull_of_the_leaders():
+    lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
+    assert lim.polytope.f_vector[0] == len(lim.leaders)
+    assert lim.polytope.contains(lim.points, 1e-12).all()
+    with pytest.raises(hm.InputError, match="no leaders"):
+        _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope
+
+
+def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_find_are_refused():
+    lim = hm.limit([[1, 1e-13], [1, -1e-13], [-1, 0]], hm.Dynamics(1))
+    assert np.array_equal(lim.polytope.vertices, lim.points[lim.leaders])
+    with pytest.raises(hm.InputError, match="vertices floats find"):
+        _ = lim.polytope.facets
+
+
+# One token ties leaders, until another overtakes them: after 1.335 / alpha layers.
+OVERTAKEN = [[0, -2, 2], [-4, 4, -4], [-1, 4, 1], [-3, 4, -3], [0, -3, 2], [-4, 1, 1], [-1, 1, 2]]
+
+
+@pytest.mark.parametrize("alpha", ["1e-14", "1e-17"])
+def test_a_cloud_whose_exact_numbers_would_fill_memory_is_given_up_with_what_is_known(alpha):
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), max_layers=10**20)
+    assert lim.settled_at is None
+    assert len(lim.leaders) == 4
+    assert re.fullmatch(r"gave up at layer 133[\d,]+: exact positions would have more than 100,000 digits", lim.stopped)
+    assert lim.bound < 20
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_a_tie_of_tokens_that_move_for_ever_is_given_up_and_named(arithmetic, monkeypatch):
+    monkeypatch.setattr(_run, "_MOST_WORK", 10**5)
+    resonant = [(2 - 2.0**-14, 2), (2 - 2.0**-14, -2), (2, 1), (2, -1), (0.5, 0)]
+    lim = hm.limit(resonant, HALF, arithmetic=arithmetic)
+    assert (lim.settled_at, lim.leaders.tolist()) == (None, [0, 1])
+    assert re.match(r"gave up at layer \d+: exact positions have .*; token 4 ties tokens that still move", lim.stopped)
+
+
+def _batch() -> np.ndarray:
+    batch = np.random.default_rng(3).normal(size=(40, 12, 2))
+    batch[::3, 5] = batch[::3, 4]  # some tokens come twice
+    batch[7, :5] = SQUARE  # has a tie
+    return batch
+
+
+def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
+    limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
+    monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
+    for one, alone, points in zip(limits, single, limits.points, strict=True):
+        assert (one.settled_at, one.stopped, repr(one)) == (alone.settled_at, alone.stopped, repr(alone))
+        assert one.leader_layers.tolist() == alone.leader_layers.tolist()
+        assert np.array_equal(one.points, alone.points)
+        assert np.array_equal(points, alone.points)
+        assert one.clusters.labels.tolist() == alone.clusters.labels.tolist()
+        assert one.clusters.kinds == alone.clusters.kinds
+    assert repr(limits) == "Limits(40 clouds, 40 settled)"
+    table = limits.to_pandas()
+    assert table[table.cloud == 7].drop(columns="cloud").reset_index(drop=True).equals(single[7].to_pandas())
+
+
+def test_what_it_does_not_know_is_walked_once(monkeypatch):
+    limits, walked, run = hm.limit(_batch()[8:], HALF), [], Together.make
+    monkeypatch.setattr(Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud))
+    for _ in range(3):
+        assert all(lim.run.attended(0).tolist()[0] and lim.certificate for lim in limits)
+    assert sorted(walked) == list(range(32))
+
+
+def test_where_a_cloud_that_has_not_settled_ends_is_not_known():
+    slow = np.random.default_rng(3).standard_normal((2, 200, 3))
+    with pytest.raises(hm.InputError, match="Cloud 0 has not settled"):
+        _ = hm.limit(slow, hm.Dynamics("1/10"), max_layers=0).points
+
+
+def test_a_limit_of_a_batch_can_be_pickled_without_the_batch():
+    lim = hm.limit(np.random.default_rng(0).normal(size=(1000, 20, 2)), HALF)[3]
+    data = pickle.dumps(lim)
+    assert len(data) < 50_000
+    assert np.array_equal(pickle.loads(data).points, lim.points)
+
+
+def test_a_limit_is_known_again_from_the_file_of_its_run(tmp_path):
+    lim = hm.limit(SQUARE, hm.Dynamics("1/2", [[2, 1], [1, 1]]))
+    lim.run.save(tmp_path / "run.npz")
+    again = hm.Limit(hm.Trajectory.load(tmp_path / "run.npz"))
+    assert again.certificate == lim.certificate
+    assert again.to_pandas().equals(lim.to_pandas())
+    assert again.layers_to("1e-9") == lim.layers_to("1e-9")
+
+
+def test_a_limit_is_a_table():
+    lim = hm.limit(SQUARE, HALF)
+    table = lim.to_pandas()
+    assert list(table.columns) == ["token", "z0", "z1", "cluster", "kind", "leader_since"]
+    assert np.array_equal(table[["z0", "z1"]].to_numpy(), lim.points)
+    assert table.kind.tolist() == [*(f"vertex {i}" for i in range(4)), "face 0, 1"]
+    leaders = table[table.leader_since.notna()]
+    assert (leaders.token.tolist(), leaders.leader_since.tolist()) == (lim.leaders.tolist(), lim.leader_layers.tolist())
+
+
+def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):
+    lim, path = hm.limit(SQUARE, HALF), tmp_path / "proof.json"
+    lim.certificate.save(path)
+    assert hm.verify(lim) == hm.verify(path) == hm.verify(str(path)) == hm.verify(lim.certificate)
+    assert hm.verify(path)
+    path.write_text(json.dumps(lim.certificate | {"settled_at": 7}))
+    assert hm.verify(path).decided
+    assert not hm.verify(path)
+    with pytest.raises(hm.InputError, match=r"expected .json"):
+        lim.certificate.save(tmp_path / "proof.npz")
+
+
+@pytest.mark.parametrize("certificate", [None, [{}], b"{}", "nowhere.json", "data.json"])
+def test_what_is_no_certificate_is_an_error_and_not_refused(certificate, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "data.json").write_text("[1, 2]")
+    with pytest.raises(hm.InputError):
+        hm.verify(certificate)
+
+
+def test_floats_find_a_limit_but_prove_none():
+    lim = hm.limit(hm.clouds.gaussian(30, 2), hm.Dynamics(1), arithmetic="float")
+    assert lim.settled_at is not None
+    assert not lim.certified
+    with pytest.raises(hm.InputError, match="proves nothing"):
+        hm.verify(lim)
