@@ -229,7 +229,7 @@ class Together(Trajectories):
     def _here(self) -> "Together":
         clouds, outcome = self.clouds, self.outcome
         tokens, since = (as_array(part, "`tokens`") for part in (outcome.tokens, outcome.leader_since))
-        outcome = replace(outcome, tokens=tokens, leader_since=since)
+        outcome = outcome._replace(tokens=tokens, leader_since=since)
         clouds = replace(clouds, tokens=as_array(clouds.tokens, "`tokens`"))
         return Together(clouds, self.form, self.plan, self.machine, outcome=outcome, exact=self.exact)
 
