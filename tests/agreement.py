@@ -1,4 +1,4 @@
-"""When two answers agree: runs with the oracle, and one contest with another."""
+"""When two answers agree: runs with the oracle, and one search with another."""
 
 from fractions import Fraction
 

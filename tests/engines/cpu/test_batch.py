@@ -99,13 +99,6 @@ def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(gap):
     assert (outcome.settled[0] == UNDECIDED) == (gap < 1)
 
 
-def test_a_batch_until_settled_stops_cloud_by_cloud():
-    batch = np.random.default_rng(0).standard_normal((50, 30, 2))
-    runs = hm.simulate(batch, HALF, stop=hm.Settled())
-    assert runs.settled_at == [hm.simulate(cloud, HALF, stop=hm.Settled()).settled_at for cloud in batch]
-    assert np.array_equal(runs.at(100)[7], hm.simulate(batch[7], HALF, layers=100).at(100))
-
-
 def test_a_layer_beyond_an_unsettled_cloud_is_refused():
     runs = hm.simulate([hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1)
     with pytest.raises(hm.InputError, match="cloud 0 has not settled"):
