@@ -54,12 +54,8 @@ def make_room(longest, dimension, layers):
     wide = longest + WIDTH
     points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
     reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
-    chosen, since, final = (
-        np.empty((layers, longest), np.int32),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.bool_),
-    )
-    return Room(points, moved, reach, direction, scores, chosen, since, final)
+    chosen, since = np.empty((layers, longest), np.int32), np.empty(longest, np.int64)
+    return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))
 
 
 @njit(inline="always")

@@ -49,23 +49,6 @@ def gpu() -> Gpu:
     return Gpu("cuda" if torch.cuda.is_available() else "cpu")
 
 
-def test_a_gpu_walks_one_cloud_as_the_processor_does(gpu):
-    here, there = (hm.simulate(CLOUD[:140, :3], HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
-    assert set(there.decided_by.values()) == {"gpu"}
-    assert (there.settled_at, there.leaders.tolist()) == (here.settled_at, here.leaders.tolist())
-    assert np.abs(there.tokens - here.tokens).max() <= here.error + there.error
-    ends = hm.limit(CLOUD[:140, :3], HALF, engine=gpu)
-    assert np.array_equal(ends.clusters.labels, hm.limit(CLOUD[:140, :3], HALF).clusters.labels)
-
-
-def test_a_gpu_walks_a_batch_as_the_processor_does(gpu):
-    stack = np.concatenate([CLOUD[:60, :2].reshape(6, 10, 2), np.ones((1, 10, 2))])
-    here, there = (hm.simulate(stack, HALF, layers=6, engine=engine) for engine in (Cpu(), gpu))
-    assert np.array_equal(here.at(6), there.at(6))
-    assert here.settled_at == there.settled_at
-    assert np.array_equal(hm.limit(stack, HALF).points, hm.limit(stack, HALF, engine=gpu).points)
-
-
 def test_what_a_gpu_cannot_prove_integers_decide(gpu):
     square = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
     run = hm.simulate(square, HALF, layers=10_000, engine=gpu)

@@ -212,8 +212,8 @@ def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
 
 @njit_parallel(lambda cones, *_: len(cones.starts) - 1)
 def search(first_task, last_task, cones, blocks, points, reach, known, found):
-    """Search so many points, none of them longer than `reach`; those that lag by more than the slack and `known`, a lead
-    that some direction has, are not looked at.
+    """Search so many points, none of them longer than `reach`, but for those that lag by more than the slack and
+    `known`, a lead that some direction has.
 
     `found` are arrays: for each direction the first of the furthest points, its lead over the best beyond its slack,
     how many come within the slack, and, where there is room for it, from where on and who they are.
