@@ -44,10 +44,10 @@ def watched_search(module: ModuleType) -> Iterator[list[tuple]]:
     calls: list[tuple] = []
     kernel = module.search
 
-    def search(directions, tiles, floors, margins, found):
+    def search(directions, tiles, floors, margins, winners, leads):
         before = (directions, tiles, floors.copy(), margins)
         start = time.perf_counter()
-        kernel(directions, tiles, floors, margins, found)
+        kernel(directions, tiles, floors, margins, winners, leads)
         calls.append((time.perf_counter() - start, before, floors.copy()))
 
     with patch.object(module, "search", search):
@@ -60,8 +60,8 @@ def count_work(directions, tiles, floors, margins):
 
     The same loops without the float64 scores. `floors` end as they do there, which shows that they are the same.
     """
-    rows, steps, groups, count = len(floors), directions.packed.shape[1], tiles.packed.shape[1], len(tiles.points)
-    lengths, lost, scales, reaches = directions.lengths, directions.errors, tiles.scales, tiles.reaches
+    rows, steps, groups, count = len(floors), directions.packed.shape[1], TILE // GROUP, len(tiles.vectors)
+    lengths, lost, scales, reaches = directions.lengths, directions.errors, tiles.scales, tiles.lengths
     flat_rows, flat_tiles = directions.packed.reshape(-1), tiles.packed.reshape(-1)
     per_tile = groups * steps * 4
     tasks = (rows + TASK - 1) // TASK

@@ -52,16 +52,10 @@ class Room(NamedTuple):
 def make_room(longest, dimension, layers):
     """Room for clouds of up to `longest` points, and for the choices of so many layers."""
     wide = longest + WIDTH
-    return Room(
-        np.zeros((dimension, wide)),
-        np.empty((dimension, wide)),
-        np.empty(wide),
-        np.empty(dimension),
-        np.empty(wide),
-        np.empty((layers, longest), np.int32),
-        np.empty(longest, np.int64),
-        np.empty(longest, np.bool_),
-    )
+    points, moved = np.zeros((dimension, wide)), np.empty((dimension, wide))
+    reach, direction, scores = np.empty(wide), np.empty(dimension), np.empty(wide)
+    chosen, since = np.empty((layers, longest), np.int32), np.empty(longest, np.int64)
+    return Room(points, moved, reach, direction, scores, chosen, since, np.empty(longest, np.bool_))
 
 
 @njit(inline="always")
@@ -177,12 +171,10 @@ WALKED = -1  # to the layer asked for, and not settled
 
 
 class Clouds(NamedTuple):
-    """Cloud b is `tokens[offsets[b]:offsets[b + 1]]`; `bits` are the same numbers as integers, no -0.0 among them. None
-    has more tokens than `longest`, and so many `slots` are enough for a table of them. A task for a thread is so many
-    clouds."""
+    """Cloud b is `tokens[offsets[b]:offsets[b + 1]]`, no -0.0 among them. None has more tokens than `longest`, and so
+    many `slots` are enough for a table of them. A task for a thread is so many clouds."""
 
     tokens: np.ndarray
-    bits: np.ndarray
     offsets: np.ndarray
     longest: int
     slots: int
@@ -242,7 +234,7 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
     """Walk the clouds that have not settled yet as the rules say, from the beginning. One that settles goes on by the
     power for the layers that are then left."""
     tokens, offsets, longest = clouds.tokens, clouds.offsets, clouds.longest
-    d = tokens.shape[1]
+    d, bits = tokens.shape[1], tokens.view(np.int64)
     table, places, lengths = np.empty(clouds.slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
     of_token, firsts, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     first_at = np.empty(longest, np.int64)  # the first token of the point in a column
@@ -251,7 +243,7 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
         if outcome.settled[b] != WALKED:
             continue
         start, end = offsets[b], offsets[b + 1]
-        count = find_equal_rows(tokens[start:end], clouds.bits[start:end], table, of_token, firsts)
+        count = find_equal_rows(tokens[start:end], bits[start:end], table, of_token, firsts)
         _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
         layer, for_ever, error, more = walk(room, count, rules)
         share = powers[rules.layers - layer] if for_ever else 1.0
@@ -271,10 +263,8 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
                 outcome.tokens[start + t, axis] = room.points[axis, column]
 
 
-# Clouds between two words about progress.
-_AT_ONCE = 4096
-# Most clouds settle sooner. What comes after costs the same at any layer, once they have.
-_FIRST_DEPTH = 16
+_AT_ONCE = 4096  # clouds between two reports of progress
+_FIRST_DEPTH = 16  # most clouds settle sooner
 _SMALL = 2**14  # products of coordinates
 # Products of coordinates, up to a nanosecond each: of the clouds of a task in one layer, if there are not fewer clouds
 # in it, and of a cloud in all its layers.
@@ -284,17 +274,13 @@ _TASK, _CLOUDS_OF_A_TASK, _MOST = 2**22, 32, 5 * 10**8
 class Then(Enum):
     """What the tokens of a cloud do once it has settled."""
 
-    GO_ON = auto()  # to the layer asked for
+    GO_ON = auto()  # to the last layer
     STAY = auto()
     ARRIVE = auto()  # at their limits
 
-    def shares(self, dynamics: Dynamics, layers: int, walked: int | None = None) -> np.ndarray:
-        """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`.
-
-        The clouds are walked no further than to layer `walked` (to `layers`, if None): there is a share for each layer
-        at which one of them may settle, and for no other.
-        """
-        walked = layers if walked is None else walked
+    def shares(self, dynamics: Dynamics, layers: int, walked: int) -> np.ndarray:
+        """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`,
+        to which clouds are walked at most."""
         if self is Then.GO_ON:
             return float_powers(dynamics.keep, layers - walked, walked + 1)
         return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
@@ -324,9 +310,9 @@ def walk_batch(
     leave_long: bool = False,
     progress: Callable[[int, int], None] | None = None,
 ) -> BatchOutcome:
-    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most to a layer, `then` as asked.
+    """Walk every cloud `tokens[offsets[b]:offsets[b + 1]]` to where it settles, at most so many layers, and `then` on.
 
-    A call of the kernel hears no Ctrl-C: with `leave_long` clouds that could take it a second are left undecided.
+    A call of the kernel cannot be interrupted: with `leave_long` clouds that could take a second are left undecided.
     """
     tokens = tokens + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
     metric, sizes, count = float_metric(dynamics), np.diff(offsets), len(offsets) - 1
@@ -335,7 +321,7 @@ def walk_batch(
     products = sizes**2 * tokens.shape[1]
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
     longest = int(sizes.max())
-    clouds = Clouds(tokens, tokens.view(np.int64), offsets, longest, table_size(longest), task)
+    clouds = Clouds(tokens, offsets, longest, table_size(longest), task)
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     rules = Rules(matrix, float(dynamics.keep), layers, np.array(kernel_factors(tokens.shape[1], metric)))
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))

@@ -25,7 +25,7 @@ BAD_TOKENS = {
 }
 
 BAD_OPTIONS = {
-    "no such search": ([*THIRTY, "--search", "tree"], ["search", "'outward'", "'tree'"]),
+    "no such search": ([*THIRTY, "--search", "tree"], ["search", "'shells'", "'tree'"]),
     "no threads": ([*THIRTY, "--threads", "0"], ["threads", "from 1 to", "0"]),
     "threads of a graphics card": ([*THIRTY, "--gpu", "--threads", "1"], ["--gpu", "--threads", "neither"]),
     "alpha zero": (["--alpha", "0", "--layers", "3"], ["--alpha", "positive", "0"]),

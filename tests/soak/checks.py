@@ -13,8 +13,7 @@ from unittest.mock import patch
 import numpy as np
 
 import hardmax as hm
-from hardmax._float import bands
-from hardmax._float import shells as outward
+from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import Cpu
 from hardmax.engines import Gpu
@@ -229,7 +228,7 @@ def run_of(problem: Problem, layers: int) -> hm.Trajectory:
             return _by_processor(problem, layers)
         case "cones":
             # Whoever asks for more than the outermost point is searched in cones.
-            with patch.object(outward, "_FIRST_SORTED", 1):
+            with patch.object(shells, "_OUTERMOST", 1):
                 return _by_processor(problem, layers)
         case "bands":
             # Points of sizes that differ by a factor of two are in bands of their own.

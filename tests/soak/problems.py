@@ -74,7 +74,7 @@ EVERYWHERE: Sizes = {S: (1, 24), M: (40, 1200), L: (4096, 20_000)}
 IN_THE_PLANE: Sizes = {**EVERYWHERE, L: (8192, 20_000)}
 
 # The dimensions in which each search is met; a new one is met in all of them.
-DIMENSIONS = {"all": ANY, "line": (1,), "plane": (2,), "outward": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
+DIMENSIONS = {"dense": ANY, "plane": (2,), "shells": (*FEW, 9), "rounded": (1, 2, 3, 7, 8, 16, 33, 64)}
 
 
 def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Answerer]:
@@ -87,7 +87,7 @@ def by_every_search(name: str, sizes: Sizes, in_the_plane: Sizes) -> list[Answer
 PROCESSOR: tuple[Answerer, ...] = (
     Answerer("processor", None, ANY, EVERYWHERE),
     *by_every_search("processor", EVERYWHERE, IN_THE_PLANE),
-    Answerer("cones", "outward", FEW, EVERYWHERE),
+    Answerer("cones", "shells", FEW, EVERYWHERE),
     Answerer("arena", None, (2, 3, 4), {L: (3000, 5000)}),
     Answerer("bands", None, ANY, {**EVERYWHERE, L: (4096, 8192)}),
     *by_every_search("bands", {S: (1, 24), M: (40, 600)}, {S: (1, 24), M: (40, 600)}),
@@ -105,7 +105,7 @@ CHANGES = (64, 65, 181, 182, 724, 725, 2047, 2048, 2049, 4096, 4097, 8192, 8193)
 METRICS: tuple[Answerer, ...] = (
     Answerer("processor", None, (2, 3, 4, 7, 16), AT_METRICS | {L: (700, 8200)}),
     *by_every_search("processor", AT_METRICS, AT_METRICS),
-    Answerer("cones", "outward", FEW, AT_METRICS),
+    Answerer("cones", "shells", FEW, AT_METRICS),
     Answerer("bands", None, (2, 3, 4, 7, 16), AT_METRICS),
     Answerer("doubting", None, FEW, {S: (1, 16), M: (20, 60)}),
     Answerer("exact", None, FEW, {S: (1, 24), M: (40, 100)}),
@@ -113,7 +113,7 @@ METRICS: tuple[Answerer, ...] = (
 )
 ARENA = (Answerer("arena", None, (3, 4), {L: (2100, 4200)}),)
 WIDTHS = (100_000, 133_143, 133_144, 133_145, 150_528, 200_000)
-IN_MANY_DIMENSIONS = tuple(Answerer("wide", search, WIDTHS, {L: (5, 7)}) for search in ("all", "outward", "rounded"))
+IN_MANY_DIMENSIONS = tuple(Answerer("wide", search, WIDTHS, {L: (5, 7)}) for search in ("dense", "shells", "rounded"))
 
 DEVICE: tuple[Answerer, ...] = (
     Answerer("gpu", None, ANY, EVERYWHERE),

@@ -43,17 +43,6 @@ class Cones(NamedTuple):
     starts: np.ndarray
 
 
-class Found(NamedTuple):
-    """For each direction the first of the furthest points, its score, its lead over the best beyond its slack, and how
-    many come within the slack; from `starts[i]` on, who they are, where there is room for it."""
-
-    winners: np.ndarray
-    leads: np.ndarray
-    counts: np.ndarray
-    starts: np.ndarray
-    candidates: np.ndarray
-
-
 @njit
 def _sort_into_cones(units, order, most):
     """Bring directions into an order in which they lie in cones of at most so many; returns where each cone starts."""
@@ -223,8 +212,12 @@ def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
 
 @njit_parallel(lambda cones, *_: len(cones.starts) - 1)
 def search(first_task, last_task, cones, blocks, points, reach, known, found):
-    """For each direction the best of so many points, none of them longer than `reach`, and who comes close. Those that
-    lag by more than the slack and `known`, a lead that some direction has, are not looked at."""
+    """Search so many points, none of them longer than `reach`, but for those that lag by more than the slack and
+    `known`, a lead that some direction has.
+
+    `found` are arrays: for each direction the first of the furthest points, its lead over the best beyond its slack,
+    how many come within the slack, and, where there is room for it, from where on and who they are.
+    """
     units, order, d = cones.sorted, cones.order, cones.vectors.shape[1]
     rounding = (4 * d + 16) * UNIT * reach
     places, who = blocks.copy(), np.arange(len(blocks) * WIDTH)
@@ -256,21 +249,21 @@ def cones(
     laid_out = (in_blocks(points), len(points), float(norms_above(points).max()))
     some = sample_rows(norms_above(directions), _SAMPLED)
     # No lead can be the smallest that exceeds one we know: everybody has to look that far, and no further.
-    known, found = np.inf, _room(0)
+    known, none = np.inf, np.empty(0, dtype=np.int64)
     for rows in (some, np.arange(len(directions))):
-        found = _room(len(rows))
+        found = _room(len(rows), none, none)
         search(_sorted(directions[rows], slack[rows]), *laid_out, known, found)
-        known = float(found.leads.min(initial=known))
-    result = ArgmaxResult.clear(found.winners, known, "cones")
-    contested = np.flatnonzero(found.counts > 1)
+        winners, leads, counts = found[:3]
+        known = float(leads.min(initial=known))
+    result, contested = ArgmaxResult.clear(winners, known, "cones"), np.flatnonzero(counts > 1)
     if not len(contested):
         return result
-    counts = found.counts[contested]
+    counts = counts[contested]
     offsets = np.concatenate([[0], np.cumsum(counts)])
-    close = _room(len(counts))._replace(starts=offsets, candidates=np.empty(offsets[-1], dtype=np.int64))
-    search(_sorted(directions[contested], slack[contested]), *laid_out, 0.0, close)
-    increasing = np.lexsort((close.candidates, np.repeat(contested, counts)))
-    return replace(result, contested=contested, candidates=Choices(close.candidates[increasing], offsets))
+    candidates = np.empty(offsets[-1], dtype=np.int64)
+    search(_sorted(directions[contested], slack[contested]), *laid_out, 0.0, _room(len(counts), offsets, candidates))
+    increasing = np.lexsort((candidates, np.repeat(contested, counts)))
+    return replace(result, contested=contested, candidates=Choices(candidates[increasing], offsets))
 
 
 def _sorted(directions: np.ndarray, slack: np.ndarray) -> Cones:
@@ -280,9 +273,8 @@ def _sorted(directions: np.ndarray, slack: np.ndarray) -> Cones:
     return Cones(directions, slack, order, units, starts)
 
 
-def _room(rows: int) -> Found:
-    winners, counts = np.empty((2, rows), dtype=np.int64)
-    return Found(winners, np.empty(rows), counts, winners[:0], winners[:0])
+def _room(rows: int, starts: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, ...]:
+    return np.empty(rows, dtype=np.int64), np.empty(rows), np.empty(rows, dtype=np.int64), starts, candidates
 
 
 def in_blocks(points: np.ndarray) -> np.ndarray:

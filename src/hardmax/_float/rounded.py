@@ -83,10 +83,8 @@ def _generate(context, builder, signature, args):
     # LLVM keeps all of these in registers.
     tops = [cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [-(2**31)] * 4)) for _ in range(ROWS)]
     with cgutils.for_range(builder, groups) as group:
-        sums = [
-            [cgutils.alloca_once_value(builder, ir.Constant(_SUMS, [0] * 4)) for _ in range(_VECTORS)]
-            for _ in range(ROWS)
-        ]
+        zero = ir.Constant(_SUMS, [0] * 4)
+        sums = [[cgutils.alloca_once_value(builder, zero) for _ in range(_VECTORS)] for _ in range(ROWS)]
         with cgutils.for_range(builder, steps) as step:
             place = builder.add(builder.mul(group.index, steps), step.index)
             place = builder.add(first_point, builder.mul(place, ir.Constant(_INDEX, _VECTORS)))
@@ -181,21 +179,6 @@ def _off(length, error, reach, error_of_points):
     return error * reach + (length + error) * error_of_points
 
 
-@njit(inline="always")
-def _product(y, x):
-    # Four sums side by side: one would wait for itself. The bounds hold for any order of summation.
-    a = b = c = e = 0.0
-    whole = len(y) // 4 * 4
-    for axis in range(0, whole, 4):
-        a += y[axis] * x[axis]
-        b += y[axis + 1] * x[axis + 1]
-        c += y[axis + 2] * x[axis + 2]
-        e += y[axis + 3] * x[axis + 3]
-    for axis in range(whole, len(y)):
-        a += y[axis] * x[axis]
-    return (a + b) + (c + e)
-
-
 @njit
 def _read_tiles(first, last, directions, tiles, floors, margins, tops):
     """Largest products of the directions from `first` up to `last` with tile after tile, until no further one matters.
@@ -242,7 +225,9 @@ def _score_tile(i, tile, directions, tiles, floor, top, found):
         if unit * top[i % ROWS] + off < floor:
             continue
         for j in order[group * GROUP : min((group + 1) * GROUP, count)]:
-            score = _product(y, points[j])
+            score = 0.0
+            for axis in range(len(y)):
+                score += y[axis] * points[j, axis]
             if score > found[0]:
                 found[1], found[0], winner = found[0], score, j
             elif score > found[1]:

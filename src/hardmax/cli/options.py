@@ -83,7 +83,7 @@ class WalkOptions:
     ] = None
     search: Annotated[
         str | None,
-        typer.Option(help="Search to use: all, line, plane, outward or rounded; the one that suits, if not given."),
+        typer.Option(help="Search to use: dense, plane, shells or rounded; the one that suits, if not given."),
     ] = None
     gpu: Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")] = False
 

@@ -91,32 +91,18 @@ def test_clouds_too_large_or_too_small_for_the_bounds_are_given_up(size):
     assert (outcome.settled[0] == UNDECIDED) == (not 2.0**-100 < size < 2.0**100)
 
 
-@pytest.mark.parametrize("gap", [0.0, 0.5, 0.99, 1.01])
-def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(gap):
-    # Along (1, 0) of length 1 the second token trails the first by so many times 2 gamma_2.
-    tokens = np.array([[1.0, 0.0], [1.0 - gap * 4 * 2.0**-53 * (1 + 2.0**-9), 2.0**-30], [-1.0, 0.0]])
+@pytest.mark.parametrize("units", [0, 2, 4, 5, 8])
+def test_a_lead_within_the_slack_is_given_up_and_one_beyond_it_is_not(units):
+    # Along (1, 0) the second token trails the first by so many u, where 2 E is a little more than 4 u.
+    tokens = np.array([[1.0, 0.0], [1.0 - units * 2.0**-53, 2.0**-30], [-1.0, 0.0]])
     outcome = walk_batch(tokens, np.array([0, 3]), HALF, 0)
-    assert (outcome.settled[0] == UNDECIDED) == (gap < 1)
-
-
-def test_a_batch_until_settled_stops_cloud_by_cloud():
-    batch = np.random.default_rng(0).standard_normal((50, 30, 2))
-    runs = hm.simulate(batch, HALF, stop=hm.Settled())
-    assert runs.settled_at == [hm.simulate(cloud, HALF, stop=hm.Settled()).settled_at for cloud in batch]
-    assert np.array_equal(runs.at(100)[7], hm.simulate(batch[7], HALF, layers=100).at(100))
+    assert (outcome.settled[0] == UNDECIDED) == (units <= 4)
 
 
 def test_a_layer_beyond_an_unsettled_cloud_is_refused():
     runs = hm.simulate([hm.clouds.gaussian(60, 2, seed=1), [[1.0, 0.0]]], hm.Dynamics("1/1000"), layers=1)
     with pytest.raises(hm.InputError, match="cloud 0 has not settled"):
         runs.at(5)
-
-
-def test_limits_are_known_where_every_cloud_is_left_to_integers():
-    square = np.array(hm.clouds.square(inside=[(0.5, 0.0)]))
-    runs = hm.simulate([square, square], HALF, layers=2)
-    assert runs.decided_by_integers == 2
-    assert [ends[4].tolist() for ends in runs.ends()] == [[1.0, 0.0]] * 2
 
 
 def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():

@@ -69,7 +69,9 @@ def test_bytes_stand_for_points_and_directions_up_to_errors_that_are_measured(n,
     centre = points.mean(axis=0)
     tiles, rows = _tiles(points, centre), _rounded(points, np.arange(n), np.zeros(d), 1)
     assert (np.diff(tiles.lengths) <= 0).all()
-    packed = tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP).transpose(0, 2, 1, 3).reshape(n + -n % TILE, -1)
+    packed = (
+        tiles.packed.reshape(-1, tiles.packed.shape[1], GROUP, STEP).transpose(0, 2, 1, 3).reshape(n + -n % TILE, -1)
+    )
     for found, as_bytes, shared, middle in ((tiles, packed, TILE, centre), (rows, rows.packed, 1, np.zeros(d))):
         assert np.array_equal(np.unique(found.order), np.arange(n))
         for place, j in enumerate(found.order.tolist()):

@@ -67,7 +67,7 @@ def many_small_terms(d: int) -> np.ndarray:
 @pytest.mark.parametrize("d", [6, 8, 16])
 def test_scores_that_floats_add_up_wrongly_are_not_believed_nor_by_the_kernel_for_batches(d):
     cloud = many_small_terms(d)
-    for search in ("all", "outward", "rounded"):
+    for search in ("dense", "shells", "rounded"):
         run = hm.simulate(cloud, hm.Dynamics(1), layers=0, engine=Cpu(search))
         assert run.attended(0)[0].tolist() == [2]
         assert "integers" in run.decided_by[0]
