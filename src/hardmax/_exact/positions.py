@@ -67,8 +67,7 @@ class ExactView:
     def rounded(self) -> "ExactView":
         """The same at any depth: to 50 digits, where exact numbers would be long."""
         # What would be long in a phase of integers was refused before.
-        source = self.source if isinstance(self.source, ExactPhase) else self.source.rounded
-        return ExactView(source, self.phase, 0)
+        return self if isinstance(self.source, ExactPhase) else ExactView(self.source.rounded, self.phase, 0)
 
 
 class ExactPositions:
