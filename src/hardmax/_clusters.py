@@ -284,7 +284,7 @@ class ToLimit:
 
     def square_at(self, layer: int) -> Fraction:
         """The square of the largest distance at a layer."""
-        return self._square(self.run.stretch_at(layer), layer)
+        return self._square(self.run.phase_at(layer), layer)
 
     def first_within(self, goal: Fraction) -> int:
         """The layer from which on, up to settling, no square is larger than the goal: found in one walk."""

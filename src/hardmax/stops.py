@@ -1,93 +1,121 @@
-"""When a simulation stops, and which layers it keeps.
+"""When a simulation stops, and which layers it keeps. Layers that are not kept are computed again on request."""
 
-Which layers a run keeps: memory is a choice. Layers that are not kept are computed again when asked for.
-
-When a simulation ends. A stop is asked before each phase of layers how far it may go.
-"""
-
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from hardmax._validation import InputError, check_bool, check_int, shorten
+from hardmax._validation import InputError, check_int, shorten
 
 DEFAULT_MEMORY_LIMIT = 4 * 2**30
 
 
-class Record(Protocol):
-    """A choice of layers."""
+class Record(ABC):
+    """Which layers a run keeps: `Every`, `LastOnly`, or a subclass of your own.
 
-    def layers(self, last: int) -> Sequence[int]:
-        """The layers to record of a run that ends at layer `last`."""
-        ...
+    Examples
+    --------
+    >>> class Powers(Record):
+    ...     def layers(self, first, until):
+    ...         return [2**k for k in range(until.bit_length()) if first <= 2**k < until]
+    >>> from hardmax import Dynamics, simulate
+    >>> simulate([[3.0], [1.0]], Dynamics(1), layers=10, record=Powers()).recorded
+    (1, 2, 4, 8, 10)
+    """
 
-    def keeps(self, first: int, until: int) -> bool:
-        """Whether a layer k with first <= k < until is recorded, the last layer of the run aside."""
-        ...
+    memory_limit: int = DEFAULT_MEMORY_LIMIT
+    """Refuse to keep more than this, in bytes."""
 
+    @abstractmethod
+    def layers(self, first: int, until: int) -> Sequence[int]:
+        """Layers to keep among `first`, …, `until` - 1, increasing; the last layer of a run is kept in any case.
 
-def read_record(record: Any) -> Record:
-    """The record that is meant: "every" is `Every(1)`, "last" is `LastOnly()`, and one's own is as good as ours."""
-    if isinstance(record, Every | LastOnly):
-        return record
-    if isinstance(record, str) and record in ("every", "last"):
-        return Every(1) if record == "every" else LastOnly()
-    own: Any = record
-    if all(callable(getattr(type(own), method, None)) for method in ("layers", "keeps")):
-        return own
-    raise InputError(f"`record` must be Every(10), LastOnly(), 'every' or 'last', not {shorten(record)}.")
+        Parameters
+        ----------
+        first, until : int
+            A range of layers.
+        """
 
 
 @dataclass(frozen=True)
-class Every:
+class Every(Record):
     """Keep every m-th layer, the first and the last.
 
-    >>> list(Every(4).layers(10))
-    [0, 4, 8, 10]
+    Parameters
+    ----------
+    m : int, default 1
+        Distance between two layers that are kept.
+    memory_limit : int, default 4 GiB
+        Refuse to keep more than this, in bytes.
+
+    Examples
+    --------
+    >>> list(Every(4).layers(0, 10))
+    [0, 4, 8]
     """
 
     m: int = 1
     memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
-    """In bytes: what would not fit is refused."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "m", check_int(self.m, "`m`", at_least=1))
-        _check_limit(self)
+        limit = check_int(self.memory_limit, "`memory_limit`", at_least=1)
+        vars(self).update(m=check_int(self.m, "`m`", at_least=1), memory_limit=limit)
 
-    def layers(self, last: int) -> Sequence[int]:
-        if last % self.m == 0:
-            return range(0, last + 1, self.m)
-        return (*range(0, last + 1, self.m), last)
+    def layers(self, first: int, until: int) -> Sequence[int]:
+        """Multiples of m among `first`, …, `until` - 1.
 
-    def keeps(self, first: int, until: int) -> bool:
-        return -(-first // self.m) * self.m < until
+        Parameters
+        ----------
+        first, until : int
+            A range of layers.
+        """
+        return range(-(-first // self.m) * self.m, until, self.m)
 
 
 @dataclass(frozen=True)
-class LastOnly:
-    """Keep the last layer only."""
+class LastOnly(Record):
+    """Keep the last layer only.
+
+    Parameters
+    ----------
+    memory_limit : int, default 4 GiB
+        Refuse to keep more than this, in bytes.
+
+    Examples
+    --------
+    >>> LastOnly().layers(0, 10)
+    ()
+    """
 
     memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
-    """In bytes: what would not fit is refused."""
 
     def __post_init__(self) -> None:
-        _check_limit(self)
+        vars(self).update(memory_limit=check_int(self.memory_limit, "`memory_limit`", at_least=1))
 
-    def layers(self, last: int) -> Sequence[int]:
-        return (last,)
+    def layers(self, first: int, until: int) -> Sequence[int]:
+        """No layer but the last.
 
-    def keeps(self, first: int, until: int) -> bool:
-        return False
+        Parameters
+        ----------
+        first, until : int
+            A range of layers.
+        """
+        return ()
 
 
-def _check_limit(record: "Every | LastOnly") -> None:
-    object.__setattr__(record, "memory_limit", check_int(record.memory_limit, "`memory_limit`", at_least=1))
+def read_record(record: Any) -> Record:
+    """The record that was given: "every" is `Every(1)`, "last" is `LastOnly()`."""
+    if isinstance(record, str) and record in ("every", "last"):
+        return Every(1) if record == "every" else LastOnly()
+    if isinstance(record, Record):
+        return record
+    raise InputError(f"`record` must be Every(10), LastOnly(), 'every' or 'last', not {shorten(record)}.")
 
 
 def check_recording(record: Record, last: int, tokens: int, dimension: int) -> None:
-    """Refuse a recording of layers up to the last that would not fit."""
+    """Refuse a recording of layers up to the last that would not fit into memory."""
     try:
-        layers = len(record.layers(last))
+        layers = 1 + len(record.layers(0, last))
     except OverflowError:  # more than Python counts
         message = f"`record`: {shorten(last)} layers cannot be kept. Use record=LastOnly()."
         raise InputError(message, argument="record", also=("record=LastOnly()",)) from None
@@ -95,9 +123,8 @@ def check_recording(record: Record, last: int, tokens: int, dimension: int) -> N
 
 
 def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> None:
-    """Refuse a recording that would not fit, and say what would. A record of one's own may have a limit, too."""
-    limit = getattr(record, "memory_limit", DEFAULT_MEMORY_LIMIT)
-    needed = 8 * layers * tokens * dimension
+    """Refuse a recording of so many layers that would not fit into memory, and say what would."""
+    limit, needed = record.memory_limit, 8 * layers * tokens * dimension
     if needed <= limit:
         return
     every = f"record=Every({-(-needed // limit) + 1:,})"
@@ -110,41 +137,32 @@ def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> No
     )
 
 
-class Stop(Protocol):
-    """Something that ends a run."""
+class Stop:
+    """What ends a run: `AfterLayers`, `Settled`, `FirstOf`, or a subclass of your own that has both attributes.
 
-    @property
-    def last_layer(self) -> int:
-        """No run goes beyond this layer."""
-        ...
+    Examples
+    --------
+    >>> Settled().last_layer, Settled().when_settled
+    (10000, True)
+    """
 
-    @property
-    def when_settled(self) -> bool:
-        """Whether to end at the layer from which the attended sets never change again."""
-        ...
-
-
-def read_stop(stop: Any) -> Stop:
-    """The stop that is meant: "settled" is `Settled()`, and one of somebody's own is as good as ours."""
-    if isinstance(stop, AfterLayers | Settled | FirstOf):
-        return stop
-    if isinstance(stop, str) and stop == "settled":
-        return Settled()
-    own: Any = stop
-    try:
-        if not isinstance(own, type):
-            check_bool(own.when_settled, "")
-            check_int(own.last_layer, "", at_least=0)
-            return own
-    except Exception:  # it has not what a stop has, or not of that kind
-        pass
-    raise InputError(f"`stop` must be Settled(), AfterLayers(30), FirstOf(...) or 'settled', not {shorten(stop)}.")
+    last_layer: int
+    """Last layer of the run, at most."""
+    when_settled: bool = False
+    """Whether to end at the layer from which the attended sets never change again."""
 
 
 @dataclass(frozen=True)
-class AfterLayers:
-    """End after so many layers.
+class AfterLayers(Stop):
+    """End after a number of layers.
 
+    Parameters
+    ----------
+    layers : int
+        How many.
+
+    Examples
+    --------
     >>> AfterLayers(30).last_layer
     30
     """
@@ -152,39 +170,43 @@ class AfterLayers:
     layers: int
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "layers", check_int(self.layers, "`layers`", at_least=0))
-
-    @property
-    def last_layer(self) -> int:
-        return self.layers
-
-    @property
-    def when_settled(self) -> bool:
-        return False
+        layers = check_int(self.layers, "`layers`", at_least=0)
+        vars(self).update(layers=layers, last_layer=layers)
 
 
 @dataclass(frozen=True)
-class Settled:
-    """End when nothing will ever change again but the distance to the limit; give up after `at_most` layers."""
+class Settled(Stop):
+    """End at the layer from which the attended sets are proved never to change again.
 
-    at_most: int = 10_000
+    Parameters
+    ----------
+    max_layers : int, default 10_000
+        Give up after so many layers.
+
+    Examples
+    --------
+    >>> Settled(50).when_settled
+    True
+    """
+
+    max_layers: int = 10_000
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "at_most", check_int(self.at_most, "`at_most`", at_least=0))
-
-    @property
-    def last_layer(self) -> int:
-        return self.at_most
-
-    @property
-    def when_settled(self) -> bool:
-        return True
+        layers = check_int(self.max_layers, "`max_layers`", at_least=0)
+        vars(self).update(max_layers=layers, last_layer=layers, when_settled=True)
 
 
 @dataclass(frozen=True, init=False)
-class FirstOf:
-    """End as soon as one of several stops says so.
+class FirstOf(Stop):
+    """End as soon as one of several stops does.
 
+    Parameters
+    ----------
+    *stops : Stop
+        At least one.
+
+    Examples
+    --------
     >>> FirstOf(Settled(), AfterLayers(50)).last_layer
     50
     """
@@ -194,12 +216,15 @@ class FirstOf:
     def __init__(self, *stops: Stop) -> None:
         if not stops:
             raise InputError("`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000)).")
-        object.__setattr__(self, "stops", tuple(map(read_stop, stops)))
+        given = tuple(map(read_stop, stops))
+        last, settled = min(stop.last_layer for stop in given), any(stop.when_settled for stop in given)
+        vars(self).update(stops=given, last_layer=last, when_settled=settled)
 
-    @property
-    def last_layer(self) -> int:
-        return min(stop.last_layer for stop in self.stops)
 
-    @property
-    def when_settled(self) -> bool:
-        return any(stop.when_settled for stop in self.stops)
+def read_stop(stop: Any) -> Stop:
+    """The stop that was given: "settled" is `Settled()`."""
+    if isinstance(stop, str) and stop == "settled":
+        return Settled()
+    if isinstance(stop, Stop):
+        return stop
+    raise InputError(f"`stop` must be Settled(), AfterLayers(30), FirstOf(...) or 'settled', not {shorten(stop)}.")

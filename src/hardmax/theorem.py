@@ -129,7 +129,7 @@ def _patience(run: Trajectory) -> int:
 def _exact_limit(run: Trajectory, at_most: int) -> Limit:
     """The limit of the cloud of a run, found again in integers."""
     plan = Plan(run.dynamics, (ExactSolver(by_all_scores),), Settled(at_most), Every(1))
-    return Limit(Trajectory.of(run_points(run.points, plan)))
+    return Limit(run_points(run.points, plan))
 
 
 class Evidence:

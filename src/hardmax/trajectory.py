@@ -1,75 +1,80 @@
-"""What a simulation returns: Trajectory, and Trajectories of a batch.
+"""What a simulation returns: `Trajectory` for one cloud, `Trajectories` for a batch."""
 
-Runs as tables (extra `tables`): a row for each token at each recorded layer.
-
-`Trajectory`: the run of one cloud, as people hold it in their hands.
-
-`Trajectories`: the runs of a batch of clouds, with the tokens given back in the form in which they came.
-"""
-
-from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
-from weakref import WeakValueDictionary
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 
 import numpy as np
 
-from hardmax._batch_runs import Runs
+from hardmax._attended import AttendedSets
+from hardmax._exact.positions import ExactPhase, ExactView
+from hardmax._exact.vectors import fractions_table
+from hardmax._float.phase import FloatPhase
+from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._run import Run
-from hardmax._run_files import load_batch, load_run, save_batch, save_run
-from hardmax._tokens.batches import Form
-from hardmax._validation import file_path, normalize_index, places, require_extra
+from hardmax._tokens.batches import Form, Ragged, restore, whole_numbers
+from hardmax._tokens.points import Points
+from hardmax._tokens.rationals import rounding_of
+from hardmax._tokens.tensors import TensorKind
+from hardmax._validation import InputError, check_int, file_path, normalize_index, places, require_extra, shorten
+from hardmax.dynamics import Dynamics
+from hardmax.engines import Solver, solvers_for, walk
 
 if TYPE_CHECKING:
     import pandas
-    import pyarrow
+    import torch
     from matplotlib.axes import Axes
 
-
-def run_to_arrow(run: Run) -> "pyarrow.Table":
-    """Columns layer, token, z0…, `leader` (whether it is one by then), `attends`."""
-    require_extra("`to_arrow`", "tables", "pyarrow")
-    import pyarrow
-
-    columns = _columns(run)
-    attends = pyarrow.array(columns.pop("attends"), pyarrow.list_(pyarrow.int64()))
-    return pyarrow.table(columns | {"attends": attends})
+Table: TypeAlias = "np.ndarray | torch.Tensor"
+Tables: TypeAlias = "Table | list[Table] | Ragged"
 
 
-def run_to_pandas(run: Run) -> "pandas.DataFrame":
-    """The same rows as a data frame."""
-    require_extra("`to_pandas`", "tables", "pandas")
-    import pandas
+class Known(NamedTuple):
+    """What is known of a run before its phases are: from the kernel of a batch, or from a file."""
 
-    return pandas.DataFrame(_columns(run))
-
-
-def runs_to_pandas(runs: Sequence[Run]) -> "pandas.DataFrame":
-    """The rows of every run, with a column `cloud` before them."""
-    require_extra("`to_pandas`", "tables", "pandas")
-    import pandas
-
-    tables = [pandas.DataFrame({"cloud": number} | _columns(run)) for number, run in enumerate(runs)]
-    return pandas.concat(tables, ignore_index=True) if tables else pandas.DataFrame({"cloud": []})
+    make: Callable[[], "Trajectory"]
+    last: np.ndarray  # tokens at the last layer
+    ends: Callable[[], np.ndarray] | None = None
+    leader_of: Callable[[], np.ndarray] | None = None
 
 
-def _columns(run: Run) -> dict[str, Any]:
-    layers = np.array(run.recorded)
-    became = np.where(run.leader_since < 0, layers[-1] + 1, run.leader_since)[run.points.of_token]
-    columns: dict[str, Any] = {"layer": np.repeat(layers, run.n), "token": np.tile(np.arange(run.n), len(layers))}
-    path = run.float_path()
-    for axis in range(run.d):
-        columns[f"z{axis}"] = path[:, :, axis].ravel()
-    columns["leader"] = (layers[:, None] >= became[None, :]).ravel()
-    columns["attends"] = [attended.tolist() for layer in run.recorded for attended in run.attended(layer)]
-    return columns
+class Stored:
+    """What `Trajectory` and `Trajectories` share: files."""
+
+    def save(self, path: str | Path) -> None:
+        """Write an `.npz` file, completely or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+            Name of the file. `hardmax simulate` can read it, too, and go on from the last layer.
+        """
+        from hardmax._run_files import save
+
+        save(self, file_path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a file that `save` wrote; tensors become arrays, and layers before the last are computed on request.
+
+        Parameters
+        ----------
+        path : str or Path
+            Name of the file.
+        """
+        from hardmax._run_files import load
+
+        return load(file_path(path), cls)
 
 
-class Trajectory(Run):
-    """The run of one cloud. Made by `simulate`.
+@dataclass(frozen=True, eq=False, kw_only=True, repr=False)
+class Trajectory(Stored):
+    """Run of one cloud, a sequence of its recorded layers. `simulate` makes it.
 
+    Examples
+    --------
     >>> from hardmax import Dynamics, simulate
     >>> run = simulate([[3.0], [-1.0], [1.0]], Dynamics(1), layers=2)
     >>> run
@@ -78,106 +83,368 @@ class Trajectory(Run):
     ([3.0, -1.0, 2.5], 3, [0, 1])
     """
 
+    points: Points
+    """Distinct tokens, with multiplicities."""
+    dynamics: Dynamics
+    """Step size and metric."""
+    solver: Solver
+    """What computed the layers."""
+    phases: tuple[FloatPhase | ExactPhase, ...]
+    """Ranges of layers in which no attended set changes: those with a recorded layer."""
+    recorded: tuple[int, ...]
+    """Layers in `tokens`."""
+    leader_since: np.ndarray
+    """For each point the layer at which it became a leader, or -1."""
+    margin_at: dict[int, float]
+    """Margin at each of the layers `decided_at`."""
+    decided_by: dict[int, str]
+    """Search that found the attended sets at each of the layers `decided_at`, or "integers"."""
+    settled_at: int | None
+    """First layer from which no attended set ever changes; None if the run did not get there."""
+    stopped: str
+    """Why the run ended."""
+    tensor_kind: TensorKind | None = None
+    """Kind of tensor that the tokens were given as, if they were."""
+    known: Known | None = None
+    """What is known already, if the phases are not."""
+
     @classmethod
-    def of(cls, run: Run) -> "Trajectory":
-        """The same run, for people."""
-        if isinstance(run, Trajectory):
-            return run
-        same = cls.__new__(cls)
-        vars(same).update(vars(run))  # with what it has worked out so far
-        return same
+    def _of_known(cls, known: Known, leader_since: np.ndarray, **fields: Any) -> "Trajectory":
+        """A run of which these fields are known, and since when each token leads; the others follow on request."""
+        run, (leaders,) = cls.__new__(cls), np.nonzero(leader_since >= 0)
+        n, d = known.last.shape
+        vars(run).update(fields, known=known, n=n, d=d, leaders=leaders, leader_layers=leader_since[leaders])
+        return run
+
+    def __getattr__(self, name: str) -> Any:
+        # Called only for what is missing: fields of a run whose phases are not known yet.
+        if self.known is None or name not in Trajectory.__dataclass_fields__:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        vars(self).update(self.__getstate__())
+        return vars(self)[name]
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What is known of one cloud refers to the whole batch.
+        return vars(self) if self.known is None else vars(self.known.make()) | vars(self) | {"known": None}
+
+    @cached_property
+    def n(self) -> int:
+        """Number of tokens."""
+        return self.points.tokens
+
+    @cached_property
+    def d(self) -> int:
+        """Dimension of the tokens."""
+        return self.points.dimension
+
+    @property
+    def layers(self) -> int:
+        """Last layer of the run."""
+        return self.recorded[-1]
+
+    @cached_property
+    def arithmetic(self) -> str:
+        """What decided the attended sets: "certified" floats, "exact" integers (at least once), or "float"."""
+        by_integers = any("integers" in searches for searches in self.decided_by.values())
+        return "exact" if by_integers else self.solver.arithmetic
+
+    @property
+    def certified(self) -> bool:
+        """Whether every attended set is that of real arithmetic."""
+        return self.solver.arithmetic != "float"
+
+    @cached_property
+    def tokens(self) -> Table:
+        """Tokens at every recorded layer, (recorded layers, n, d): float64, or a tensor if tensors were given."""
+        return self._returned(self.float_path())
+
+    def at(self, layer: int) -> Table:
+        """Tokens at any layer, (n, d): float64, or a tensor if tensors were given. Free once the cloud has settled.
+
+        Parameters
+        ----------
+        layer : int
+            A layer of the run, or any later one if the run settled.
+        """
+        return self._returned(self.floats_at(layer))
+
+    def ends(self) -> Table:
+        """Limit of every token, (n, d), as `at` returns tokens; the run must have settled."""
+        return self._returned(self.float_ends())
+
+    def float_path(self) -> np.ndarray:
+        """`tokens` as float64, whatever was given."""
+        path = np.empty((len(self.recorded), self.n, self.d))
+        for row, layer in enumerate(self.recorded):
+            path[row] = self.floats_at(layer)
+        return path
+
+    def floats_at(self, layer: int) -> np.ndarray:
+        """Tokens at any layer as float64, whatever was given.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`.
+        """
+        if self.known is not None and check_int(layer, "`layer`", at_least=0) == self.layers:
+            return self.known.last.copy()
+        return self.phase_at(layer).floats_at(layer)[self.points.of_token]
+
+    def float_ends(self) -> np.ndarray:
+        """`ends` as float64, whatever was given."""
+        if self.known is not None and self.known.ends is not None and self.settled_at is not None:
+            return self.known.ends().copy()
+        targets = self._last_phase().targets
+        return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
+
+    def leader_of(self) -> np.ndarray | None:
+        """For each token the first token at the leader that it follows; None if some follow no leader for ever."""
+        if self.settled_at is None:
+            return None
+        if self.known is not None and self.known.leader_of is not None:
+            return self.known.leader_of()
+        choices, of_token = self.phases[-1].choices, self.points.of_token
+        if not choices.all_single or self.leader_since[choices.indices].min() < 0:
+            return None
+        return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
+
+    def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
+        """Tokens at any layer as Fractions, (n, d), if the run is certified.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`; refused if the fractions would have more than 100,000 digits, unless nobody moves.
+        tokens : sequence of int, optional
+            Only these tokens, in order.
+        """
+        phase = self.phase_at(layer)
+        points = range(self.points.count) if tokens is None else self._points_of(tokens)
+        if not len(points):
+            return np.empty((0, self.d), dtype=object)
+        found = fractions_table(self.exactly(phase).later(points, layer - phase.layer))
+        return found[self.points.of_token] if tokens is None else found
+
+    def _points_of(self, tokens: Any) -> list[int]:
+        numbers = whole_numbers(tokens, "`tokens`")
+        if numbers.ndim != 1:
+            raise InputError(f"`tokens` must be a list of numbers of tokens, not {shorten(tokens)}.")
+        return self.points.of_token[[normalize_index(token, self.n, "`tokens`") for token in numbers.tolist()]].tolist()
+
+    def exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
+        """Exact positions in a phase, computed again if the phase came from a GPU.
+
+        Parameters
+        ----------
+        phase : phase
+            One of the `phases`.
+        """
+        if not self.certified:
+            raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
+        if phase.exactly is not None:
+            return phase.exactly
+        again = next(each for each in self.walk_again() if each.layer == phase.layer)
+        assert again.exactly is not None, "the CPU keeps exact positions"
+        return again.exactly
+
+    def attended(self, layer: int) -> AttendedSets:
+        """For each token those that it attends to at a layer.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`.
+        """
+        phase = self.phase_at(layer)
+        if layer == phase.until:
+            # Positions at the end of a phase are known, but the attended sets there belong to the next one.
+            phase = self._walk_to(layer)
+        return AttendedSets(phase.choices, self.points)
+
+    @cached_property
+    def leaders(self) -> np.ndarray:
+        """Tokens that at some layer attended to themselves alone; once a leader, always a leader."""
+        return np.flatnonzero(self.leader_since[self.points.of_token] >= 0)
+
+    @cached_property
+    def leader_layers(self) -> np.ndarray:
+        """For each of the `leaders` the layer at which it became one."""
+        return self.leader_since[self.points.of_token][self.leaders]
+
+    @property
+    def decided_at(self) -> tuple[int, ...]:
+        """Layers at which attended sets had to be computed; between them nothing changes."""
+        return tuple(self.margin_at)
+
+    @property
+    def margins(self) -> np.ndarray:
+        """At each of the layers `decided_at`, a lead of every attended token over those not attended.
+
+        Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm. At the first
+        layer the CPU finds the smallest lead, or 0 if tokens of such different sizes were not compared. Later, and on a
+        GPU, it may be less: tokens far inside are not compared. Tokens that follow a leader for ever do not count.
+        """
+        return np.array(list(self.margin_at.values()))
+
+    @property
+    def smallest_margin(self) -> float:
+        """The smallest of the `margins`."""
+        return float(self.margins.min())
+
+    @cached_property
+    def error(self) -> float:
+        """No token at a recorded layer is further than this from its exact position; nan if nothing is proved."""
+        last = self.phases[-1]
+        if isinstance(last, FloatPhase):
+            return last.error
+        # The hull shrinks: no token is ever longer than the longest at the start.
+        return rounding_of(self.points.floats)
+
+    def phase_at(self, layer: int) -> Any:
+        """A phase that covers a layer: a recorded one, or one computed again.
+
+        Parameters
+        ----------
+        layer : int
+            As for `at`.
+        """
+        layer = check_int(layer, "`layer`", at_least=0)
+        for phase in reversed(self.phases):
+            if phase.covers(layer):
+                return phase
+        if layer > self.layers:
+            raise InputError(
+                f"`layer` {shorten(layer)} lies beyond the {self.layers} layers of this run, which has not settled. "
+                f"Simulate with layers={shorten(layer)}."
+            )
+        return self._walk_to(layer)
+
+    def walk_again(self) -> Iterator[FloatPhase | ExactPhase]:
+        """All phases, computed again; if the run is certified by the CPU, which keeps exact positions."""
+        solver = solvers_for("certified", CPU)[0] if self.certified else self.solver
+        return walk(solver, self.points, self.dynamics)
 
     def __len__(self) -> int:
-        """How many layers are recorded."""
         return len(self.recorded)
 
     @overload
-    def __getitem__(self, index: int) -> Any: ...
+    def __getitem__(self, index: int) -> Table: ...
     @overload
-    def __getitem__(self, index: slice) -> list[Any]: ...
-    def __getitem__(self, index: int | slice) -> Any:
-        """The tokens at a recorded layer, (n, d), as `run.tokens[index]`; `at` answers for any layer."""
+    def __getitem__(self, index: slice) -> list[Table]: ...
+    def __getitem__(self, index: int | slice) -> "Table | list[Table]":
         if isinstance(index, slice):
             return [self[row] for row in places(index, len(self), "`index`")]
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])
 
-    def __iter__(self) -> Iterator[Any]:
-        """The tokens at one recorded layer after the other."""
+    def __iter__(self) -> Iterator[Table]:
         return map(self.at, self.recorded)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        """`np.asarray(run)`: the tokens at every recorded layer, (recorded layers, n, d)."""
         if copy is False:
-            raise ValueError("A run has no array to be shared: its layers are worked out. Leave `copy` as it is.")
+            raise ValueError("A run has no array to share: its layers are computed. Leave `copy` as it is.")
         return self.float_path().astype(np.float64 if dtype is None else dtype, copy=False)
 
-    def save(self, path: str | Path) -> None:
-        """Write the run to a `.npz` or `.json` file, whole or not at all."""
-        save_run(self, file_path(path))
-
-    @classmethod
-    def load(cls, path: str | Path) -> "Trajectory":
-        """Read a run that `save` wrote."""
-        return cls.of(load_run(file_path(path)))
-
-    def to_arrow(self) -> "pyarrow.Table":
-        """A row for each token at each recorded layer: layer, token, coordinates z0…, `leader`, `attends`."""
-        return run_to_arrow(self)
-
     def to_pandas(self) -> "pandas.DataFrame":
-        """The same rows as `to_arrow`, as a data frame."""
-        return run_to_pandas(self)
+        """A row for each token at each recorded layer: layer, token, z0…, `leader`, `attends` (extra `tables`)."""
+        require_extra("`to_pandas`", "tables", "pandas")
+        import pandas
 
-    @overload
-    def plot(
-        self, layers: int | None = None, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes": ...
-    @overload
-    def plot(
-        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> np.ndarray: ...
-    def plot(self, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
-        """Draw a layer, the last if none is named: ways so far, leaders as stars, who follows whom (extra `figures`).
+        layers, n = np.array(self.recorded), self.n
+        since = np.where(self.leader_since < 0, layers[-1] + 1, self.leader_since)[self.points.of_token]
+        path = self.float_path().reshape(-1, self.d)
+        columns: dict[str, Any] = {"layer": np.repeat(layers, n), "token": np.tile(np.arange(n), len(layers))}
+        columns |= {f"z{axis}": path[:, axis] for axis in range(self.d)}
+        columns["leader"] = (layers[:, None] >= since[None, :]).ravel()
+        columns["attends"] = [attended.tolist() for layer in self.recorded for attended in self.attended(layer)]
+        return pandas.DataFrame(columns)
 
-        Gives the matplotlib axes, or an array of them where `layers` is a list; without `ax`, those of a new figure.
-        Tokens of more than three dimensions are shown by principal coordinates.
+    def plot(
+        self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes | np.ndarray":
+        """Draw paths so far, leaders as stars, and who follows whom (extra `figures`); an array of axes for a sequence.
+
+        Parameters
+        ----------
+        layers : int or sequence of int, optional
+            The last layer by default. Tokens of more than three dimensions are shown by principal coordinates.
+        ax : matplotlib axes, or an array of them, optional
+            Where to draw; by default a new figure.
+        figsize : tuple of float, optional
+            Size of a new figure, in inches.
         """
         from hardmax.figures.plotting import plot_run
 
         return plot_run(self, layers, ax=ax, figsize=figsize)
 
     def animate(self, path: str | Path, *, layers: Sequence[int] | None = None, fps: float = 4) -> None:
-        """Write the layers, the recorded ones if none are named, as a `.gif`, or an `.mp4` where ffmpeg is installed.
+        """Write a film in which every frame is a layer, completely or not at all (extra `figures`).
 
-        Every frame is a layer, none is made up between two. The file is written whole or not at all.
+        Parameters
+        ----------
+        path : str or Path
+            A `.gif`, or an `.mp4` where ffmpeg is installed.
+        layers : sequence of int, optional
+            The recorded layers by default.
+        fps : float, default 4
+            Frames per second.
         """
         from hardmax.figures.animation import animate_run
 
         animate_run(self, path, layers=layers, fps=fps)
+
+    def __repr__(self) -> str:
+        settled = f"settled at layer {self.settled_at}" if self.settled_at is not None else "not settled"
+        return (
+            f"Trajectory({pluralize(self.n, 'token')} in {pluralize(self.d, 'dimension')}, "
+            f"{pluralize(self.layers, 'layer')}, {pluralize(len(self.leaders), 'leader')}, "
+            f"{settled}, {self.arithmetic})"
+        )
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import run_card
 
         return run_card(self)
 
+    def _returned(self, floats: np.ndarray) -> Table:
+        return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
 
-class Trajectories(Sequence[Trajectory]):
-    """A sequence of runs. Made by `simulate`.
+    def _last_phase(self) -> Any:
+        """The phase that lasts for ever."""
+        if self.settled_at is None:
+            raise InputError("The run has not settled: where its tokens end is not known. Simulate more layers.")
+        return self.phases[-1]
 
+    def _walk_to(self, layer: int) -> Any:
+        phases = walk(self.solver, self.points, self.dynamics)
+        return next(phase for phase in phases if phase.until is None or layer < phase.until)
+
+
+class Trajectories(Stored, Sequence[Trajectory]):
+    """Runs of the clouds of a batch. `simulate` makes it.
+
+    Examples
+    --------
     >>> from hardmax import Dynamics, simulate
     >>> runs = simulate([[[1.0], [2.0]], [[3.0]]], Dynamics(1), layers=1)
     >>> [cloud.tolist() for cloud in runs.at(1)]
     [[[1.5], [2.0]], [[3.0]]]
     """
 
-    def __init__(self, runs: Runs) -> None:
-        self.runs = runs
-        # One that is still held is given again, and so are the last few: nobody asks twice for long.
-        self._held: WeakValueDictionary[int, Trajectory] = WeakValueDictionary()
-        self._recent: deque[Trajectory] = deque(maxlen=runs.at_hand)
+    form: Form
+    """How the tokens were given, and so how results are returned."""
+    multiplicities: np.ndarray | None
+    """How often each token of all clouds counts, if that was given."""
+
+    def __init__(self, runs: Sequence[Trajectory], form: Form, multiplicities: np.ndarray | None = None) -> None:
+        self._runs, self.form, self.multiplicities = runs, form, multiplicities
+        self._at_hand, self._made = 64, {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_made": {}}
 
     def __len__(self) -> int:
-        return len(self.runs)
+        return len(self._runs)
 
     @overload
     def __getitem__(self, index: int) -> Trajectory: ...
@@ -185,75 +452,67 @@ class Trajectories(Sequence[Trajectory]):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
+            return [self[cloud] for cloud in places(index, len(self), "`index`")]
         cloud = normalize_index(index, len(self), "`index`")
-        held = self._held.get(cloud)
-        if held is None:
-            held = self._held[cloud] = Trajectory.of(self.runs.run(cloud))
-            self._recent.append(held)
-        return held
+        if cloud not in self._made:
+            if len(self._made) >= self._at_hand:
+                self._made.pop(next(iter(self._made)))
+            self._made[cloud] = self._run(cloud)
+        return self._made[cloud]
 
-    @property
-    def form(self) -> Form:
-        """How the tokens came, and so how results go back."""
-        return self.runs.form
+    def _run(self, cloud: int) -> Trajectory:
+        return self._runs[cloud]
 
-    @property
-    def multiplicities(self) -> np.ndarray | None:
-        """How often each token of all clouds counts, if that was said."""
-        return self.runs.multiplicities
+    def _here(self) -> "Trajectories":
+        """The same runs on the CPU."""
+        return self
 
-    def at(self, layer: int) -> Any:
-        """The tokens of all clouds at a layer, in the form in which they came."""
-        return self.runs.at(layer)
+    def at(self, layer: int) -> Tables:
+        """Tokens of all clouds at a layer, in the form in which they were given.
 
-    def ends(self) -> Any:
-        """Where all tokens of all clouds go for ever, in the form in which they came; all clouds must have settled."""
-        return self.runs.ends()
+        Parameters
+        ----------
+        layer : int
+            A layer of all the runs, or any later one if they settled.
+        """
+        return restore(self.form, [run.at(layer) for run in self], self.multiplicities)
+
+    def ends(self) -> Tables:
+        """Limits of all tokens of all clouds, in the form in which they were given; all clouds must have settled."""
+        return restore(self.form, [run.ends() for run in self], self.multiplicities)
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        """For each cloud the tokens that lead."""
-        return self.runs.leaders
+        """Leaders of each cloud."""
+        return [run.leaders for run in self]
 
     @property
     def settled_at(self) -> list[int | None]:
-        """For each cloud the layer at which it settled."""
-        return self.runs.settled_at
+        """Layer at which each cloud settled."""
+        return [run.settled_at for run in self]
 
     @property
     def certified(self) -> bool:
-        """Whether every choice in every cloud is that of real arithmetic."""
-        return self.runs.certified
+        """Whether every attended set of every cloud is that of real arithmetic."""
+        return self[0].certified
 
     @property
     def error(self) -> float:
-        """No token at a recorded layer is further than this from the truth; nan where nothing is promised."""
-        return self.runs.error
+        """No token at a recorded layer is further than this from its exact position; nan if nothing is proved."""
+        return float(np.max([run.error for run in self]))
 
     @property
     def decided_by_integers(self) -> int:
-        """How many clouds integers had to decide."""
-        return self.runs.decided_by_integers
-
-    def save(self, path: str | Path) -> None:
-        """Write the runs to a `.npz` or `.json` file, whole or not at all.
-
-        The last layer is in it as `tokens` with `offsets`, so that `hardmax simulate` can go on from there.
-        """
-        save_batch(self.runs.here(), file_path(path))
-
-    @staticmethod
-    def load(path: str | Path) -> "Trajectories":
-        """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
-        return Trajectories(load_batch(file_path(path)))
+        """How many clouds needed integers to decide an attended set."""
+        return sum(run.arithmetic == "exact" for run in self)
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """A row for each token of each cloud at each recorded layer: cloud, layer, token, z0…, `leader`, `attends`."""
-        return runs_to_pandas(self)
+        """Rows of `Trajectory.to_pandas` for every cloud, after a column `cloud` (extra `tables`)."""
+        require_extra("`to_pandas`", "tables", "pandas")
+        import pandas
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Trajectories, (self.runs,)
+        tables = [run.to_pandas().assign(cloud=cloud) for cloud, run in enumerate(self)]
+        return pandas.concat([table[["cloud", *table.columns[:-1]]] for table in tables], ignore_index=True)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

@@ -82,7 +82,7 @@ def dynamics_calls() -> Iterator[Call]:
     yield _call("Cpu", Cpu, search=None, threads=1)
     yield _call("Gpu", Gpu, device="cuda")
     yield _call("AfterLayers", hm.AfterLayers, layers=3)
-    yield _call("Settled", hm.Settled, at_most=3)
+    yield _call("Settled", hm.Settled, max_layers=3)
     yield _call("FirstOf", lambda one, two: hm.FirstOf(one, two), one=hm.Settled(), two=hm.AfterLayers(3))
     yield _call("Every", hm.Every, m=2, memory_limit=10**9)
     yield _call("LastOnly", hm.LastOnly, memory_limit=10**9)

@@ -20,12 +20,12 @@ def _fine(why: str, places: str, values: str) -> Fine:
 
 
 _LAYERS = (
-    "simulate*.layers; limit.at_most; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
+    "simulate*.layers; limit.at_most; AfterLayers.layers; Settled.max_layers; *.at.layer; *.floats_at.layer; "
     "Trajectory.attended.layer; Trajectory.exact_at.layer; *.distance_to_limit.layer; draw_*.layer; TextModel.layers; "
     "HardmaxClassifier.layers"
 )
 _DEEP = (
-    "simulate.layers; limit.at_most; AfterLayers.layers; Settled.at_most; *.at.layer; *.floats_at.layer; "
+    "simulate.layers; limit.at_most; AfterLayers.layers; Settled.max_layers; *.at.layer; *.floats_at.layer; "
     "Trajectory.attended.layer; *.distance_to_limit.layer; draw_*.layer"
 )
 _POINTS = (

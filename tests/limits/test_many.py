@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax._batch_runs import Batch
+from hardmax._run import Batch
 
 HALF = hm.Dynamics("1/2")
 SQUARE = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]])

@@ -20,7 +20,7 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 
 import hardmax as hm
 from hardmax import engines as machines
-from hardmax._batch_runs import OneByOne, Together
+from hardmax._run import Together
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu import tensors as gpu_points
 from hardmax._gpu.simulation import DeviceTrajectory, TogetherThere
@@ -301,8 +301,8 @@ def test_a_batch_is_walked_as_by_the_processor(form, stop):
         hm.simulate(each, HALF, stop=stop, engine=engine)
         for each, engine in ((given_tokens, GPU), (off_device(given_tokens), None))
     )
-    assert isinstance(ours.runs, TogetherThere)
-    assert isinstance(truth.runs, Together)
+    assert isinstance(ours, TogetherThere)
+    assert isinstance(truth, Together)
     assert (len(ours), ours.decided_by_integers, ours.certified) == (len(truth), truth.decided_by_integers, True)
     assert ours.decided_by_integers > 0
     assert ours.settled_at == truth.settled_at
@@ -361,7 +361,7 @@ def test_layers_beyond_settling_are_those_that_are_walked():
     assert len(set(runs.settled_at)) > 1
     last = max(runs.settled_at)
     walked = hm.simulate(runs.at(0), SLOW, layers=last + 3, engine=GPU)
-    assert torch.equal(runs.at(last + 3), walked.runs.outcome.tokens.reshape(3, 9, 2))
+    assert torch.equal(runs.at(last + 3), walked.outcome.tokens.reshape(3, 9, 2))
     assert torch.equal(runs.at(10**9), runs.ends())
 
 
@@ -371,7 +371,7 @@ def test_clouds_too_large_for_a_program_are_walked_one_by_one(monkeypatch):
     calls = []
     ours = hm.simulate(given_tokens, HALF, layers=4, engine=GPU, progress=lambda *done: calls.append(done))
     truth = hm.simulate(here(given_tokens), HALF, layers=4)
-    assert isinstance(ours.runs, OneByOne)
+    assert not isinstance(ours, TogetherThere)
     assert np.abs(here(ours.at(4)) - truth.at(4)).max() <= ours.error + truth.error
     assert ours.at(4).shape == given_tokens.shape
     assert calls[-1] == (4, 4)

@@ -20,7 +20,6 @@ import numpy as np
 import torch
 
 from hardmax._batch import WALKED, Then
-from hardmax._batch_runs import Batch, OneByOne, Runs, Together
 from hardmax._exact.vectors import power
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided
@@ -28,7 +27,7 @@ from hardmax._gpu.batch import GpuBatchOutcome, suits, walk_batch_gpu
 from hardmax._gpu.clouds import DeviceClouds
 from hardmax._gpu.solver import GpuStretch, move_once
 from hardmax._gpu.tensors import GpuPoints, merge_there
-from hardmax._run import DEEPEST_KERNEL, Kept, Plan, Run, keep, run_points
+from hardmax._run import DEEPEST_KERNEL, Batch, Plan, Together, keep, run_points
 from hardmax._tokens.batches import Cloud, Packed
 from hardmax._tokens.points import merge
 from hardmax._tokens.tensors import TensorKind
@@ -49,18 +48,18 @@ class DeviceTrajectory(Trajectory):
     tensor_kind: TensorKind  # pyright: ignore[reportIncompatibleVariableOverride]
 
     def __init__(
-        self, points: GpuPoints, dynamics: Dynamics, solver: Solver, kept: Kept, tensor_kind: TensorKind
+        self, points: GpuPoints, dynamics: Dynamics, solver: Solver, kept: dict[str, Any], tensor_kind: TensorKind
     ) -> None:
         # Fields of a frozen dataclass; `leader_since` is fetched below.
         given = {"points": points, "dynamics": dynamics, "solver": solver, "tensor_kind": tensor_kind}
-        vars(self).update(given | vars(kept))
+        vars(self).update(given | kept)
 
     @cached_property
     def leader_since(self) -> np.ndarray:  # pyright: ignore[reportIncompatibleVariableOverride]
         return self.phases[-1].there.since.cpu().numpy()
 
     def at(self, layer: int) -> torch.Tensor:
-        return self._of_tokens(self.stretch_at(layer).tensor_at(layer))
+        return self._of_tokens(self.phase_at(layer).tensor_at(layer))
 
     @cached_property
     def tokens(self) -> torch.Tensor:
@@ -71,7 +70,7 @@ class DeviceTrajectory(Trajectory):
         return path
 
     def ends(self) -> torch.Tensor:
-        return self._of_tokens(self._settled_stretch().target_tensor())
+        return self._of_tokens(self._last_phase().target_tensor())
 
     def _of_tokens(self, table: torch.Tensor) -> torch.Tensor:
         return self.tensor_kind.tensor(self.points.spread(table))
@@ -80,7 +79,7 @@ class DeviceTrajectory(Trajectory):
 # pyright: reportMissingImports=false
 
 
-def run_there(cloud: DeviceClouds, plan: Plan) -> Run:
+def run_there(cloud: DeviceClouds, plan: Plan) -> Trajectory:
     """The run of a cloud, on its device if it can be proved there. The first of the solvers is that of the GPU."""
     points = merge_there(cloud.tokens, cloud.multiplicities)
     solver = plan.solvers[0]
@@ -91,7 +90,7 @@ def run_there(cloud: DeviceClouds, plan: Plan) -> Run:
     return DeviceTrajectory(points, plan.dynamics, solver, kept, cloud.kind)
 
 
-def run_here(cloud: DeviceClouds, plan: Plan) -> Run:
+def run_here(cloud: DeviceClouds, plan: Plan) -> Trajectory:
     """The run of a cloud that floats cannot decide, by the processor; its tokens are still given back as they came."""
     points = merge(Cloud(cloud.tokens.cpu().numpy(), cloud.multiplicities))
     run = run_points(points, replace(plan, solvers=plan.solvers[1:]))
@@ -117,28 +116,27 @@ class BatchThere:
         packed = Packed(clouds.tokens.cpu().numpy(), clouds.offsets, clouds.multiplicities)
         return Batch(packed, replace(self.plan, solvers=solvers_for("certified", CPU)), CPU)
 
-    def run(self, cloud: int) -> Run:
+    def run(self, cloud: int) -> Trajectory:
         """The run of one cloud."""
         return run_there(self.clouds.cloud(cloud), self.plan)
 
 
-class TogetherThere(Runs):
+class TogetherThere(Trajectories):
     """The runs of many clouds that a kernel walked on their device.
 
     Clouds that floats cannot decide have their `exact` runs. The run of any other cloud is made when it is asked for.
     """
 
-    def __init__(self, batch: BatchThere, outcome: GpuBatchOutcome, exact: dict[int, Run]) -> None:
+    def __init__(self, batch: BatchThere, outcome: GpuBatchOutcome, exact: dict[int, Trajectory]) -> None:
+        super().__init__((), batch.clouds.form, batch.clouds.multiplicities)
         self.batch = batch
-        self.form = batch.clouds.form
-        self.multiplicities = batch.clouds.multiplicities
         self.outcome = outcome
         self.exact = exact
 
     def __len__(self) -> int:
         return len(self.batch.clouds)
 
-    def run(self, cloud: int) -> Run:
+    def _run(self, cloud: int) -> Trajectory:
         return self.exact.get(cloud) or self.batch.run(cloud)
 
     def at(self, layer: int) -> Any:
@@ -169,10 +167,6 @@ class TogetherThere(Runs):
         return self._fetched.settled_at
 
     @property
-    def certified(self) -> bool:
-        return True
-
-    @property
     def error(self) -> float:
         return self._fetched.error
 
@@ -180,7 +174,7 @@ class TogetherThere(Runs):
     def decided_by_integers(self) -> int:
         return len(self.exact)
 
-    def here(self) -> Together:
+    def _here(self) -> Together:
         return self._fetched
 
     @cached_property
@@ -219,15 +213,15 @@ def simulate_there(
     if not plan.stop.when_settled:
         check_recording(plan.record, plan.stop.last_layer, len(clouds.tokens), clouds.dimension)
     if not clouds.form.is_single and _suits_kernel(clouds, plan.stop):
-        return Trajectories(_walk_together(clouds, plan, progress))
+        return _walk_together(clouds, plan, progress)
     runs = []
     for number in range(len(clouds)):
         runs.append(run_there(clouds.cloud(number), plan))
         if progress is not None:
             progress(len(runs), len(clouds))
     if clouds.form.is_single:
-        return Trajectory.of(runs[0])
-    return Trajectories(OneByOne(runs, clouds.form, clouds.multiplicities))
+        return runs[0]
+    return Trajectories(runs, clouds.form, clouds.multiplicities)
 
 
 def step_table(tokens: torch.Tensor, dynamics: Dynamics) -> torch.Tensor | None:

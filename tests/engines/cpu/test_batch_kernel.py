@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._batch_runs import Together
+from hardmax._run import Together
 from hardmax._parallel import limited_to
 
 HALF = hm.Dynamics("1/2")
@@ -16,7 +16,7 @@ HALF = hm.Dynamics("1/2")
 
 def assert_same_as_one_by_one(batch, dynamics, layers):
     runs = hm.simulate(batch, dynamics, layers=layers)
-    assert isinstance(runs.runs, Together)
+    assert isinstance(runs, Together)
     for layer in {0, layers // 2, layers}:
         together = runs.at(layer)
         for cloud, tokens in zip(batch, together, strict=True):

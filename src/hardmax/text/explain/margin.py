@@ -44,7 +44,7 @@ def nearest_change(run: "Trajectory", words: Sequence[str], layers: float) -> Ma
         if layer >= layers:
             break
         choices = run.attended(layer).choices
-        places = run.stretch_at(layer).floats_at(layer)
+        places = run.phase_at(layer).floats_at(layer)
         if len(places) > 1:
             found += [(lead, layer, *who) for lead, *who in _leads(places, choices, ~has_chosen, run.dynamics)]
         has_chosen = choices.follows_leader
