@@ -14,7 +14,6 @@ from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.phase import FloatPhase
 from hardmax._float.search import CPU
 from hardmax._float.solver import Undecided
-from hardmax._format import pluralize
 from hardmax._tokens.batches import Cloud, Form, Packed, restore
 from hardmax._tokens.points import Points, merge
 from hardmax._validation import InputError, check_int, shorten
@@ -90,7 +89,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         last = phase.until - 1  # up to there everything is known
         kept += [] if kept and kept[-1] is phase else [phase]
         too_long = f"exact positions would have more than {MOST_DIGITS:,} digits"
-        why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}{_ties(phase, points)}"
+        why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}"
     return {
         "phases": tuple(kept),
         "recorded": (*record.layers(0, last), last),
@@ -99,17 +98,6 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
     }
-
-
-def _ties(phase: Any, points: Points) -> str:
-    """Which tokens attend to several points that are no leaders, and so may still move."""
-    choices = phase.choices
-    tied = [i for i in np.flatnonzero(choices.sizes > 1).tolist() if not choices.is_leader[choices[i]].all()]
-    if not tied:
-        return ""
-    first, others = int(points.members[tied[0]][0]), len(tied) - 1
-    which = f"token {first} and {pluralize(others, 'other')} tie" if others else f"token {first} ties"
-    return f"; {which} tokens that still move"
 
 
 def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
@@ -122,67 +110,70 @@ def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:
     return f"gave up at layer {last:,}: not settled yet"
 
 
-@dataclass(frozen=True, eq=False)
-class Batch:
-    """Many clouds that one kernel walks, and how."""
+class Together(Trajectories):
+    """Runs that one kernel computed together. Clouds that floats could not decide have `exact` runs; the phases of any
+    other cloud are computed when more is asked for than the kernel knows."""
 
-    clouds: Packed
-    plan: Plan
-    machine: Engine
+    def __init__(
+        self,
+        clouds: Packed,
+        form: Form,
+        plan: Plan,
+        machine: Engine,
+        *,
+        progress: Callable[[int, int], None] | None = None,
+        outcome: BatchOutcome | None = None,
+        exact: dict[int, Trajectory] | None = None,
+    ) -> None:
+        super().__init__((), form, clouds.multiplicities)
+        self.clouds, self.plan, self.machine = clouds, plan, machine
+        self._at_hand = 1 + _AT_HAND * len(clouds) // clouds.tokens.size
+        if outcome is None:
+            then = Then.STAY if plan.stop.when_settled else Then.GO_ON
+            outcome = self.walk(plan.stop.last_layer, then, leave_long=True, progress=progress)
+        if exact is None:  # what floats could not prove is decided at once: it is part of the answer
+            exact = {b: replace(self.make(b), tensor_kind=form.tensors) for b in outcome.undecided.tolist()}
+        self.outcome, self.exact = outcome, exact
+        for cloud, run in exact.items():  # where the kernel gave up, its arrays mean nothing
+            here, settled = self._tokens_of(cloud), WALKED if run.settled_at is None else run.settled_at
+            outcome.tokens[here], outcome.leader_since[here] = run.floats_at(run.layers), -1
+            outcome.leader_since[here][run.leaders] = run.leader_layers
+            outcome.settled[cloud], outcome.errors[cloud] = settled, run.error
 
     def walk(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
-        """The clouds at a layer, or where they settled before it; `watched` as `walk_many` takes it."""
-        clouds = self.clouds
-        return walk_many(self.machine, clouds.tokens, clouds.offsets, self.plan.dynamics, layer, then, **watched)
+        """All clouds at a layer, or where they settled before it; `watched` as `walk_many` takes it."""
+        clouds, dynamics = self.clouds, self.plan.dynamics
+        return walk_many(self.machine, clouds.tokens, clouds.offsets, dynamics, layer, then, **watched)
 
-    def run(self, cloud: int) -> Trajectory:
+    def make(self, cloud: int) -> Trajectory:
         """The run of one cloud, with its phases."""
         return run_cloud(self.clouds[cloud], self.plan, self.machine)
 
-
-class Together(Trajectories):
-    """Runs that a kernel computed together. Clouds that floats could not decide have their `exact` runs; the phases of
-    any other cloud are computed when more is asked for than the kernel knows."""
-
-    def __init__(self, batch: Batch, form: Form, outcome: BatchOutcome, exact: dict[int, Trajectory]) -> None:
-        super().__init__((), form, batch.clouds.multiplicities)
-        self.batch, self.outcome, self.exact = batch, outcome, exact
-        self._at_hand = 1 + _AT_HAND * len(self) // batch.clouds.tokens.size
-        for cloud, run in exact.items():  # where the kernel gave up, its arrays mean nothing
-            here = self._tokens_of(cloud)
-            outcome.tokens[here], outcome.leader_since[here] = run.floats_at(run.layers), -1
-            outcome.leader_since[here][run.leaders] = run.leader_layers
-            outcome.settled[cloud], outcome.errors[cloud] = (
-                WALKED if run.settled_at is None else run.settled_at,
-                run.error,
-            )
-
     def __len__(self) -> int:
-        return len(self.batch.clouds)
+        return len(self.clouds)
 
     def _tokens_of(self, cloud: int) -> slice:
-        return slice(*self.batch.clouds.offsets[cloud : cloud + 2].tolist())
+        return slice(*self.clouds.offsets[cloud : cloud + 2].tolist())
 
     def _run(self, cloud: int) -> Trajectory:
         if cloud in self.exact:
             return self.exact[cloud]
-        plan, outcome, here = self.batch.plan, self.outcome, self._tokens_of(cloud)
+        stop, outcome, here = self.plan.stop, self.outcome, self._tokens_of(cloud)
         settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
-        last = plan.stop.last_layer if settled is None or not plan.stop.when_settled else settled
+        last = stop.last_layer if settled is None or not stop.when_settled else settled
+        make, ends, leader_of = (
+            lambda: self.make(cloud),
+            lambda: self._arrived.tokens[here],
+            lambda: self._leader_of[here],
+        )
         return Trajectory._of_known(
-            Known(
-                lambda: self.batch.run(cloud),
-                outcome.tokens[here],
-                lambda: self._arrived.tokens[here],
-                lambda: self._leader_of[here],
-            ),
+            Known(make, outcome.tokens[here], ends=ends, leader_of=leader_of),
             outcome.leader_since[here],
-            dynamics=plan.dynamics,
-            solver=plan.solvers[0],
-            arithmetic="certified",
-            recorded=(*plan.record.layers(0, last), last),
+            dynamics=self.plan.dynamics,
+            solver=self.plan.solvers[0],
+            recorded=(*self.plan.record.layers(0, last), last),
             settled_at=settled,
-            stopped=why_stopped(plan.stop, last, settled),
+            stopped=why_stopped(stop, last, settled),
             tensor_kind=self.form.tensors,
             error=float(outcome.errors[cloud]),
         )
@@ -190,13 +181,14 @@ class Together(Trajectories):
     @cached_property
     def _arrived(self) -> BatchOutcome:
         """All clouds that have settled, at their limits."""
-        return self.batch.walk(self._latest, Then.ARRIVE)
+        return self.walk(self._latest, Then.ARRIVE)
 
     @cached_property
     def _leader_of(self) -> np.ndarray:
         found = self._arrived.leader_of
         if found is None:  # a GPU does not find them
-            found = replace(self.batch, machine=CPU).walk(self._latest, Then.STAY).leader_of
+            clouds = self.clouds
+            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY).leader_of
         assert found is not None, "the CPU finds them"
         return found
 
@@ -206,12 +198,12 @@ class Together(Trajectories):
         return max(0, int(self.outcome.settled.max()))
 
     def at(self, layer: int) -> Tables:
-        layer, stop = check_int(layer, "`layer`", at_least=0), self.batch.plan.stop
+        layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
         if layer > stop.last_layer and None in self.settled_at:
             cloud = self.settled_at.index(None)
             raise InputError(f"`layer` {shorten(layer)} lies beyond this run, in which cloud {cloud} has not settled.")
-        again = layer != stop.last_layer or stop.when_settled
-        outcome = self.batch.walk(layer, Then.GO_ON) if again else self.outcome
+        is_last = layer == stop.last_layer and not stop.when_settled
+        outcome = self.outcome if is_last else self.walk(layer, Then.GO_ON)
         return self._restore(outcome, lambda run: run.floats_at(layer))
 
     def ends(self) -> Tables:
@@ -220,32 +212,19 @@ class Together(Trajectories):
         return self._restore(self._arrived, Trajectory.float_ends)
 
     def _restore(self, outcome: BatchOutcome, exact: Callable[[Trajectory], np.ndarray]) -> Tables:
-        clouds = np.split(outcome.tokens, self.batch.clouds.offsets[1:-1])
+        clouds = np.split(outcome.tokens, self.clouds.offsets[1:-1])
         for cloud, run in self.exact.items():
             clouds[cloud] = exact(run)
         return restore(self.form, clouds, self.multiplicities)
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        return [np.flatnonzero(s >= 0) for s in np.split(self.outcome.leader_since, self.batch.clouds.offsets[1:-1])]
+        return [np.flatnonzero(since >= 0) for since in np.split(self.outcome.leader_since, self.clouds.offsets[1:-1])]
 
     @property
     def settled_at(self) -> list[int | None]:
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
 
     @property
-    def error(self) -> float:
-        return float(self.outcome.errors.max())
-
-    @property
     def decided_by_integers(self) -> int:
         return sum(run.arithmetic == "exact" for run in self.exact.values())
-
-
-def walk_together(batch: Batch, form: Form, progress: Callable[[int, int], None] | None) -> Together:
-    """The runs of a batch. What floats cannot prove, integers decide at once: it is part of the answer."""
-    stop = batch.plan.stop
-    then = Then.STAY if stop.when_settled else Then.GO_ON
-    outcome = batch.walk(stop.last_layer, then, leave_long=True, progress=progress)
-    undecided = outcome.undecided.tolist()
-    return Together(batch, form, outcome, {b: replace(batch.run(b), tensor_kind=form.tensors) for b in undecided})

@@ -6,7 +6,6 @@ layers are computed again on request. Integers and fractions of any length are i
 
 import io
 import json
-from bisect import bisect_left
 from fractions import Fraction
 from itertools import pairwise
 from pathlib import Path
@@ -18,30 +17,18 @@ from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
 from hardmax._format import finite
-from hardmax._run import Batch, Plan, Together, run_cloud, walk_together
+from hardmax._run import Plan, Together, run_cloud
 from hardmax._tokens.batches import Form, Layout, Packed, Ragged
 from hardmax._validation import InputError, check_choice, check_int, check_real, check_str
 from hardmax.dynamics import Dynamics
 from hardmax.engines import ARITHMETICS, solvers_for
 from hardmax.io import parse_json, read_arrays, read_bytes, shown_name, write_whole
-from hardmax.stops import AfterLayers, Every, LastOnly, Record, Settled
+from hardmax.stops import AfterLayers, Every, LastOnly, Settled
 from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
 
 FORMAT, VERSION = "hardmax-run", 1
 _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
-
-
-class Listed(Record):
-    """The layers that a saved run has kept."""
-
-    memory_limit = 2**63
-
-    def __init__(self, recorded: tuple[int, ...]) -> None:
-        self.recorded = recorded
-
-    def layers(self, first: int, until: int) -> tuple[int, ...]:
-        return self.recorded[bisect_left(self.recorded, first) : bisect_left(self.recorded, until)]
 
 
 def save(result: Trajectory | Trajectories, path: Path) -> None:
@@ -53,7 +40,6 @@ def save(result: Trajectory | Trajectories, path: Path) -> None:
     else:
         result = result._here()
         runs, layout, counts = list(result), result.form.layout, result.multiplicities
-    plan = result.batch.plan if isinstance(result, Together) else None
     solver = runs[0].solver
     proves_nothing = isinstance(solver, FloatSolver) and isinstance(solver.judge, TieSlack)
     header: dict[str, Any] = runs[0].dynamics.to_dict() | {
@@ -63,11 +49,11 @@ def save(result: Trajectory | Trajectories, path: Path) -> None:
         "arithmetic": solver.judge.relative if proves_nothing else solver.arithmetic,
     }
     arrays = {"tokens": np.concatenate([run.floats_at(run.layers) for run in runs])}
-    if plan is not None and isinstance(plan.record, Every | LastOnly):
-        # One kernel walks them again, sooner than the file is read.
-        step = plan.record.m if isinstance(plan.record, Every) else None
-        header["together"] = [plan.stop.last_layer, plan.stop.when_settled, step]
-        starts = result.batch.clouds.tokens
+    if isinstance(result, Together) and isinstance(result.plan.record, Every | LastOnly):
+        # One kernel walks them all again, about as fast as a file is read.
+        stop, record = result.plan.stop, result.plan.record
+        header["together"] = [stop.last_layer, stop.when_settled, record.m if isinstance(record, Every) else None]
+        starts = result.clouds.tokens
     else:
         header["runs"] = [
             [list(run.recorded), run.settled_at, run.stopped, run.arithmetic, finite(run.error)] for run in runs
@@ -129,7 +115,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     if "together" in header:
         layers, when_settled, step = header["together"]
         stop, record = (Settled if when_settled else AfterLayers)(layers), LastOnly() if step is None else Every(step)
-        return walk_together(Batch(clouds, Plan(dynamics, solvers, stop, record), CPU), form, None)
+        return Together(clouds, form, Plan(dynamics, solvers, stop, record), CPU)
     since = arrays["leader_since"]
     if last.shape != given.tokens.shape or last.dtype != np.float64 or not np.isfinite(last).all():
         raise ValueError("`tokens` must be finite floats, as many as the run starts from")
@@ -138,17 +124,18 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     runs = []
     for cloud, place, told in zip(clouds, pairwise(given.offsets.tolist()), header["runs"], strict=True):
         here, (recorded, settled_at, stopped, arithmetic, error) = slice(*place), told
+        check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
         recorded = tuple(check_int(layer, "`recorded`", at_least=0) for layer in recorded)
-        plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), Listed(recorded))
+        record = Every(recorded[1] - recorded[0], memory_limit=2**63) if len(recorded) > 1 else LastOnly()
+        plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
         run = Trajectory._of_known(
-            Known(lambda cloud=cloud, plan=plan: run_cloud(cloud, plan, CPU), last[here]),
+            Known(lambda cloud=cloud, plan=plan: run_cloud(cloud, plan, CPU), last[here], arithmetic),
             since[here],
             dynamics=dynamics,
             solver=solvers[0],
             recorded=recorded,
             settled_at=settled_at if settled_at is None else check_int(settled_at, "`settled_at`", at_least=0),
             stopped=check_str(stopped, "`stopped`"),
-            arithmetic=check_choice(arithmetic, ARITHMETICS, "`arithmetic`"),
             error=np.nan if error is None else check_real(error, "`error`", at_least=0),
             tensor_kind=None,
         )

@@ -7,7 +7,7 @@ from typing import Any, overload
 from hardmax import dynamics as definition
 from hardmax._float.policies import TieSlack
 from hardmax._gpu.clouds import DeviceClouds, read_there
-from hardmax._run import DEEPEST_KERNEL, Batch, Plan, run_cloud, walk_together
+from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import OneCloud, Packed, kind_of, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, require_extra
@@ -112,7 +112,7 @@ def simulate(
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
         check_recording(plan.record, plan.stop.last_layer, total, dimension)
     if isinstance(clouds, Packed) and _suits_kernel(clouds, plan, machine):
-        return walk_together(Batch(clouds, plan, machine), form, progress)
+        return Together(clouds, form, plan, machine, progress=progress)
     runs = []
     for cloud in clouds:
         runs.append(replace(run_cloud(cloud, plan, machine), tensor_kind=form.tensors))

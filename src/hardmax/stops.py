@@ -1,32 +1,36 @@
 """When a simulation stops, and which layers it keeps. Layers that are not kept are computed again on request."""
 
-from abc import ABC, abstractmethod
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from hardmax._validation import InputError, check_int, shorten
 
-DEFAULT_MEMORY_LIMIT = 4 * 2**30
 
-
-class Record(ABC):
+@dataclass(frozen=True, kw_only=True)
+class Record:
     """Which layers a run keeps: `Every`, `LastOnly`, or a subclass of your own.
+
+    Parameters
+    ----------
+    memory_limit : int, default 4 GiB
+        Refuse to keep more than this, in bytes.
 
     Examples
     --------
     >>> class Powers(Record):
     ...     def layers(self, first, until):
     ...         return [2**k for k in range(until.bit_length()) if first <= 2**k < until]
-    >>> from hardmax import Dynamics, simulate
-    >>> simulate([[3.0], [1.0]], Dynamics(1), layers=10, record=Powers()).recorded
-    (1, 2, 4, 8, 10)
+    >>> Powers().layers(3, 20)
+    [4, 8, 16]
     """
 
-    memory_limit: int = DEFAULT_MEMORY_LIMIT
-    """Refuse to keep more than this, in bytes."""
+    memory_limit: int = field(default=4 * 2**30, repr=False)
 
-    @abstractmethod
+    def __post_init__(self) -> None:
+        vars(self).update(memory_limit=check_int(self.memory_limit, "`memory_limit`", at_least=1))
+
     def layers(self, first: int, until: int) -> Sequence[int]:
         """Layers to keep among `first`, …, `until` - 1, increasing; the last layer of a run is kept in any case.
 
@@ -35,6 +39,7 @@ class Record(ABC):
         first, until : int
             A range of layers.
         """
+        return ()
 
 
 @dataclass(frozen=True)
@@ -55,11 +60,10 @@ class Every(Record):
     """
 
     m: int = 1
-    memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
 
     def __post_init__(self) -> None:
-        limit = check_int(self.memory_limit, "`memory_limit`", at_least=1)
-        vars(self).update(m=check_int(self.m, "`m`", at_least=1), memory_limit=limit)
+        super().__post_init__()
+        vars(self).update(m=check_int(self.m, "`m`", at_least=1))
 
     def layers(self, first: int, until: int) -> Sequence[int]:
         """Multiples of m among `first`, …, `until` - 1.
@@ -72,7 +76,7 @@ class Every(Record):
         return range(-(-first // self.m) * self.m, until, self.m)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LastOnly(Record):
     """Keep the last layer only.
 
@@ -87,21 +91,6 @@ class LastOnly(Record):
     ()
     """
 
-    memory_limit: int = field(default=DEFAULT_MEMORY_LIMIT, kw_only=True, repr=False)
-
-    def __post_init__(self) -> None:
-        vars(self).update(memory_limit=check_int(self.memory_limit, "`memory_limit`", at_least=1))
-
-    def layers(self, first: int, until: int) -> Sequence[int]:
-        """No layer but the last.
-
-        Parameters
-        ----------
-        first, until : int
-            A range of layers.
-        """
-        return ()
-
 
 def read_record(record: Any) -> Record:
     """The record that was given: "every" is `Every(1)`, "last" is `LastOnly()`."""
@@ -113,28 +102,26 @@ def read_record(record: Any) -> Record:
 
 
 def check_recording(record: Record, last: int, tokens: int, dimension: int) -> None:
-    """Refuse a recording of layers up to the last that would not fit into memory."""
+    """Refuse to keep layers up to the last that would not fit into memory."""
     try:
         layers = 1 + len(record.layers(0, last))
-    except OverflowError:  # more than Python counts
-        message = f"`record`: {shorten(last)} layers cannot be kept. Use record=LastOnly()."
-        raise InputError(message, argument="record", also=("record=LastOnly()",)) from None
+    except OverflowError:
+        layers = sys.maxsize  # or more: Python counts no further
     check_memory(record, layers, tokens, dimension)
 
 
 def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> None:
-    """Refuse a recording of so many layers that would not fit into memory, and say what would."""
+    """Refuse to keep so many layers if they would not fit into memory, and say what would."""
     limit, needed = record.memory_limit, 8 * layers * tokens * dimension
-    if needed <= limit:
-        return
-    every = f"record=Every({-(-needed // limit) + 1:,})"
-    less = f"Use {every} or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
-    raise InputError(
-        f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
-        f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}",
-        argument="record",
-        also=("`memory_limit`", every, "record=LastOnly()"),
-    )
+    if needed > limit:
+        every = f"record=Every({-(-needed // limit) + 1:,})"
+        less = f"Use {every} or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
+        raise InputError(
+            f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
+            f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}",
+            argument="record",
+            also=("`memory_limit`", every, "record=LastOnly()"),
+        )
 
 
 class Stop:

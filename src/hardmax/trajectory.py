@@ -36,6 +36,7 @@ class Known(NamedTuple):
 
     make: Callable[[], "Trajectory"]
     last: np.ndarray  # tokens at the last layer
+    arithmetic: str = "certified"
     ends: Callable[[], np.ndarray] | None = None
     leader_of: Callable[[], np.ndarray] | None = None
 
@@ -112,8 +113,7 @@ class Trajectory(Stored):
     def _of_known(cls, known: Known, leader_since: np.ndarray, **fields: Any) -> "Trajectory":
         """A run of which these fields are known, and since when each token leads; the others follow on request."""
         run, (leaders,) = cls.__new__(cls), np.nonzero(leader_since >= 0)
-        n, d = known.last.shape
-        vars(run).update(fields, known=known, n=n, d=d, leaders=leaders, leader_layers=leader_since[leaders])
+        vars(run).update(fields, known=known, leaders=leaders, leader_layers=leader_since[leaders])
         return run
 
     def __getattr__(self, name: str) -> Any:
@@ -127,24 +127,26 @@ class Trajectory(Stored):
         # What is known of one cloud refers to the whole batch.
         return vars(self) if self.known is None else vars(self.known.make()) | vars(self) | {"known": None}
 
-    @cached_property
+    @property
     def n(self) -> int:
         """Number of tokens."""
-        return self.points.tokens
+        return self.points.tokens if self.known is None else len(self.known.last)
 
-    @cached_property
+    @property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self.points.dimension
+        return self.points.dimension if self.known is None else self.known.last.shape[1]
 
     @property
     def layers(self) -> int:
         """Last layer of the run."""
         return self.recorded[-1]
 
-    @cached_property
+    @property
     def arithmetic(self) -> str:
         """What decided the attended sets: "certified" floats, "exact" integers (at least once), or "float"."""
+        if self.known is not None:
+            return self.known.arithmetic
         by_integers = any("integers" in searches for searches in self.decided_by.values())
         return "exact" if by_integers else self.solver.arithmetic
 
@@ -156,7 +158,7 @@ class Trajectory(Stored):
     @cached_property
     def tokens(self) -> Table:
         """Tokens at every recorded layer, (recorded layers, n, d): float64, or a tensor if tensors were given."""
-        return self._returned(self.float_path())
+        return self._returned(np.asarray(self))
 
     def at(self, layer: int) -> Table:
         """Tokens at any layer, (n, d): float64, or a tensor if tensors were given. Free once the cloud has settled.
@@ -171,13 +173,6 @@ class Trajectory(Stored):
     def ends(self) -> Table:
         """Limit of every token, (n, d), as `at` returns tokens; the run must have settled."""
         return self._returned(self.float_ends())
-
-    def float_path(self) -> np.ndarray:
-        """`tokens` as float64, whatever was given."""
-        path = np.empty((len(self.recorded), self.n, self.d))
-        for row, layer in enumerate(self.recorded):
-            path[row] = self.floats_at(layer)
-        return path
 
     def floats_at(self, layer: int) -> np.ndarray:
         """Tokens at any layer as float64, whatever was given.
@@ -328,22 +323,13 @@ class Trajectory(Stored):
     def __len__(self) -> int:
         return len(self.recorded)
 
-    @overload
-    def __getitem__(self, index: int) -> Table: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Table]: ...
-    def __getitem__(self, index: int | slice) -> "Table | list[Table]":
-        if isinstance(index, slice):
-            return [self[row] for row in places(index, len(self), "`index`")]
+    def __getitem__(self, index: int) -> Table:
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])
-
-    def __iter__(self) -> Iterator[Table]:
-        return map(self.at, self.recorded)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         if copy is False:
             raise ValueError("A run has no array to share: its layers are computed. Leave `copy` as it is.")
-        return self.float_path().astype(np.float64 if dtype is None else dtype, copy=False)
+        return np.array([self.floats_at(layer) for layer in self.recorded], dtype=dtype)
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each token at each recorded layer: layer, token, z0…, `leader`, `attends` (extra `tables`)."""
@@ -352,7 +338,7 @@ class Trajectory(Stored):
 
         layers, n = np.array(self.recorded), self.n
         since = np.where(self.leader_since < 0, layers[-1] + 1, self.leader_since)[self.points.of_token]
-        path = self.float_path().reshape(-1, self.d)
+        path = np.asarray(self).reshape(-1, self.d)
         columns: dict[str, Any] = {"layer": np.repeat(layers, n), "token": np.tile(np.arange(n), len(layers))}
         columns |= {f"z{axis}": path[:, axis] for axis in range(self.d)}
         columns["leader"] = (layers[:, None] >= since[None, :]).ravel()
@@ -431,11 +417,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
     [[[1.5], [2.0]], [[3.0]]]
     """
 
-    form: Form
-    """How the tokens were given, and so how results are returned."""
-    multiplicities: np.ndarray | None
-    """How often each token of all clouds counts, if that was given."""
-
     def __init__(self, runs: Sequence[Trajectory], form: Form, multiplicities: np.ndarray | None = None) -> None:
         self._runs, self.form, self.multiplicities = runs, form, multiplicities
         self._at_hand, self._made = 64, {}
@@ -511,8 +492,10 @@ class Trajectories(Stored, Sequence[Trajectory]):
         require_extra("`to_pandas`", "tables", "pandas")
         import pandas
 
-        tables = [run.to_pandas().assign(cloud=cloud) for cloud, run in enumerate(self)]
-        return pandas.concat([table[["cloud", *table.columns[:-1]]] for table in tables], ignore_index=True)
+        tables = [run.to_pandas() for run in self]
+        for cloud, table in enumerate(tables):
+            table.insert(0, "cloud", cloud)
+        return pandas.concat(tables, ignore_index=True)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

@@ -45,7 +45,7 @@ MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False
         (lambda: hm.simulate(list(MASKED), HALF, layers=1), "fill them with .filled(value)"),
         (lambda: hm.simulate([MASKED, MASKED], HALF, layers=1), "fill them with .filled(value)"),
         (lambda: hm.parse_decimals(list(MASKED)), "fill them with .filled(value)"),
-        (lambda: hm.simulate(SQUARE, HALF, layers=10**30), "Use record=LastOnly()."),
+        (lambda: hm.simulate(SQUARE, HALF, layers=10**30), "record=LastOnly()"),
         (lambda: hm.Dynamics(1, metric=[1, 2]), "`metric` must be a table of shape (d, d), not of shape (2,)."),
         (lambda: hm.Dynamics(1, any_metric="False"), "`any_metric` must be True or False, not 'False'."),
         (lambda: hm.Dynamics(True), "`alpha` must be a finite number"),

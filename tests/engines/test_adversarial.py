@@ -17,9 +17,9 @@ from soak.truth import ExactCloud, leaders_of
 from strategies import any_metric_problems, hard_floats
 
 import hardmax as hm
-from hardmax._run import Together
 from hardmax._float import search
 from hardmax._float.argmax import score_all
+from hardmax._run import Together
 
 CHUNK = 25
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax._run import Batch
+from hardmax._run import Together
 
 HALF = hm.Dynamics("1/2")
 SQUARE = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]])
@@ -47,7 +47,7 @@ def _batch() -> np.ndarray:
 
 def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     limits, single = hm.limit(_batch(), HALF), [hm.limit(cloud, HALF) for cloud in _batch()]
-    monkeypatch.setattr(Batch, "run", lambda *_: pytest.fail("a cloud is walked again"))
+    monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
     for one, alone in zip(limits, single, strict=True):
         assert (one.settled_at, one.stopped, repr(one)) == (alone.settled_at, alone.stopped, repr(alone))
         assert one.leaders.tolist() == alone.leaders.tolist()
@@ -62,8 +62,8 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
 
 def test_what_it_does_not_know_is_walked_once(monkeypatch):
     limits, walked = hm.limit(_batch(), HALF), []
-    run = Batch.run
-    monkeypatch.setattr(Batch, "run", lambda batch, cloud: walked.append(cloud) or run(batch, cloud))
+    run = Together.make
+    monkeypatch.setattr(Together, "make", lambda batch, cloud: walked.append(cloud) or run(batch, cloud))
     for _ in range(3):
         assert [lim.run.attended(0).tolist()[0] for lim in limits]
         assert all(lim.run.points.count in (11, 12) and lim.certificate for lim in limits)

@@ -20,11 +20,11 @@ pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)"
 
 import hardmax as hm
 from hardmax import engines as machines
-from hardmax._run import Together
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu import tensors as gpu_points
 from hardmax._gpu.simulation import DeviceTrajectory, TogetherThere
 from hardmax._gpu.tensors import merge_there
+from hardmax._run import Together
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax.engines import Gpu

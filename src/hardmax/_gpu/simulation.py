@@ -27,7 +27,7 @@ from hardmax._gpu.batch import GpuBatchOutcome, suits, walk_batch_gpu
 from hardmax._gpu.clouds import DeviceClouds
 from hardmax._gpu.solver import GpuStretch, move_once
 from hardmax._gpu.tensors import GpuPoints, merge_there
-from hardmax._run import DEEPEST_KERNEL, Batch, Plan, Together, keep, run_points
+from hardmax._run import DEEPEST_KERNEL, Plan, Together, keep, run_points
 from hardmax._tokens.batches import Cloud, Packed
 from hardmax._tokens.points import merge
 from hardmax._tokens.tensors import TensorKind
@@ -110,12 +110,6 @@ class BatchThere:
     def walk(self, layer: int, then: Then) -> GpuBatchOutcome:
         return walk_batch_gpu(self.clouds.tokens, self.clouds.offsets_there, self.plan.dynamics, layer, then=then)
 
-    def fetched(self) -> Batch:
-        """The same for the processor."""
-        clouds = self.clouds
-        packed = Packed(clouds.tokens.cpu().numpy(), clouds.offsets, clouds.multiplicities)
-        return Batch(packed, replace(self.plan, solvers=solvers_for("certified", CPU)), CPU)
-
     def run(self, cloud: int) -> Trajectory:
         """The run of one cloud."""
         return run_there(self.clouds.cloud(cloud), self.plan)
@@ -180,7 +174,9 @@ class TogetherThere(Trajectories):
     @cached_property
     def _fetched(self) -> Together:
         """The same runs off the device."""
-        return Together(self.batch.fetched(), self.form, self.outcome.to_numpy(), self.exact)
+        clouds, plan = self.batch.clouds, replace(self.batch.plan, solvers=solvers_for("certified", CPU))
+        packed = Packed(clouds.tokens.cpu().numpy(), clouds.offsets, clouds.multiplicities)
+        return Together(packed, self.form, plan, CPU, outcome=self.outcome.to_numpy(), exact=self.exact)
 
     @cached_property
     def _all_settled(self) -> bool:

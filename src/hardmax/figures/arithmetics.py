@@ -35,7 +35,7 @@ def draw_run(run: RunLike, ax: Axes, *, watched: Sequence[int], goals: np.ndarra
         raise InputError(f"`draw_run` draws clouds in the plane, with a goal for each watched token, not {came}.")
     watched = [normalize_index(token, run.n, "`watched`") for token in watched]
     plain_axes(ax)
-    path = run.float_path()
+    path = np.asarray(run)
     draw_leader_polygon(path[-1][run.leaders], ax)
     draw_paths(path, ax)
     draw_tokens(path[0], ax, leaders=run.leaders)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._run import Together
 from hardmax._parallel import limited_to
+from hardmax._run import Together
 
 HALF = hm.Dynamics("1/2")
 

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hardmax._batch_runs import Together
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import alphas, clouds
 
 import hardmax as hm
-from hardmax._batch_runs import Together
 from hardmax._run_files import signed
 
 HALF = hm.Dynamics("1/2")

@@ -52,7 +52,7 @@ def compute(setting: Setting) -> Numbers:
         "shown": {
             "leaders": shown.leaders.tolist(),
             "softmax": rounded(_softmax_path(shown, coldest), 5),
-            "hardmax": rounded(shown.float_path()[: DEPTH + 1], 5),
+            "hardmax": rounded(np.asarray(shown)[: DEPTH + 1], 5),
         },
         "gaussian": _gaussian(CLOUDS_IN_FULL if setting.full else CLOUDS, setting.seed),
     }
@@ -64,7 +64,7 @@ def _softmax_path(run: Trajectory, temperature: float) -> np.ndarray:
 
 def _parting(path: np.ndarray, run: Trajectory) -> dict[str, Any]:
     """The tokens that part, and the first layer at which each is apart."""
-    apart = np.linalg.norm(path - run.float_path()[: len(path)], axis=2) > APART
+    apart = np.linalg.norm(path - np.asarray(run)[: len(path)], axis=2) > APART
     tokens = np.flatnonzero(apart.any(axis=0))
     return {"tokens": tokens.tolist(), "from_layer": apart.argmax(axis=0)[tokens].tolist()}
 
