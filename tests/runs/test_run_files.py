@@ -1,0 +1,216 @@
+"""Runs come back from files as they went in, and files that are not runs are refused in one line."""
+
+import contextlib
+import json
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphas, clouds
+
+import hardmax as hm
+from hardmax._run import Together
+from hardmax.io import read_cloud
+
+HALF = hm.Dynamics("1/2")
+SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
+LONG = [[10**19 + 1, 0], [-(10**19), 3], [Fraction(10**60, 3**100), 1], [Fraction(10**60, 3**100), 1]]
+
+
+def again(runs: Any) -> Any:
+    with TemporaryDirectory() as folder:
+        runs.save(Path(folder) / "run.npz")
+        return (hm.Trajectory if isinstance(runs, hm.Trajectory) else hm.Trajectories).load(Path(folder) / "run.npz")
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether tokens are equal, number for number and in form."""
+    if isinstance(one, hm.Ragged):
+        return same(one.tokens, other.tokens) and np.array_equal(one.offsets, other.offsets)
+    if isinstance(one, list):
+        return isinstance(other, list) and all(map(np.array_equal, one, other)) and len(one) == len(other)
+    return type(one) is type(other) is np.ndarray and one.dtype == other.dtype and np.array_equal(one, other)
+
+
+def check_same(back: hm.Trajectory, run: hm.Trajectory) -> None:
+    assert repr(back) == repr(run)
+    assert (back.recorded, back.stopped, back.settled_at) == (run.recorded, run.stopped, run.settled_at)
+    assert back.error == run.error or np.isnan(run.error)
+    assert back.leaders.tolist() == run.leaders.tolist()
+    assert back.leader_layers.tolist() == run.leader_layers.tolist()
+    assert same(back.at(back.layers), run.at(run.layers))
+    # What is not in the file is computed again.
+    assert back.dynamics == run.dynamics
+    assert same(back.tokens, run.tokens)
+    assert np.array_equal(back.margins, run.margins)
+    assert back.decided_by == run.decided_by
+    assert [back.attended(k).tolist() for k in (0, back.layers)] == [run.attended(k).tolist() for k in (0, run.layers)]
+
+
+@pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
+@pytest.mark.parametrize("arithmetic", ["certified", "exact", "float", hm.TieSlack(1e-3)])
+@pytest.mark.parametrize("tokens", [SQUARE, LONG, hm.clouds.gaussian(20, 2)], ids=["tied", "long", "gaussian"])
+def test_a_run_comes_back_as_it_went_in(tokens, arithmetic, record):
+    for stop in (hm.AfterLayers(8), hm.Settled()):
+        dynamics = hm.Dynamics("1/10", [[2, 1], [1, 1]])
+        run = hm.simulate(tokens, dynamics, stop=stop, arithmetic=arithmetic, record=record)
+        check_same(again(run), run)
+        check_same(again(again(run)), run)
+
+
+def test_a_run_as_deep_as_integers_go_comes_back():
+    run = hm.simulate(SQUARE, HALF, layers=10**25, record="last")
+    assert again(run).recorded == run.recorded == (10**25,)
+    (counted,) = hm.simulate(hm.Ragged(LONG, [0, 4], [5, 1, 2, 3]), HALF, layers=2)
+    assert again(counted).points.multiplicities.tolist() == counted.points.multiplicities.tolist() == [5, 1, 5]
+
+
+def in_form(form: str, batch: list[np.ndarray]) -> Any:
+    if form == "stack":
+        return np.stack([cloud[: min(map(len, batch))] for cloud in batch])
+    if form == "ragged":
+        counts = 1 + np.arange(sum(map(len, batch))) % 3
+        return hm.Ragged(np.concatenate(batch), np.cumsum([0, *map(len, batch)]), counts)
+    return batch
+
+
+class Odd(hm.Record):
+    """A record of a user's own."""
+
+    def layers(self, first: int, until: int) -> list[int]:
+        return [layer for layer in range(first, until) if layer % 2]
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.lists(clouds(min_d=2, max_d=2), min_size=1, max_size=4),
+    alphas,
+    st.sampled_from(["list", "stack", "ragged"]),
+    st.sampled_from(["certified", "exact", "float"]),
+    st.sampled_from([hm.AfterLayers(4), hm.Settled(60), hm.Settled(1)]),
+    st.sampled_from([hm.Every(), hm.Every(3), hm.LastOnly(), Odd()]),
+    st.booleans(),
+)
+def test_the_runs_of_a_batch_come_back_as_they_went_in(batch, alpha, form, arithmetic, stop, record, rational):
+    dtype = object if rational else np.float64
+    tokens = in_form(form, [np.array(cloud, dtype=object).astype(dtype) for cloud in batch])
+    runs = hm.simulate(tokens, hm.Dynamics(alpha), stop=stop, arithmetic=arithmetic, record=record)
+    assert isinstance(runs, Together) == (arithmetic == "certified" and not rational)
+    back = again(runs)
+    assert repr(back) == repr(runs)
+    assert (back.settled_at, back.certified) == (runs.settled_at, runs.certified)
+    assert same(back.at(1), runs.at(1)) if min(run.layers for run in runs) else True
+    if None not in runs.settled_at:
+        assert same(back.ends(), runs.ends())
+        assert same(back.at(1000), runs.at(1000))
+    for one, other in zip(back, runs, strict=True):
+        check_same(one, other)
+
+
+def test_the_last_layer_can_be_read_as_tokens_and_nothing_is_pickled(tmp_path):
+    tokens = in_form("ragged", [np.random.default_rng(n).standard_normal((n, 2)) for n in (3, 5)])
+    runs = hm.simulate(tokens, HALF, stop=hm.Settled())
+    runs.save(tmp_path / "runs.npz")
+    last = read_cloud(tmp_path / "runs.npz")
+    assert isinstance(last, hm.Ragged)
+    assert np.array_equal(last.tokens, np.concatenate([run.at(run.layers) for run in runs]))
+    assert last.multiplicities is not None
+    assert (last.offsets.tolist(), last.multiplicities.tolist()) == ([0, 3, 8], tokens.multiplicities.tolist())
+    with np.load(tmp_path / "runs.npz", allow_pickle=False) as archive:
+        assert all(archive[name].dtype != object for name in archive.files)
+
+
+def changed(path: Path, **changes: Any) -> None:
+    """Write another header, or other arrays, into a file."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    header = json.loads(arrays.pop("header").tobytes())
+    for name, value in changes.items():
+        (arrays if isinstance(value, np.ndarray) else header)[name] = value
+    np.savez(path, header=np.frombuffer(json.dumps(header).encode(), np.uint8), **arrays)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"format": "other"}, "was not saved by this version of hardmax"),
+        ({"version": 99}, "was not saved by this version of hardmax"),
+        ({"layout": "HEAP"}, "damaged"),
+        ({"layout": "LIST"}, "damaged"),
+        ({"alpha": "-1"}, "`alpha` must be positive"),
+        ({"metric": [["1"]]}, "`metric` is 1 by 1"),
+        ({"arithmetic": "fast"}, "`arithmetic` must be one of"),
+        ({"runs": []}, "damaged"),
+        ({"runs": [[[], None, "", "exact", 0.0]]}, "damaged"),
+        ({"runs": [[[0, 0.5], None, "", "exact", 0.0]]}, "`recorded` must be a whole number"),
+        ({"runs": [[[2], 0.5, "", "exact", 0.0]]}, "`settled_at` must be a whole number"),
+        ({"runs": [[[2], 0, None, "exact", 0.0]]}, "`stopped`"),
+        ({"runs": [[[2], 0, "", "sure", 0.0]]}, "`arithmetic` must be one of"),
+        ({"runs": [[[2], 0, "", "exact", -1.0]]}, "`error` must be"),
+        ({"starts": [["1e999999999", "0"]] * 5}, "between 1e-400 and 1e400"),
+        ({"starts": np.zeros((5, 3))}, "damaged"),
+        ({"starts": np.full((5, 2), np.nan)}, "must be finite"),
+        ({"tokens": np.full((5, 2), np.inf)}, "`tokens` must be finite"),
+        ({"tokens": np.zeros((4, 2))}, "damaged"),
+        ({"multiplicities": np.zeros(5, int)}, "`multiplicities` must be 5 whole numbers"),
+        ({"leader_since": np.full(5, -2)}, "`leader_since` must have a layer"),
+    ],
+)
+def test_a_damaged_file_is_refused_in_one_line(tmp_path, changes, complaint):
+    path = tmp_path / "run.npz"
+    hm.simulate(SQUARE, HALF, layers=2).save(path)
+    changed(path, **changes)
+    with pytest.raises(hm.InputError, match=complaint) as caught:
+        hm.Trajectory.load(path)
+    assert str(caught.value).startswith(f"`{path}`")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_file_that_breaks_off_or_is_changed_anywhere_is_refused_in_one_line(tmp_path):
+    hm.simulate(hm.clouds.gaussian(6, 2), HALF, layers=2).save(tmp_path / "run.npz")
+    whole, generator, path = (tmp_path / "run.npz").read_bytes(), np.random.default_rng(0), tmp_path / "broken.npz"
+    for place in range(0, len(whole), 7):
+        path.write_bytes(whole[:place])
+        with pytest.raises(hm.InputError, match=r"broken\.npz`"):
+            hm.Trajectory.load(path)
+        edited = bytearray(whole)
+        edited[place] ^= int(generator.integers(1, 256))
+        path.write_bytes(edited)
+        with contextlib.suppress(hm.InputError):  # a byte that nobody reads may be anything
+            hm.Trajectory.load(path)
+
+
+def test_other_files_are_named(tmp_path):
+    hm.simulate([[1.0], [0.5]], HALF, layers=2).save(tmp_path / "one.npz")
+    hm.simulate([[[1.0], [0.5]]], HALF, layers=2).save(tmp_path / "many.npz")
+    np.savez(tmp_path / "foreign.npz", tokens=np.zeros((2, 2)))
+    for kind, name, complaint in [
+        (hm.Trajectories, "one.npz", r"has one run: read it with `Trajectory\.load`"),
+        (hm.Trajectory, "many.npz", r"has a batch of runs: read it with `Trajectories\.load`"),
+        (hm.Trajectory, "foreign.npz", "has the arrays tokens: expected what"),
+        (hm.Trajectory, "absent.npz", "does not exist: expected what"),
+    ]:
+        with pytest.raises(hm.InputError, match=complaint):
+            kind.load(tmp_path / name)
+    with pytest.raises(hm.InputError, match=r"must end in \.npz, not '\.json'"):
+        hm.simulate([[1.0]], HALF, layers=1).save(tmp_path / "run.json")
+
+
+def test_a_file_that_cannot_be_written_leaves_what_was_there(tmp_path, monkeypatch):
+    runs = hm.simulate([[[1.0], [0.5]]], HALF, layers=2)
+    runs.save(tmp_path / "runs.npz")
+    before = (tmp_path / "runs.npz").read_bytes()
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(hm.InputError, match="no space left"):
+        runs.save(tmp_path / "runs.npz")
+    assert (tmp_path / "runs.npz").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["runs.npz"]
