@@ -5,8 +5,6 @@ from effort import THOROUGH
 from hypothesis import HealthCheck, Phase, settings
 from interpreting import look_up_once
 
-collect_ignore = ["samples"]  # files, and the script that writes them: no doctests to look for
-
 # Without a GPU its kernels are interpreted. Triton asks when kernels are defined, so before any test imports them.
 if not Path("/dev/nvidiactl").exists():
     os.environ["TRITON_INTERPRET"] = "1"

@@ -21,7 +21,7 @@ DATA = (
     ".gz",
     ".zip",
 )
-KEPT = ("src/hardmax/models/", "tests/samples/")  # what ships, and files of earlier versions
+KEPT = ("src/hardmax/models/",)  # what ships
 LARGEST = 1_500_000  # bytes
 
 

@@ -41,12 +41,12 @@ def save(result: Trajectory | Trajectories, path: Path) -> None:
         result = result._here()
         runs, layout, counts = list(result), result.form.layout, result.multiplicities
     solver = runs[0].solver
-    proves_nothing = isinstance(solver, FloatSolver) and isinstance(solver.judge, TieSlack)
+    policy = solver.judge if isinstance(solver, FloatSolver) else None
     header: dict[str, Any] = runs[0].dynamics.to_dict() | {
         "format": FORMAT,
         "version": VERSION,
         "layout": layout.name,
-        "arithmetic": solver.judge.relative if proves_nothing else solver.arithmetic,
+        "arithmetic": policy.relative if isinstance(policy, TieSlack) else solver.arithmetic,
     }
     arrays = {"tokens": np.concatenate([run.floats_at(run.layers) for run in runs])}
     if isinstance(result, Together) and isinstance(result.plan.record, Every | LastOnly):

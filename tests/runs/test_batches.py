@@ -4,8 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import hardmax as hm
+from hardmax._batch import Then, walk_batch
+from hardmax._exact.vectors import power
 from hardmax._tokens.batches import read_batch
 
 DYNAMICS = hm.Dynamics("1/2")
@@ -62,28 +66,8 @@ def test_the_run_of_a_cloud_does_not_depend_on_its_batch():
         assert np.array_equal(hm.simulate(cloud, DYNAMICS, layers=10).tokens, run.tokens)
 
 
-def test_rationals_come_back_as_rationals():
-    after = hm.step([["1/3", 0], ["-1/7", "0.1"]], DYNAMICS)
-    assert all(isinstance(value, Fraction) for value in after.flat)
-
-
-def test_float32_and_whole_numbers_are_the_numbers_they_are():
-    thirds = np.array([[1 / 3, 1.0]], dtype=np.float32)
-    assert hm.step(thirds, DYNAMICS).tolist() == thirds.astype(float).tolist()
-    assert hm.step(np.array([[3, 1], [1, 1]]), DYNAMICS).dtype == np.float64
-    huge = 2**60 + 1
-    assert hm.step([[huge, 0]], DYNAMICS)[0, 0] == huge
-
-
 def test_minus_zero_is_zero():
     assert hm.simulate([[0.0, 1.0], [-0.0, 1.0]], DYNAMICS, layers=0).leaders.tolist() == [0, 1]
-
-
-def test_numbers_as_they_are_written():
-    assert hm.parse_decimals([[1.4, 0.1]]).tolist() == [[Fraction(7, 5), Fraction(1, 10)]]
-    for dtype in (np.float32, np.float16, np.longdouble):
-        assert hm.parse_decimals(np.array(["1.4", "0.1"], dtype=dtype)).tolist() == [Fraction(7, 5), Fraction(1, 10)]
-    assert hm.parse_decimals([[2**60 + 1, "0.1"]]).tolist() == [[2**60 + 1, Fraction(1, 10)]]
 
 
 LAYOUTS = {
@@ -107,16 +91,6 @@ def test_what_is_wrong_in_a_batch_is_told_with_its_place(layout, bad):
         read_batch(LAYOUTS[layout](stack))
 
 
-@pytest.mark.parametrize("layout", ["stack", "list", "ragged"])
-def test_a_batch_is_looked_through_once(layout, monkeypatch):
-    tokens = LAYOUTS[layout](np.random.default_rng(0).standard_normal((50, 4, 2)))
-    looks = []
-    monkeypatch.setattr("numpy.isfinite", lambda array, look=np.isfinite: looks.append(len(array)) or look(array))
-    clouds, _ = read_batch(tokens)
-    assert len(clouds) == 50
-    assert looks == ([] if layout == "ragged" else [200])  # Ragged was checked when it was made
-
-
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_run_does_not_follow_the_array_it_came_from(layout):
     stack = np.random.default_rng(0).standard_normal((5, 4, 2))
@@ -127,21 +101,6 @@ def test_a_run_does_not_follow_the_array_it_came_from(layout):
         tokens.tokens[:] = 0.0
     assert np.array_equal(np.concatenate(list(map(np.asarray, runs.at(0)))).reshape(5, 4, 2), before)
     assert np.array_equal([run.at(0) for run in runs], before)
-
-
-def test_the_clouds_of_a_table_are_a_sequence():
-    ragged = hm.Ragged([[1.0], [2.0], [3.0]], [0, 1, 3], [1, 2, 3])
-    clouds, _ = read_batch(ragged)
-    assert (
-        [cloud.tolist() for cloud in ragged] == [cloud.tokens.tolist() for cloud in clouds] == [[[1.0]], [[2.0], [3.0]]]
-    )
-    assert ragged[-1].tolist() == clouds[-1].tokens.tolist() == clouds[1:][0].tokens.tolist() == [[2.0], [3.0]]
-    assert [np.asarray(cloud.multiplicities).tolist() for cloud in clouds] == [[1], [2, 3]]
-    for beyond in (2, -3):
-        with pytest.raises(IndexError):
-            ragged[beyond]
-        with pytest.raises(IndexError):
-            clouds[beyond]
 
 
 @pytest.mark.parametrize(
@@ -177,58 +136,6 @@ def test_bad_tokens_get_one_clear_line(tokens, message):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("offsets", "multiplicities", "message"),
-    [
-        ([0, 1], None, "`offsets` must run from 0 to the number of tokens"),
-        ([1, 5], None, "`offsets` must run from 0 to the number of tokens"),
-        ([0, 2, 2, 5], None, "cloud 1 would be empty"),
-        ([0, 7, 5], None, "cloud 1 would be empty"),
-        ([0, 2**63 - 1, -(2**63) + 1, 5], None, "cloud 1 would be empty"),
-        ([0.0, 5.0], None, "`offsets` must be whole numbers"),
-        ([False, 5], None, "`offsets` must be whole numbers"),
-        (np.array([0.0, 5.0]), None, "`offsets` must be whole numbers"),
-        (np.array([True, False]), None, "`offsets` must be whole numbers"),
-        (np.array([0, 5], dtype="m8[ns]"), None, "`offsets` must be whole numbers"),
-        ([0, "5"], None, "`offsets` must be whole numbers"),
-        ([[0], [5]], None, "`offsets` must run"),
-        ([[0, 5], [5]], None, "`offsets` must be whole numbers"),
-        (np.array([[0], [5]]), None, "`offsets` must run"),
-        (5, None, "`offsets` must run"),
-        (None, None, "`offsets` must be whole numbers"),
-        ([], None, "`offsets` must run"),
-        (np.array([0, 2**64 - 1, 5], dtype=np.uint64), None, "`offsets` must be whole numbers below 2\\^63"),
-        ([0, 2**64, 5], None, "`offsets` must be whole numbers below 2\\^63"),
-        ([0, 5], [1, 2], "`multiplicities` must be 5 whole numbers"),
-        ([0, 5], [[1], [1], [1], [1], [1]], "`multiplicities` must be 5 whole numbers"),
-        ([0, 5], [1, 1, 0, 1, 1], "from 1 up"),
-        ([0, 5], [1, 1, -3, 1, 1], "from 1 up"),
-        ([0, 5], [1, 1, 1.0, 1, 1], "`multiplicities` must be whole numbers"),
-        ([0, 5], [1, True, 1, 1, 1], "`multiplicities` must be whole numbers"),
-        ([0, 5], np.ones(5, dtype=bool), "`multiplicities` must be whole numbers"),
-        ([0, 5], np.array([1, 1, 2**64 - 1, 1, 1], dtype=np.uint64), "`multiplicities` must be .* below 2\\^63"),
-        ([0, 5], [1, 1, 2**70, 1, 1], "`multiplicities` must be whole numbers below 2\\^63"),
-        ([0, 2, 5], [1, 1, 2**62, 2**62, 1], "`multiplicities` of cloud 1 add up to 9223372036854775809: floats count"),
-        ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of cloud 1 add up to 9007199254740994: .* a common factor"),
-        ([0, 5], [2**63 - 1] * 5, "`multiplicities` of cloud 0 add up to"),
-    ],
-)
-def test_bad_offsets_get_one_clear_line(offsets, multiplicities, message):
-    with pytest.raises(hm.InputError, match=message) as caught:
-        hm.Ragged(np.concatenate([SMALL, LARGE]), offsets=offsets, multiplicities=multiplicities)
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.uint64, list, tuple])
-def test_whole_numbers_of_any_kind_are_offsets_and_multiplicities(kind):
-    make = kind if kind in (list, tuple) else lambda numbers: np.array(numbers, dtype=kind)
-    ragged = hm.Ragged(np.concatenate([SMALL, LARGE]), make([0, 2, 5]), make([1, 2, 3, 4, 5]))
-    assert ragged.offsets.tolist() == [0, 2, 5]
-    assert ragged.multiplicities is not None
-    assert ragged.multiplicities.tolist() == [1, 2, 3, 4, 5]
-    assert ragged.offsets.dtype == ragged.multiplicities.dtype == np.int64
-
-
 def test_multiplicities_are_counted_to_the_last_one():
     # Two tokens in one place, as many as floats can count; each cloud for itself.
     most = [2**52 + 1, 1, 2**52 - 2]
@@ -239,3 +146,47 @@ def test_multiplicities_are_counted_to_the_last_one():
     ragged = hm.Ragged([[1.0], [-1.0], [0.0]], offsets=[0, 3], multiplicities=[2**53 - 2, 1, 1])
     zero = hm.simulate(ragged, hm.Dynamics(1), layers=1, arithmetic="exact")[0].exact_at(1)[2, 0]
     assert zero == Fraction(2**53 - 3, 2**53) / 2
+
+
+def some_clouds() -> list[np.ndarray]:
+    rng = np.random.default_rng(0)
+    tied = np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]])
+    return [*(rng.standard_normal((n, 2)) for n in (1, 3, 8, 20, 60)), tied]
+
+
+@pytest.mark.parametrize("alpha", ["1/2", "1/50", "1/1000", "7"])
+@pytest.mark.parametrize("stop", [hm.Settled(), hm.AfterLayers(3000)])
+def test_a_batch_at_any_layer_is_its_clouds_at_that_layer_to_the_last_bit(alpha, stop):
+    dynamics = hm.Dynamics(alpha)
+    together = hm.simulate(some_clouds(), dynamics, stop=stop, record=hm.LastOnly())
+    alone = [hm.simulate(cloud, dynamics, stop=stop, record=hm.LastOnly()) for cloud in some_clouds()]
+    settled = [run.settled_at for run in alone]
+    assert together.settled_at == settled
+    assert None not in settled
+    assert all(map(np.array_equal, together.ends(), [run.ends() for run in alone]))
+    # Layers before the clouds settle, at which they do, and long after.
+    for layer in {0, 1, *settled, max(settled) + 1, 16, 17, 256, 3000, stop.last_layer, stop.last_layer + 1, 10**12}:
+        for tokens, run in zip(together.at(layer), alone, strict=True):
+            assert np.array_equal(tokens, run.at(layer))
+
+
+@settings(max_examples=100)
+@given(st.integers(0, 200), st.integers(0, 10**9), st.sampled_from(["1/2", "1e-6", "1/100"]))
+def test_shares_are_those_of_the_layers_that_are_left(walked, further, alpha):
+    dynamics, layers = hm.Dynamics(alpha), walked + further
+    shares = Then.GO_ON.shares(dynamics, layers, walked)
+    assert len(shares) == walked + 1
+    for settled in {0, walked // 2, walked}:
+        assert shares[walked - settled] == float(power(dynamics.keep, layers - settled))
+
+
+@pytest.mark.parametrize("then", list(Then))
+def test_clouds_that_settle_late_are_walked_as_far_as_it_takes(then):
+    stack, slow = np.random.default_rng(2).standard_normal((40, 12, 2)), hm.Dynamics("1/1000")
+    outcome = walk_batch(stack.reshape(-1, 2), np.arange(0, 481, 12), slow, 5000, then=then)
+    assert {settled <= 16 for settled in outcome.settled.tolist()} == {True, False}
+    for cloud, settled in enumerate(outcome.settled.tolist()):
+        run = hm.simulate(stack[cloud], slow, layers=5000, record=hm.LastOnly())
+        assert run.settled_at == settled
+        wanted = {Then.GO_ON: run.at(5000), Then.STAY: run.at(settled), Then.ARRIVE: run.ends()}[then]
+        assert np.array_equal(outcome.tokens[12 * cloud : 12 * cloud + 12], wanted)

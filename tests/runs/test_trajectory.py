@@ -1,5 +1,6 @@
-"""What a run tells, whatever was recorded of it."""
+"""What a run has to say, whatever was recorded of it."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -17,17 +18,6 @@ def emerging():
     return hm.clouds.emerging_leader()
 
 
-def test_layers_can_be_recorded_all_or_some_or_only_the_last(emerging):
-    everything = hm.simulate(emerging, HALF, layers=10)
-    assert everything.recorded == tuple(range(11))
-    for record, layers in [(hm.Every(4), (0, 4, 8, 10)), (hm.Every(5), (0, 5, 10)), (hm.LastOnly(), (10,))]:
-        run = hm.simulate(emerging, HALF, layers=10, record=record)
-        assert run.recorded == layers
-        assert np.array_equal(run.tokens, everything.tokens[list(layers)])
-        assert run.leaders.tolist() == everything.leaders.tolist()
-        assert run.leader_layers.tolist() == everything.leader_layers.tolist()
-
-
 @pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
 @pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
 def test_any_layer_can_be_asked_for_whatever_was_recorded(arithmetic, record):
@@ -37,15 +27,6 @@ def test_any_layer_can_be_asked_for_whatever_was_recorded(arithmetic, record):
     for layer in range(13):
         assert np.array_equal(run.at(layer), everything.tokens[layer])
         assert run.attended(layer).tolist() == everything.attended(layer).tolist()
-
-
-def test_fewer_stretches_are_kept_when_less_is_recorded():
-    cloud = hm.clouds.gaussian(40, 2, seed=3)
-    lengths = {
-        name: len(hm.simulate(cloud, hm.Dynamics("1/10"), layers=12, record=record).phases)
-        for name, record in {"all": hm.Every(1), "some": hm.Every(4), "last": hm.LastOnly()}.items()
-    }
-    assert lengths["all"] > lengths["some"] > lengths["last"] == 1
 
 
 def test_a_leader_that_emerges_is_dated(emerging):
@@ -112,7 +93,7 @@ def test_only_proved_choices_are_called_certified():
 
 def test_exactly_equal_float_scores_get_the_turned_square_wrong():
     # Trap H1: `==` on float scores misses the ties that the tie slack, and exact arithmetic, see.
-    cloud = hm.clouds.turned(hm.clouds.square(inside=[(0.5, 0.0), (-0.5, 0.0)]))
+    cloud = hm.clouds.rotated(hm.clouds.square(inside=[(0.5, 0.0), (-0.5, 0.0)]))
     goal = np.array([0.6, 0.8])
     naive = hm.simulate(cloud, HALF, layers=200, arithmetic=TieSlack(0.0))
     assert np.linalg.norm(naive.at(200)[4] - goal) > 0.5 or np.linalg.norm(naive.at(200)[5] + goal) > 0.5
@@ -139,15 +120,6 @@ def test_clouds_at_the_ends_of_the_float_range_are_scaled_and_plain_floats_refus
         assert np.abs(run.at(layer) / size - exact.at(layer) / size).max() <= run.error / size <= 1e-14
     with pytest.raises(hm.InputError, match="arithmetic='certified'"):
         hm.simulate(cloud, HALF, layers=3, arithmetic="float")
-
-
-def test_progress_is_told():
-    told = []
-    batch = [[[1.0]], [[2.0]]]
-    hm.simulate(batch, HALF, layers=1, arithmetic="exact", progress=lambda done, total: told.append((done, total)))
-    assert told == [(1, 2), (2, 2)]
-    hm.simulate(batch, HALF, layers=1, progress=lambda done, total: told.append((done, total)))
-    assert told[-1] == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -262,3 +234,66 @@ def test_sums_of_tokens_at_the_end_of_the_float_range_do_not_overflow(tmp_path):
     assert run.tokens * 2.0**-1022 == pytest.approx(unit.tokens, abs=1e-13)
     run.save(tmp_path / "run.npz")
     assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").tokens, run.tokens)
+
+
+CLOUD = np.random.default_rng(0).standard_normal((7, 2))
+CLOUDS = np.random.default_rng(1).standard_normal((5, 6, 2))
+
+
+@pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
+def test_a_run_is_the_sequence_of_its_recorded_layers(record):
+    run = hm.simulate(CLOUD, HALF, layers=7, record=record)
+    assert run.recorded == {1: (0, 1, 2, 3, 4, 5, 6, 7), 3: (0, 3, 6, 7)}.get(getattr(record, "m", None), (7,))
+    assert len(run) == len(run.recorded) == len(list(run))
+    for row, (layer, tokens) in enumerate(zip(run.recorded, run, strict=True)):
+        assert np.array_equal(tokens, run.at(layer))
+        assert np.array_equal(run[row - len(run)], tokens)
+    assert np.asarray(run, dtype=np.float32).dtype == np.float32
+    np.asarray(run)[:] = 0
+    assert np.array_equal(np.asarray(run), run.tokens)
+    for index in (8, -9, 2**70):
+        with pytest.raises(IndexError):
+            run[index]
+    with pytest.raises(ValueError, match="copy"):
+        np.array(run, copy=False)
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact", "float"])
+@pytest.mark.parametrize(
+    "tokens",
+    [
+        CLOUDS,
+        [CLOUDS[0], CLOUDS[1, :3]],
+        hm.Ragged(CLOUDS.reshape(-1, 2), offsets=[0, 4, 30], multiplicities=np.arange(1, 31)),
+        [[[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]], [["1/3", "2/7"]]],
+    ],
+    ids=["stack", "list", "ragged", "rational"],
+)
+def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
+    runs = hm.simulate(tokens, HALF, layers=4, arithmetic=arithmetic)
+    assert runs[0] is runs[0] is runs[-len(runs)] is runs[:1][0]
+    back = pickle.loads(pickle.dumps(runs))
+    assert isinstance(back, hm.Trajectories)
+    assert [run.leaders.tolist() for run in back] == [run.leaders.tolist() for run in runs]
+    assert (back.settled_at, back.error == runs.error or np.isnan(runs.error)) == (runs.settled_at, True)
+    mine, its = back.at(4), runs.at(4)
+    assert all(np.array_equal(mine[cloud], its[cloud]) for cloud in range(len(runs)))
+
+
+def test_runs_become_tables():
+    runs = hm.simulate(CLOUDS, HALF, layers=3)
+    table = runs.to_pandas()
+    assert list(table.columns) == ["cloud", "layer", "token", "z0", "z1", "leader", "attends"]
+    assert len(table) == 5 * 4 * 6
+    assert table[table.cloud == 2].drop(columns="cloud").reset_index(drop=True).equals(runs[2].to_pandas())
+    last = runs[2].to_pandas().query("layer == 3").set_index("token")
+    assert last.loc[last.leader].index.tolist() == runs[2].leaders.tolist()
+    assert last.attends.tolist() == runs[2].attended(3).tolist()
+    assert np.array_equal(last[["z0", "z1"]].to_numpy(), runs[2].at(3))
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+def test_progress_is_reported(arithmetic):
+    calls = []
+    hm.simulate([[[1.0]], [[2.0]]], HALF, layers=1, arithmetic=arithmetic, progress=lambda *done: calls.append(done))
+    assert calls[-1] == (2, 2)

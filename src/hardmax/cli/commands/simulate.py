@@ -43,9 +43,7 @@ def simulate_command(
     stop: StopOptions,
     walk: WalkOptions,
     keep: RecordOptions,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", help="Write the run to a .npz, .json or .csv file.")
-    ] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write the run to a .npz or .csv file.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.

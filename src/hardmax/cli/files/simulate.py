@@ -1,7 +1,7 @@
 """What `hardmax simulate -o` writes, by suffix.
 
-`.npz` and `.json` are what `Trajectory.load` reads, or `Trajectories.load` for many clouds; the `.npz` of many clouds
-`hardmax simulate` reads again, to go on from the last layer. `.csv` has a line for each token at each recorded layer.
+`.npz` is what `Trajectory.load` reads, or `Trajectories.load` for many clouds; `hardmax simulate` reads it, too, to go on
+from the last layer. `.csv` has a line for each token at each recorded layer.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from hardmax.trajectory import Trajectories, Trajectory
 
-SUFFIXES = (".npz", ".json", ".csv")
+SUFFIXES = (".npz", ".csv")
 
 
 def write_result(result: "Trajectory | Trajectories", path: str) -> None:
