@@ -73,7 +73,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 settled_at = phase.layer
                 last = min(last, settled_at) if stop.when_settled else last
             ends = phase.until is None or phase.until > last
-            if ends or record.layers(phase.layer, phase.until):
+            if ends or record.layers(phase.layer, phase.until or last):
                 kept.append(phase)
                 check_memory(record, len(kept), points.count, points.dimension)
             if ends:

@@ -31,7 +31,7 @@ _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
 
 
-def save(result: Trajectory | Trajectories, path: Path) -> None:
+def save(result: Any, path: Path) -> None:
     """Write a run, or the runs of a batch."""
     if path.suffix.lower() != ".npz":
         raise InputError(f"`path` must end in .npz, not {path.suffix or 'nothing'!r}.", argument="path")
@@ -125,7 +125,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     for cloud, place, told in zip(clouds, pairwise(given.offsets.tolist()), header["runs"], strict=True):
         here, (recorded, settled_at, stopped, arithmetic, error) = slice(*place), told
         check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
-        recorded = tuple(check_int(layer, "`recorded`", at_least=0) for layer in recorded)
+        recorded = [check_int(layer, "`recorded`", at_least=0) for layer in recorded]
         record = Every(recorded[1] - recorded[0], memory_limit=2**63) if len(recorded) > 1 else LastOnly()
         plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
         run = Trajectory._of_known(
@@ -133,7 +133,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
             since[here],
             dynamics=dynamics,
             solver=solvers[0],
-            recorded=recorded,
+            recorded=tuple(recorded),
             settled_at=settled_at if settled_at is None else check_int(settled_at, "`settled_at`", at_least=0),
             stopped=check_str(stopped, "`stopped`"),
             error=np.nan if error is None else check_real(error, "`error`", at_least=0),

@@ -8,7 +8,7 @@ from hardmax import dynamics as definition
 from hardmax._float.policies import TieSlack
 from hardmax._gpu.clouds import DeviceClouds, read_there
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
-from hardmax._tokens.batches import OneCloud, Packed, kind_of, read_batch
+from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, kind_of, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, require_extra
 from hardmax.dynamics import Dynamics, read_dynamics
@@ -32,6 +32,18 @@ def simulate(
     progress: Progress | None = None,
     engine: Engine | str | None = None,
 ) -> Trajectory: ...
+@overload
+def simulate(
+    tokens: ManyClouds,
+    dynamics: Dynamics,
+    *,
+    layers: int | None = None,
+    stop: Stop | str | None = None,
+    arithmetic: str | TieSlack = "certified",
+    record: Record | str = EVERY_LAYER,
+    progress: Progress | None = None,
+    engine: Engine | str | None = None,
+) -> Trajectories: ...
 @overload
 def simulate(
     tokens: Any,

@@ -1,7 +1,7 @@
 """What `hardmax simulate -o` writes, by suffix.
 
-`.npz` is what `Trajectory.load` reads, or `Trajectories.load` for many clouds; `hardmax simulate` reads it, too, to go on
-from the last layer. `.csv` has a line for each token at each recorded layer.
+`.npz` is what `Trajectory.load` reads, or `Trajectories.load` for many clouds; `hardmax simulate` reads it, too, to
+go on from the last layer. `.csv` has a line for each token at each recorded layer.
 """
 
 from pathlib import Path
