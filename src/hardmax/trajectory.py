@@ -120,7 +120,7 @@ class Trajectory(Stored):
         # Called only for what is missing: fields of a run whose phases are not known yet.
         if self.known is None or name not in Trajectory.__dataclass_fields__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        vars(self).update(self.__getstate__())
+        vars(self).update(vars(self.known.make()) | vars(self))
         return vars(self)[name]
 
     def __getstate__(self) -> dict[str, Any]:
@@ -345,6 +345,14 @@ class Trajectory(Stored):
         columns["attends"] = [attended.tolist() for layer in self.recorded for attended in self.attended(layer)]
         return pandas.DataFrame(columns)
 
+    @overload
+    def plot(
+        self, layers: int | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes": ...
+    @overload
+    def plot(
+        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> np.ndarray: ...
     def plot(
         self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
     ) -> "Axes | np.ndarray":
