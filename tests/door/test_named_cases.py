@@ -114,15 +114,12 @@ def test_loops_end_where_sequences_do(make: Callable[[], Any]):
 
 
 def test_a_stop_and_a_record_of_ones_own_are_as_good_as_ours():
-    class AtThree:
+    class AtThree(hm.Stop):
         last_layer, when_settled = 3, False
 
-    class Ends:
-        def layers(self, last: int) -> tuple[int, int]:
-            return (0, last)
-
-        def keeps(self, first: int, until: int) -> bool:
-            return first == 0
+    class Ends(hm.Record):
+        def layers(self, first: int, until: int) -> range:
+            return range(first, min(until, 1))
 
     assert hm.simulate(SQUARE, HALF, stop=AtThree(), record=Ends()).recorded == (0, 3)
 
