@@ -94,10 +94,10 @@ class OneByOne(Runs):
         return self.runs[cloud]
 
     def at(self, layer: int) -> Any:
-        return restore(self.form, [run.at(layer) for run in self.runs], self.multiplicities)
+        return restore(self.form, [run.floats_at(layer) for run in self.runs], self.multiplicities)
 
     def ends(self) -> Any:
-        return restore(self.form, [run.ends() for run in self.runs], self.multiplicities)
+        return restore(self.form, [run.float_ends() for run in self.runs], self.multiplicities)
 
     @property
     def leaders(self) -> list[np.ndarray]:

@@ -47,6 +47,7 @@ from hardmax._attended import Choices
 from hardmax._batch import UNDECIDED, BatchOutcome
 from hardmax._batch_runs import Batch, OneByOne, Runs, Together, walk_together
 from hardmax._exact.positions import ExactPhase
+from hardmax._files import parse_json, read_arrays, read_bytes, shown_name, write_whole
 from hardmax._float.phase import FloatPhase, StoredPositions
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
@@ -58,7 +59,6 @@ from hardmax._tokens.rationals import IntegerCloud
 from hardmax._validation import InputError, check_int, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import solvers_for
-from hardmax.io import parse_json, read_arrays, read_bytes, shown_name, write_whole
 from hardmax.stops import AfterLayers, Every, LastOnly, Record, Settled
 
 Shape = tuple[int | None, ...]  # None: of any length

@@ -21,6 +21,7 @@ from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify, limits_csv
 from hardmax._clusters import Clusters, Cycle, KindOfToken, ToLimit, find_clusters, find_cycle, shrinkings, spread_above
 from hardmax._exact.vectors import fractions_table, power
+from hardmax._files import read_certificate, write_whole
 from hardmax._format import finite, pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, read_number, root
@@ -29,7 +30,6 @@ from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
-from hardmax.io import read_certificate, write_whole
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
 from hardmax.trajectory import Trajectories, Trajectory

@@ -139,13 +139,10 @@ def geometry_calls() -> Iterator[Call]:
 
 def cloud_calls() -> Iterator[Call]:
     yield _call("clouds.square", clouds.square, inside=[(0.5, 0.0)])
-    yield _call("clouds.polygon", clouds.polygon, sides=5, midpoints=True)
+    yield _call("clouds.polygon", clouds.polygon, sides=5)
     yield _call("clouds.gaussian", clouds.gaussian, n=5, d=2, seed=1)
-    yield _call("clouds.sphere", clouds.sphere, n=5, d=2, seed=1)
     yield _call("clouds.grid", clouds.grid, side=3, d=2)
-    yield _call("clouds.lattice", clouds.lattice, n=5, d=2, span=2, seed=1)
-    yield _call("clouds.turned", clouds.rotated, cloud=SQUARE)
-    yield _call("clouds.named", clouds.named, name="gaussian", n=5, d=2)
+    yield _call("clouds.rotated", clouds.rotated, cloud=SQUARE)
 
 
 def text_calls() -> Iterator[Call]:

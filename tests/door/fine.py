@@ -36,7 +36,7 @@ _TABLES = (
     "simulate*.tokens; limit.tokens; step.tokens; attended.tokens; parse_decimals.values; HardmaxClustering.X; "
     "Polytope*.points; project*.points; project_exact.vertices; extreme_points.*; is_extreme.points; affine_*.points; "
     "hull.points; outline.points; half_space.metric; HalfSpace.contains.points; leader_cells.leaders; "
-    "leader_cells.metric; cell_of.*; clouds.square.inside; clouds.turned.cloud; draw_tokens.tokens; "
+    "leader_cells.metric; cell_of.*; clouds.square.inside; clouds.rotated.cloud; draw_tokens.tokens; "
     "draw_leader_polygon.leaders; Vocabulary.counts; TextModel.embeddings"
 )
 _DEFAULTS = (
@@ -62,7 +62,7 @@ FINE = (
     _fine("a positive number", "*.alpha; *.eps", "1; 2.5; 2^63; 10^400; number as text"),
     _fine("a distance", "*.tolerance", "0; 1; 2.5; 2^63; 10^400; 10^5000; number as text"),
     _fine("a truth value",
-          "*.any_metric; *.midpoints; *.marks; *.across_sentences; *.hull; *.center; *.download; *.binary",
+          "*.any_metric; *.marks; *.across_sentences; *.hull; *.center; *.download; *.binary",
           "True; False; numpy True"),
     _fine("a slack, however wide", "TieSlack.relative", "0; 1; 2.5; 2^63"),
     _fine("one thread", "Cpu.threads", "1"),
@@ -82,7 +82,7 @@ FINE = (
     _fine("a thickness", "affine_frame.within", "0; 1; 2.5; 2^63"),
     _fine("a number, of either sign", "HalfSpace.offset", "0; -1; 1; 2.5; -2.5; 2^63; Fraction"),
     _fine("nothing inside the square", "clouds.square.inside", "[]; (); array of none; batch of none"),
-    _fine("one of something", "clouds.*.n; clouds.*.d; clouds.grid.side; clouds.*.span; Tokeniser.longest_phrase", "1"),
+    _fine("one of something", "clouds.*.n; clouds.*.d; clouds.grid.side; Tokeniser.longest_phrase", "1"),
     _fine("one text, word or planted word", "plant.texts; plant.words; plant.length", "1"),
     _fine("a seed", "*.seed; *.random_state", "0; 1"),
     _fine("a seed, however large, of numpy", "clouds.*.seed; plant.seed", "2^63; 10^400"),

@@ -209,7 +209,7 @@ def test_bad_tokens_get_one_clear_line(tokens, message):
         ([0, 5], np.array([1, 1, 2**64 - 1, 1, 1], dtype=np.uint64), "`multiplicities` must be .* below 2\\^63"),
         ([0, 5], [1, 1, 2**70, 1, 1], "`multiplicities` must be whole numbers below 2\\^63"),
         ([0, 2, 5], [1, 1, 2**62, 2**62, 1], "`multiplicities` of cloud 1 add up to 9223372036854775809: floats count"),
-        ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of cloud 1 add up to 9007199254740994: .* a common factor"),
+        ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of a cloud .* a common factor"),
         ([0, 5], [2**63 - 1] * 5, "`multiplicities` of cloud 0 add up to"),
     ],
 )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._tokens.batches import Form, Layout, Ragged, kind_of
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, rows_together, to_float64
+from hardmax._tokens.tensors import TensorKind, is_tensor, to_float64
 
 if TYPE_CHECKING:
     import torch
@@ -76,7 +76,6 @@ class DeviceClouds:
 
 def read_there(tokens: Any, device: str) -> DeviceClouds | None:
     """The clouds in tensors, on a device; None where `read_batch` has to say what is wrong, or to read rationals."""
-    tokens = rows_together(tokens)
     kind = kind_of(tokens)
     laid_out = None if kind is None else _laid_out(tokens)
     if kind is None or laid_out is None:
@@ -93,7 +92,9 @@ def _laid_out(tokens: Any) -> tuple[Layout, torch.Tensor, np.ndarray, np.ndarray
     if not is_tensor(tokens):
         if any(cloud.ndim != 2 or cloud.shape[1] != tokens[0].shape[1] or not len(cloud) for cloud in tokens):
             return None
-        return Layout.LIST, concatenate(tokens), np.cumsum([0, *map(len, tokens)]), None
+        import torch
+
+        return Layout.LIST, torch.cat(list(tokens)), np.cumsum([0, *map(len, tokens)]), None
     if tokens.ndim not in (2, 3) or not tokens.numel():
         return None
     count = tokens.shape[-2]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardmax.stops import Every, LastOnly, Stop
 
 TokenFile = Annotated[
-    str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
+    str, typer.Argument(help="CSV, JSON, npy, npz or Parquet file of tokens, one a row; - is standard input.")
 ]
 Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
