@@ -158,24 +158,29 @@ def _table(rows: list[list[Any]], name: str, place: Callable[[int], str]) -> Tab
             count = pluralize(len(cells), "column")
             raise InputError(f"{name} {place(row)} has {count}: expected {width} as in {place(0)}.")
     cells = [cell for row in rows for cell in row]
-    floats = _exact_floats(cells)
-    if floats is None:
+    numbers = _decimals(cells)
+    if numbers is None:
         # What is no text, such as true in JSON, is no number here.
         texts = [cell.strip() if isinstance(cell, str) else [cell] for cell in cells]
         places = [f"{name} {place(row)}, column {column + 1}" for row in range(len(rows)) for column in range(width)]
-        floats = np.array(list(map(exact_number, texts, places)), dtype=object)
-    return check_range(floats.reshape(len(rows), width), name)
+        numbers = np.array(list(map(exact_number, texts, places)), dtype=object)
+        check_range(numbers.reshape(len(rows), width), name)
+    return numbers.reshape(len(rows), width)
 
 
-def _exact_floats(cells: list[Any]) -> np.ndarray | None:
-    """The numbers as float64; None if some are rounded, not finite or written in another way than as a decimal."""
+def _decimals(cells: list[Any]) -> np.ndarray | None:
+    """The numbers, if all are decimals of ordinary size: as float64 if that stores them exactly, else Fractions."""
     try:
         decimals = list(map(Decimal, cells)) if set(map(type, cells)) == {str} else [Decimal("nan")]
         floats = np.array(list(map(float, decimals)))
     except (ArithmeticError, ValueError):
         return None
-    # Python compares decimals with floats as they are, and nan equals nothing.
-    return floats if np.isfinite(floats).all() and all(map(eq, decimals, floats.tolist())) else None
+    if all(map(eq, decimals, floats.tolist())) and np.isfinite(floats).all():  # Python compares them as they are
+        return floats
+    # A short text such as 1e999999999 has more digits than memory.
+    if not np.isfinite(floats).all() or any(number and number.adjusted() < -300 for number in decimals):
+        return None
+    return np.fromiter((Fraction(*number.as_integer_ratio()) for number in decimals), object, len(decimals))
 
 
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:

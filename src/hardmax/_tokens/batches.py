@@ -19,7 +19,7 @@ from hardmax._validation import InputError, normalize_index, refuse_unreadable, 
 
 # Below this size float64 stores every integer, and what it rounds does not come out below it.
 FIRST_UNSURE_INTEGER = 2**53
-LARGEST_FLOAT = int(np.finfo(np.float64).max)
+_NUMBERS: set[type] = {float, int, bool}
 
 
 def read_table(values: Any, name: str) -> np.ndarray:
@@ -58,9 +58,12 @@ def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
 
 def check_range(table: np.ndarray, name: str) -> np.ndarray:
     """Refuse Fractions beyond 1.8e308: they are exact at any size, but people are shown floats."""
-    for token, row in enumerate(table if table.dtype == object else ()):
-        if any(abs(value) > LARGEST_FLOAT for value in row):
-            raise InputError(f"{name}: token {token} lies beyond 1.8e308, the largest float. Scale the cloud.")
+    for token, row in enumerate(table):
+        try:
+            row.astype(np.float64)
+        except OverflowError:
+            came = f"token {token} lies beyond 1.8e308, the largest float"
+            raise InputError(f"{name}: {came}. Scale the cloud.") from None
     return table
 
 
@@ -81,7 +84,9 @@ def as_array(values: Any, name: str) -> np.ndarray:
     if is_tensor(values):
         return to_numpy(values, name)
     if isinstance(values, list | tuple):
-        return objects_in([to_numpy(row, name) if is_tensor(row) else row for row in values], name)
+        if not set(map(type, values)) <= {list, tuple}:
+            values = [to_numpy(row, name) if is_tensor(row) else row for row in values]
+        return objects_in(values, name)
     refuse_unreadable(values, name)
     try:
         array = np.asarray(values)
@@ -106,11 +111,13 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         raise InputError(f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first.")
     if kind == "U":
         return None
-    entries = list(map(plain, array.ravel().tolist())) if kind == "O" or array.dtype.itemsize > 8 else None
-    if entries is not None and not set(map(type, entries)) <= {float, int, bool}:
-        return None
+    entries = array.ravel().tolist() if kind == "O" or array.dtype.itemsize > 8 else []
+    if not set(map(type, entries)) <= _NUMBERS:
+        entries = list(map(plain, entries))
+        if not set(map(type, entries)) <= _NUMBERS:
+            return None
     try:
-        floats = np.array(array if entries is None else entries, dtype=np.float64).reshape(array.shape)
+        floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
     if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= FIRST_UNSURE_INTEGER).any():
