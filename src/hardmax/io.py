@@ -20,7 +20,7 @@ from hardmax._files import ZIP_MAGIC, check_unpacked, decode, parse_json, read_a
 from hardmax._format import pluralize
 from hardmax._tokens.batches import Ragged, check_range, read_table
 from hardmax._tokens.rationals import exact_number
-from hardmax._validation import InputError, check_str, file_path, require_extra, shorten
+from hardmax._validation import InputError, file_path, require_extra, shorten
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
@@ -67,37 +67,6 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     if suffix and suffix not in _READERS:
         raise InputError(f"{name} has the suffix {suffix!r}: expected one of {', '.join(_READERS)}.")
     return _READERS[suffix or _format(data)](data, name)
-
-
-def read_metric(text: str, name: str = "`metric`") -> list[list[Fraction]]:
-    """Read a matrix that is written out, or stored in a file.
-
-    Parameters
-    ----------
-    text : str
-        Rows such as ``2,1;1,1``, or the name of a file that `read_cloud` reads.
-    name : str, default "`metric`"
-        What errors call the matrix.
-
-    Returns
-    -------
-    list of list of Fraction
-        The rows.
-
-    Examples
-    --------
-    >>> read_metric("2,1/2;1/2,1")
-    [[Fraction(2, 1), Fraction(1, 2)], [Fraction(1, 2), Fraction(1, 1)]]
-    """
-    text = check_str(text, name)
-    is_file = len(text) < 256 and "\0" not in text and Path(text).is_file()
-    if not is_file and not re.match(r"[\s;]*[-+.\d]", text):
-        wish = "expected rows such as '2,1;1,1', or a file that holds them"
-        raise InputError(f"{name} {shorten(text)} is neither a matrix nor a file: {wish}.")
-    matrix = read_cloud(text) if is_file else _read_csv(text.replace(";", "\n").encode(), name)
-    if not isinstance(matrix, np.ndarray) or matrix.ndim != 2:
-        raise InputError(f"{name} in {shorten(text)} holds several matrices: expected one, a row per line.")
-    return [[Fraction(entry) for entry in row] for row in matrix.tolist()]
 
 
 def _format(data: bytes) -> str:

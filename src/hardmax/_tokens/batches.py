@@ -8,7 +8,7 @@ where it stores all of them exactly, else Fractions: numpy rounds where types me
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -219,13 +219,7 @@ class Packed(Sequence[Cloud]):
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    @overload
-    def __getitem__(self, index: int) -> Cloud: ...
-    @overload
-    def __getitem__(self, index: slice) -> list[Cloud]: ...
-    def __getitem__(self, index: int | slice) -> Cloud | list[Cloud]:
-        if isinstance(index, slice):
-            return [self[b] for b in range(len(self))[index]]
+    def __getitem__(self, index: int) -> Cloud:  # pyright: ignore[reportIncompatibleMethodOverride]
         there = _slice_of(self.offsets, range(len(self))[index])
         return Cloud(self.tokens[there], None if self.multiplicities is None else self.multiplicities[there])
 

@@ -79,7 +79,13 @@ class TensorKind:
                     "`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is "
                     f"{kinds[0] or 'no tensor'}, item {place} is {kind or 'no tensor'}. Convert them with .to(…)."
                 )
-        _refuse_gradients(items)
+        import torch
+
+        if torch.is_grad_enabled() and any(item.requires_grad for item in items):
+            raise InputError(
+                "`tokens` requires gradients, which would be lost: pass tokens.detach(), "
+                "or train with hardmax.train.layer.Hardmax, which has derivatives."
+            )
         return kinds[0]
 
     def __str__(self) -> str:
@@ -93,13 +99,3 @@ class TensorKind:
         if not isinstance(numbers, torch.Tensor):
             numbers = torch.from_numpy(np.array(numbers, dtype=np.float64, order="C"))
         return numbers.to(device=self.device, dtype=dtype)
-
-
-def _refuse_gradients(tensors: Any) -> None:
-    import torch
-
-    if torch.is_grad_enabled() and any(tensor.requires_grad for tensor in tensors):
-        raise InputError(
-            "`tokens` requires gradients, which would be lost: pass tokens.detach(), "
-            "or train with hardmax.train.layer.Hardmax, which has derivatives."
-        )

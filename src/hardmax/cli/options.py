@@ -90,9 +90,8 @@ class WalkOptions:
     def dynamics(self, alpha: str) -> "Dynamics":
         """The parameters of a layer, as they were typed."""
         from hardmax.dynamics import Dynamics
-        from hardmax.io import read_metric
 
-        metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
+        metric = None if self.metric is None else read_matrix(self.metric, "`--metric`")
         return Dynamics(alpha, metric, any_metric=self.any_metric)
 
     def engine(self) -> "Engine":
@@ -124,6 +123,15 @@ class StopOptions:
             came = "both came" if self.until_settled else "neither came"
             raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
         return AfterLayers(self.layers) if self.layers is not None else Settled()
+
+
+def read_matrix(text: str, name: str) -> Any:
+    """A matrix, written out as `2,1;1,1` or stored in a file."""
+    from hardmax._tokens.batches import read_table
+    from hardmax.io import read_cloud
+
+    is_file = len(text) < 256 and Path(text).is_file()
+    return read_cloud(text) if is_file else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
 
 
 def read_size(text: str) -> int:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from hardmax._validation import InputError
-from hardmax.cli.options import grouped
+from hardmax.cli.options import grouped, read_matrix
 from hardmax.cli.output import narrate, print_json, print_table
 
 NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian", "grid")
@@ -27,9 +27,7 @@ class CloudOptions:
 
     def given(self) -> dict[str, Any]:
         """What was given, as arguments of whatever makes the cloud."""
-        from hardmax.io import read_metric
-
-        read = {"inside": self.inside and read_metric(self.inside, "`--inside`")}
+        read = {"inside": self.inside and read_matrix(self.inside, "`--inside`")}
         return {option: value for option, value in (asdict(self) | read).items() if value is not None}
 
 
