@@ -1,7 +1,5 @@
 """Starting clouds: what they hold, that they can be repeated, and that bad sizes are refused in one line."""
 
-import subprocess
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -28,11 +26,6 @@ def exactly(cloud: np.ndarray) -> oracle.Cloud:
 )
 def test_the_vertices_lead(make, leaders):
     assert oracle.leaders(exactly(make()), HALF, layers=30) == leaders
-
-
-def test_clusters_without_a_leader_form_at_the_midpoints_of_two_edges():
-    last = oracle.run(exactly(clouds.nonleader_clusters()), HALF, layers=60)[-1]
-    assert np.allclose(np.array(last[4:6], dtype=float), [(1, 0), (-1, 0)])
 
 
 def test_a_square_takes_inner_tokens_exactly():
@@ -76,8 +69,6 @@ def test_a_grid_is_centred_and_gaussian_clouds_follow_their_seed():
     ("make", "words"),
     [
         (lambda: clouds.gaussian(0, 2), "`n` must be a whole number from 1 to .*, not 0"),
-        (lambda: clouds.gaussian(2**58, 4), "`n` must be a whole number from 1 to 144115188075855872"),
-        (lambda: clouds.polygon(2), "`sides` must be a whole number from 3"),
         (lambda: clouds.grid(10, d=20), r"`side`\^`d` must be at most 1000000, not 10\^20 tokens"),
         (lambda: clouds.gaussian(3, 2, seed=-1), "`seed` must be a whole number from 0 up, not -1"),
         (lambda: clouds.square(inside=[(1, 2, 3)]), "`inside` must have 2 coordinates per token, not 3"),
@@ -87,9 +78,3 @@ def test_a_grid_is_centred_and_gaussian_clouds_follow_their_seed():
 def test_what_cannot_be_made_is_refused(make, words):
     with pytest.raises(InputError, match=words):
         make()
-
-
-def test_clouds_import_neither_scipy_nor_numba():
-    # Listing the names on the command line must not wait for compilers.
-    code = "import sys, hardmax.clouds; sys.exit(bool({'scipy', 'numba'} & set(sys.modules)))"
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

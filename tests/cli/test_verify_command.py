@@ -98,7 +98,7 @@ def test_an_effort_is_above_zero(hardmax: Command, effort: str):
 
 @pytest.mark.parametrize("hostile", REPEATED.values(), ids=REPEATED)
 def test_a_key_that_appears_twice_is_named(hardmax: Command, hostile: Hostile):
-    assert_unreadable(hardmax("verify", "-", stdin=hostile.make()), naming=["standard input has the key '", "twice"])
+    assert_unreadable(hardmax("verify", "-", stdin=hostile.make()), naming=["standard input", "a key appears twice"])
 
 
 @pytest.mark.parametrize("name", ["long points", "a metric over all primes", "layers of one hash", "a lone surrogate"])
@@ -113,7 +113,7 @@ def test_hostile_files_get_one_line(hardmax: Command, name: str):
 UNREADABLE = {
     "truncated": (CERTIFICATE.to_json().encode()[:-100], ["is not JSON", "line "]),
     "truncated in a text": (b'{"format": "hardmax-li', ["is not JSON", "line 1"]),
-    "not JSON": (b"x,y\n1,2\n", ["not JSON", "line 1, column 1"]),
+    "not JSON": (b"x,y\n1,2\n", ["not JSON", "line 1 column 1"]),
     "empty": (b" \n", ["empty"]),
     "not text": (b"\x93NUMPY\xff\xfe", ["not JSON"]),
     "a list": (b"[1, 2]", ["no certificate"]),

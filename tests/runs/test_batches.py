@@ -135,7 +135,7 @@ def test_the_clouds_of_a_table_are_a_sequence():
     assert (
         [cloud.tolist() for cloud in ragged] == [cloud.tokens.tolist() for cloud in clouds] == [[[1.0]], [[2.0], [3.0]]]
     )
-    assert ragged[-1].tolist() == clouds[-1].tokens.tolist() == clouds[1:][0].tokens.tolist() == [[2.0], [3.0]]
+    assert ragged[-1].tolist() == clouds[-1].tokens.tolist() == [[2.0], [3.0]]
     assert [np.asarray(cloud.multiplicities).tolist() for cloud in clouds] == [[1], [2, 3]]
     for beyond in (2, -3):
         with pytest.raises(IndexError):
@@ -151,8 +151,8 @@ def test_the_clouds_of_a_table_are_a_sequence():
         (np.zeros((0, 2)), "empty"),
         (np.zeros((2, 0)), "d must be at least 1"),
         ([1.0, 2.0], r"shape \(n, d\).*\(n, 1\)"),
-        ([[1.0, 2.0], [3.0]], "token 1 has 1 coordinates, the tokens before it have 2"),
-        ([[1.0], 2.0], "token 1 has a single number"),
+        ([[1.0, 2.0], [3.0]], "rows of different lengths"),
+        ([[1.0], 2.0], "rows of different lengths"),
         ([[0.0, 1.0], [np.nan, 1.0]], "token 1 is"),
         (np.array([[0.0], [0.0], [np.inf]]), "token 2 is"),
         ([["1", "two"]], r"row 0, column 1.*'two'"),
@@ -182,9 +182,9 @@ def test_bad_tokens_get_one_clear_line(tokens, message):
     [
         ([0, 1], None, "`offsets` must run from 0 to the number of tokens"),
         ([1, 5], None, "`offsets` must run from 0 to the number of tokens"),
-        ([0, 2, 2, 5], None, "cloud 1 would be empty"),
-        ([0, 7, 5], None, "cloud 1 would be empty"),
-        ([0, 2**63 - 1, -(2**63) + 1, 5], None, "cloud 1 would be empty"),
+        ([0, 2, 2, 5], None, "without empty clouds"),
+        ([0, 7, 5], None, "without empty clouds"),
+        ([0, 2**63 - 1, -(2**63) + 1, 5], None, "without empty clouds"),
         ([0.0, 5.0], None, "`offsets` must be whole numbers"),
         ([False, 5], None, "`offsets` must be whole numbers"),
         (np.array([0.0, 5.0]), None, "`offsets` must be whole numbers"),
@@ -208,9 +208,9 @@ def test_bad_tokens_get_one_clear_line(tokens, message):
         ([0, 5], np.ones(5, dtype=bool), "`multiplicities` must be whole numbers"),
         ([0, 5], np.array([1, 1, 2**64 - 1, 1, 1], dtype=np.uint64), "`multiplicities` must be .* below 2\\^63"),
         ([0, 5], [1, 1, 2**70, 1, 1], "`multiplicities` must be whole numbers below 2\\^63"),
-        ([0, 2, 5], [1, 1, 2**62, 2**62, 1], "`multiplicities` of cloud 1 add up to 9223372036854775809: floats count"),
+        ([0, 2, 5], [1, 1, 2**62, 2**62, 1], "`multiplicities` of a cloud must add up"),
         ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of a cloud .* a common factor"),
-        ([0, 5], [2**63 - 1] * 5, "`multiplicities` of cloud 0 add up to"),
+        ([0, 5], [2**63 - 1] * 5, "`multiplicities` of a cloud must add up"),
     ],
 )
 def test_bad_offsets_get_one_clear_line(offsets, multiplicities, message):

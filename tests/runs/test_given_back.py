@@ -117,7 +117,7 @@ def test_rows_given_as_tensors_are_a_cloud():
         ),
         ([torch.ones(2, 1), np.ones((2, 1))], "`tokens`: in a list all must be tensors of one dtype on one device"),
         ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens`: in a list all must be tensors of one dtype on one device"),
-        ([torch.ones(2), torch.ones(3)], "`tokens`: token 1 is of shape (3,), the tokens before it (2,)."),
+        ([torch.ones(2), torch.ones(3)], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
         ([torch.ones(()), torch.ones(())], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
         (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
         (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),

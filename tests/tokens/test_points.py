@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax._tokens.batches import Cloud
-from hardmax._tokens.points import _key, find_equal_rows, merge, table_size
+from hardmax._tokens.points import _key, merge
 
 rows = st.lists(st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_from([-0.0, 0.0, 1.0])), min_size=1)
 
@@ -30,7 +30,7 @@ def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added
     assert [tuple(points.coordinates[point]) for point in points.of_token] == tokens
 
 
-@pytest.mark.parametrize("count", [1, 1000, 600_000])  # the last in several parts
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 1000, 600_000])  # the last in several parts
 @pytest.mark.parametrize("values", [1, 40, 10**6])
 def test_many_tokens_are_merged_as_by_sorting(count, values):
     table = np.random.default_rng(count + values).integers(0, values, (count, 2)).astype(np.float64)
@@ -39,18 +39,6 @@ def test_many_tokens_are_merged_as_by_sorting(count, values):
     assert np.array_equal(points.coordinates, table[np.sort(first)])
     assert np.array_equal(points.coordinates[points.of_token], table)
     assert np.array_equal(points.multiplicities, np.bincount(label.ravel())[np.argsort(first)])
-
-
-@pytest.mark.parametrize("count", [1, 7, 8, 9, 300])
-@pytest.mark.parametrize("values", [1, 3, 1000])
-def test_rows_are_labelled_by_first_appearance_in_a_table_just_large_enough(count, values):
-    bits = np.random.default_rng(count).integers(0, values, (count, 3))
-    labels, firsts = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    found = find_equal_rows(bits, np.empty(table_size(count), dtype=np.int64), labels, firsts)
-    seen: dict[bytes, int] = {}
-    wished = [seen.setdefault(row.tobytes(), len(seen)) for row in bits]
-    assert (found, labels.tolist()) == (len(seen), wished)
-    assert firsts[:found].tolist() == [wished.index(label) for label in range(found)]
 
 
 def test_tokens_whose_keys_meet_by_chance_stay_two():

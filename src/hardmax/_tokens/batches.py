@@ -35,11 +35,12 @@ def _exact_table(values: Any, name: str) -> np.ndarray:
     if array.ndim and len(array) == 0:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.ndim != 2:
-        wish = "(d, d)" if name.endswith("metric`") else "(n, d), and (n, 1) on a line"
+        wish = "(d, d)" if name.endswith("metric`") else "(n, d)"
         came = f"of shape {shorten(array.shape)}" if array.ndim else shorten(values)
         if array.dtype == object and array.ndim == 1 and any(isinstance(row, list | tuple) for row in array):
             came = f"rows of different lengths: {shorten(values)}"
-        raise InputError(f"{name} must be a table of shape {wish}, not {came}.")
+        hint = " For tokens on a line pass shape (n, 1)." if array.ndim == 1 and wish == "(n, d)" else ""
+        raise InputError(f"{name} must be a table of shape {wish}, not {came}.{hint}")
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
@@ -179,8 +180,8 @@ class Ragged:
             tokens = read_table(tokens, "`tokens`")
         offsets = whole_numbers(offsets, "`offsets`")
         ends = offsets[[0, -1]].tolist() if offsets.ndim == 1 and len(offsets) else None
-        if ends != [0, len(tokens)] or (np.diff(offsets) <= 0).any():
-            wish = f"increase from 0 to the number of tokens ({len(tokens)}), without empty clouds"
+        if ends != [0, len(tokens)] or (offsets[1:] <= offsets[:-1]).any():
+            wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
         object.__setattr__(self, "tokens", tokens)
         object.__setattr__(self, "offsets", offsets)
@@ -295,7 +296,8 @@ def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
 def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of integers; True and 2.0 are refused."""
     array = objects_in(values, name) if isinstance(values, list | tuple) else as_array(values, name)
-    are_whole = array.dtype.kind in "iu" or all(type(plain(entry)) is int for entry in array.ravel().tolist())
+    kind = array.dtype.kind
+    are_whole = kind in "iu" or (kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist()))
     if not are_whole or (array.size and max(int(array.max()), -int(array.min())) >= 2**63):
         raise InputError(f"{name} must be whole numbers below 2^63, not {shorten(values)}.")
     return array.astype(np.int64)
