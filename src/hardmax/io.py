@@ -101,9 +101,8 @@ def _read_csv(data: bytes, name: str) -> Table:
 
 def _read_json(data: bytes, name: str) -> Table | list[Table]:
     # Numbers stay the text they are: a float would be rounded before anyone could tell.
-    found: Any = parse_json(data, name, _JSON_WISH, parse_float=str, parse_int=str, parse_constant=str)
-    if isinstance(found, dict):
-        found = found["tokens"] if "tokens" in found else None
+    document = parse_json(data, name, _JSON_WISH, parse_float=str, parse_int=str, parse_constant=str)
+    found: Any = document.get("tokens") if isinstance(document, dict) else document
     if _is_list_of_lists(found) and any(map(_is_list_of_lists, found)):
         return [_rows(cloud, f"{name} cloud {number}") for number, cloud in enumerate(found)]
     return _rows(found, name)
