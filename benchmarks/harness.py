@@ -17,7 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from hardmax.io import write_whole
+from hardmax._files import write_whole
 
 RESULTS = Path(__file__).parent / "results"
 VERSIONED = ("numpy", "scipy", "numba", "python-flint", "torch", "faiss-cpu", "pykeops")

@@ -25,7 +25,7 @@ import numpy as np
 import pyarrow.parquet as parquet
 from harness import RESULTS, read_rows
 
-from hardmax.io import write_whole
+from hardmax._files import write_whole
 from hardmax.text.evaluation.measuring import Evaluation, evaluate_model
 from hardmax.text.evaluation.standing import measure_inside, measure_standing
 from hardmax.text.shipped import load

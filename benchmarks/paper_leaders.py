@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
+from hardmax._files import write_whole
 from hardmax._format import EXTRA
 from hardmax._validation import InputError
-from hardmax.io import write_whole
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan

@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from hardmax.io import write_whole
+from hardmax._files import write_whole
 from hardmax.paper.mode.plan import DIMENSIONS, plan_of
 from hardmax.paper.reviews.stored import read_reviews, write_reviews
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from cpu_results import CPU, DISTURBED, FOOTNOTE, GPU, TARGETS, Run, Target, duration, mark, number, times_faster
 from harness import RESULTS, read_rows
 
-from hardmax.io import write_whole
+from hardmax._files import write_whole
 
 ROOT = Path(__file__).parents[1]
 SHOWN = (

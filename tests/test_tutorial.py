@@ -164,7 +164,8 @@ def test_every_public_class_is_shown_or_left_out_on_purpose():
 
 def large_objects() -> list[tuple[Any, str]]:
     """Objects that hold much, and what their `repr` tells of it."""
-    many = hm.limit(np.vstack([hm.clouds.sphere(300, 3), np.zeros((1, 3))]), hm.Dynamics(1))
+    sphere = hm.clouds.gaussian(300, 3) / np.linalg.norm(hm.clouds.gaussian(300, 3), axis=1, keepdims=True)
+    many = hm.limit(np.vstack([sphere, np.zeros((1, 3))]), hm.Dynamics(1))
     # A token on the diagonal ties all forty unit vectors, and ends in the middle of their face.
     wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
     surfaces = ["word" + "a" * number for number in range(1000)]

@@ -243,7 +243,7 @@ def walk_clouds(first, last, clouds, rules, powers, outcome):
         if outcome.settled[b] != WALKED:
             continue
         start, end = offsets[b], offsets[b + 1]
-        count = find_equal_rows(tokens[start:end], bits[start:end], table, of_token, firsts)
+        count = find_equal_rows(bits[start:end], table, of_token, firsts)
         _enter(tokens[start:end], firsts, count, lengths, places, order, room.points, room.reach)
         layer, for_ever, error, more = walk(room, count, rules)
         share = powers[rules.layers - layer] if for_ever else 1.0

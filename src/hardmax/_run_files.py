@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from hardmax._files import parse_json, read_arrays, read_bytes, shown_name, write_whole
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
@@ -22,7 +23,6 @@ from hardmax._tokens.batches import Form, Layout, Packed, Ragged
 from hardmax._validation import InputError, check_choice, check_int, check_real, check_str
 from hardmax.dynamics import Dynamics
 from hardmax.engines import ARITHMETICS, solvers_for
-from hardmax.io import parse_json, read_arrays, read_bytes, shown_name, write_whole
 from hardmax.stops import AfterLayers, Every, LastOnly, Settled
 from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
 

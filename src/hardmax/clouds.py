@@ -1,15 +1,5 @@
-"""Named starting clouds, each a table `(n, d)` of tokens.
+"""Starting clouds: tables `(n, d)` of float64 where it stores every coordinate exactly, else of Fractions."""
 
-A cloud whose coordinates are all exact in float64 is a float64 array, any other an object array of
-`Fraction`s. Clouds that are drawn at random take `seed`, a whole number or a numpy `Generator`.
-
->>> named("square", inside=[(0.5, 0.0)]).tolist()
-[[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0], [0.5, 0.0]]
-"""
-
-import inspect
-import math
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from typing import Any, TypeAlias
@@ -18,12 +8,9 @@ import numpy as np
 
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import fits_float64, to_fractions
-from hardmax._validation import InputError, check_bool, check_int, shorten
+from hardmax._validation import InputError, check_int, shorten
 
 Seed: TypeAlias = int | np.random.Generator
-
-LARGEST_GRID = 10**6
-LARGEST_CLOUD = 2**59  # numbers in a cloud: numpy counts the bytes of no more
 
 # The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
 # and kept off the axes, where they would tie. They are written out so that the figure never changes.
@@ -34,8 +21,14 @@ _IN_QUADRANTS = np.array([(-9, 9), (10, -8), (-6, -11), (8, 13)]) / 16
 
 
 def triangle() -> np.ndarray:
-    """A triangle of three leaders and six inner tokens (the paper's Figure 2, first row).
+    """Three leaders and six inner tokens (the paper's Figure 2, first row).
 
+    Returns
+    -------
+    ndarray of shape (9, 2)
+
+    Examples
+    --------
     >>> triangle()[:3].tolist()
     [[1.0, 1.0], [0.5, -0.5], [-1.0, -1.0]]
     """
@@ -45,9 +38,14 @@ def triangle() -> np.ndarray:
 def emerging_leader() -> np.ndarray:
     """Eight tokens, of which the second becomes a leader at layer 1 only (Figure 2, second row; alpha = 1/2).
 
-    It first follows (0, 1/4), which leaves for (1, 1/3); from then on nobody lies further out its way.
-    The tokens are Fractions, since 1/3 and 1/12 are no floats.
+    It first follows (0, 1/4), which leaves for (1, 1/3); from then on no token lies further out in its direction.
 
+    Returns
+    -------
+    ndarray of Fraction, of shape (8, 2)
+
+    Examples
+    --------
     >>> emerging_leader()[1].tolist()
     [Fraction(-1, 12), Fraction(1, 12)]
     """
@@ -57,24 +55,28 @@ def emerging_leader() -> np.ndarray:
 
 
 def square(inside: Any = None) -> np.ndarray:
-    """The square (±1, ±1) and the tokens `inside`; without them, six of our choice (Figure 2, third row).
+    """The square (±1, ±1) and tokens inside it (Figure 2, third row).
 
-    A token of an axis, such as (1/2, 0), ties the two vertices it looks at.
+    Parameters
+    ----------
+    inside : array_like of shape (n, 2), optional
+        The inner tokens; six of our choice, if not given. One on an axis, such as (1/2, 0), ties two vertices.
 
-    >>> square(inside=[]).tolist()
-    [[1.0, 1.0], [-1.0, 1.0], [-1.0, -1.0], [1.0, -1.0]]
+    Returns
+    -------
+    ndarray of shape (4 + n, 2)
+
+    Examples
+    --------
     >>> square(inside=[("3/10", "1/10")])[4].tolist()
     [Fraction(3, 10), Fraction(1, 10)]
     """
-    if inside is None:
-        inside = _IN_SQUARE
+    inside = _IN_SQUARE if inside is None else inside
     if (isinstance(inside, list | tuple) and not inside) or getattr(inside, "shape", (1,))[:1] == (0,):
         return _SQUARE.copy()
     inner = read_table(inside, "`inside`")
     if inner.shape[1] != 2:
-        raise InputError(
-            f"`inside` must hold tokens (x, y) of the plane, not of dimension {inner.shape[1]}.", argument="inside"
-        )
+        raise InputError(f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside")
     cloud = np.concatenate([_SQUARE, inner])
     if cloud.dtype == np.float64:
         return cloud
@@ -85,162 +87,121 @@ def square(inside: Any = None) -> np.ndarray:
 def nonleader_clusters() -> np.ndarray:
     """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (Figure 2, fourth row).
 
-    (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two edges, where
-    no leader sits.
+    (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two edges, where there is
+    no leader.
 
+    Returns
+    -------
+    ndarray of shape (10, 2)
+
+    Examples
+    --------
     >>> nonleader_clusters()[4:6].tolist()
     [[0.5, 0.0], [-0.5, 0.0]]
     """
     return square(inside=np.vstack([[(0.5, 0), (-0.5, 0)], _IN_QUADRANTS]))
 
 
-def polygon(sides: int, midpoints: bool = False) -> np.ndarray:
-    """The regular polygon (cos 2πk/sides, sin 2πk/sides), k = 0, 1, ...; then, if asked, its edges' middles.
+def polygon(sides: int) -> np.ndarray:
+    """The vertices of a regular polygon on the unit circle, counterclockwise from (1, 0).
 
-    The vertices are rounded to float64, so they are no longer equally far from the origin and most middles do
-    not tie. Those of an edge that crosses an axis at a right angle do: mirror images agree to the last bit.
+    Parameters
+    ----------
+    sides : int
+        Number of vertices.
 
+    Returns
+    -------
+    ndarray of shape (sides, 2)
+
+    Examples
+    --------
     >>> polygon(4).tolist()
     [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]
-    >>> polygon(6, midpoints=True).shape
-    (12, 2)
     """
-    sides = check_int(sides, "`sides`", at_least=3, at_most=LARGEST_CLOUD)
-    vertices = _unit_circle(sides)
-    if not check_bool(midpoints, "`midpoints`"):
-        return vertices
-    return np.concatenate([vertices, (vertices + np.roll(vertices, -1, axis=0)) / 2])
+    sides = check_int(sides, "`sides`", at_least=3, at_most=2**31)
+    vertex = np.arange(sides)
+    # Sine is odd and cosine even, so mirror images in both axes agree to the last bit; rounding makes cos(π/2) zero.
+    turn = np.pi / 2 * ((sides - 4 * np.minimum(vertex, sides - vertex)) / sides)
+    upper = np.where(2 * vertex > sides, -1, 1)
+    return np.stack([np.sin(turn), upper * np.cos(turn)], axis=1).round(15) + 0.0  # without -0.0
 
 
 def gaussian(n: int, d: int, seed: Seed = 0) -> np.ndarray:
-    """`n` tokens whose coordinates are independent standard normal numbers.
+    """Tokens whose coordinates are independent standard normal numbers.
 
+    Parameters
+    ----------
+    n, d : int
+        Number of tokens and dimension.
+    seed : int or numpy.random.Generator, default 0
+        Source of the random numbers.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+
+    Examples
+    --------
     >>> gaussian(100, 3).shape
     (100, 3)
     """
-    return _generator(seed).standard_normal(_shape(n, d))
-
-
-def sphere(n: int, d: int, seed: Seed = 0) -> np.ndarray:
-    """`n` tokens drawn uniformly from the unit sphere: all leaders, up to rounding.
-
-    >>> bool(np.allclose(np.linalg.norm(sphere(100, 3), axis=1), 1))
-    True
-    """
-    directions = gaussian(n, d, seed)
-    return directions / np.linalg.norm(directions, axis=1, keepdims=True)
+    d = check_int(d, "`d`", at_least=1, at_most=2**59)
+    n = check_int(n, "`n`", at_least=1, at_most=2**59 // d)  # numpy counts the bytes of no more
+    if not isinstance(seed, np.random.Generator):
+        seed = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
+    return seed.standard_normal((n, d))
 
 
 def grid(side: int, d: int = 2) -> np.ndarray:
-    """The side^d points of a grid of spacing 1 around the origin, whose tokens on the axes tie whole faces.
+    """The points of a grid of spacing 1 around the origin, in which tokens on the axes tie whole faces.
 
+    Parameters
+    ----------
+    side : int
+        Points along each axis.
+    d : int, default 2
+        Dimension; there are at most a million tokens.
+
+    Returns
+    -------
+    ndarray of shape (side ** d, d)
+
+    Examples
+    --------
     >>> grid(2).tolist()
     [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]
     """
-    side, d = check_int(side, "`side`", at_least=1), check_int(d, "`d`", at_least=1)
-    # side^d itself may have more digits than memory holds.
-    if max(side, d) > LARGEST_GRID or d * math.log2(side) > math.log2(LARGEST_GRID) + 1e-9:
+    side, d = check_int(side, "`side`", at_least=1, at_most=10**6), check_int(d, "`d`", at_least=1, at_most=10**3)
+    if side**d > 10**6:
         came = f"{shorten(side)}^{shorten(d)}"
-        raise InputError(
-            f"`side`^`d` must be at most {LARGEST_GRID}, not {came} tokens. Make one smaller.",
-            argument="side",
-            also=("`d`",),
-        )
+        raise InputError(f"`side`^`d` must be at most 1000000, not {came} tokens.", argument="side", also=("`d`",))
     return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 
-def lattice(n: int, d: int, span: int = 2, seed: Seed = 0) -> np.ndarray:
-    """`n` tokens with random whole coordinates from -span to span: full of ties, repeats, now and then zero.
-
-    >>> bool(np.all(np.abs(lattice(100, 3)) <= 2))
-    True
-    """
-    span = check_int(span, "`span`", at_least=1, at_most=2**53)
-    return _generator(seed).integers(-span, span, _shape(n, d), endpoint=True).astype(np.float64)
-
-
 def rotated(cloud: Any) -> np.ndarray:
-    """The cloud, exactly, after the rotation ((3/5, -4/5), (4/5, 3/5)) of its first two coordinates.
+    """The cloud after the rotation ((3/5, -4/5), (4/5, 3/5)) of its first two coordinates, exactly.
 
-    Ties stay ties, but no float holds fifths: this is where comparing floats goes wrong.
+    Ties stay ties, but float64 stores no fifths: this is where comparing floats goes wrong.
 
-    >>> turned([(1.0, 0.0)]).tolist()
+    Parameters
+    ----------
+    cloud : array_like of shape (n, d)
+        The tokens, with d at least 2.
+
+    Returns
+    -------
+    ndarray of Fraction, of shape (n, d)
+
+    Examples
+    --------
+    >>> rotated([(1.0, 0.0)]).tolist()
     [[Fraction(3, 5), Fraction(4, 5)]]
     """
-    table = read_table(cloud, "`cloud`")
-    if table.shape[1] < 2:
-        raise InputError("`cloud` must have tokens of dimension 2 or more to be turned, not 1.")
-    result = to_fractions(table, "`cloud`")
+    result = to_fractions(read_table(cloud, "`cloud`"), "`cloud`")
+    if result.shape[1] < 2:
+        raise InputError("`cloud` must have tokens of dimension 2 or more to be rotated, not 1.")
     x, y = result[:, 0].copy(), result[:, 1].copy()
     cos, sin = Fraction(3, 5), Fraction(4, 5)
     result[:, 0], result[:, 1] = cos * x - sin * y, sin * x + cos * y
     return result
-
-
-MAKERS: dict[str, Callable[..., np.ndarray]] = {
-    maker.__name__: maker
-    for maker in (
-        triangle,
-        emerging_leader,
-        square,
-        nonleader_clusters,
-        polygon,
-        gaussian,
-        sphere,
-        grid,
-        lattice,
-    )
-}
-NAMES = tuple(MAKERS)
-
-
-def named(name: str, **options: Any) -> np.ndarray:
-    """The cloud called `name` (one of `NAMES`; "-" is as good as "_"), made with `options`.
-
-    >>> named("emerging-leader").shape, named("gaussian", n=10, d=2, seed=1).shape
-    ((8, 2), (10, 2))
-    """
-    maker = MAKERS.get(name.replace("-", "_")) if isinstance(name, str) else None
-    if maker is None:
-        names = ", ".join(NAMES).replace("_", "-")
-        raise InputError(f"`name` must be one of {names}, not {shorten(name)}.")
-    taken = inspect.signature(maker).parameters
-    missing = [option for option, about in taken.items() if about.default is about.empty and option not in options]
-    wrong = [option for option in options if option not in taken]
-    if wrong or missing:
-        all_of_them = tuple(f"`{option}`" for option in taken)
-        problem = f"`{wrong[0]}` is none of them" if wrong else f"`{missing[0]}` is missing"
-        message = f"The cloud {name!r} takes {', '.join(all_of_them) or 'no options'}: {problem}."
-        raise InputError(message, argument=(wrong or missing)[0], also=all_of_them)
-    return maker(**options)
-
-
-def _unit_circle(parts: int) -> np.ndarray:
-    # Sine and cosine are taken in the first eighth of a turn only and carried on by exact symmetries, so that
-    # points which mirror each other do so to the last bit.
-    quarters, rest = np.divmod(4 * np.arange(parts), parts)
-    nearest = np.minimum(rest, parts - rest)
-    angle = np.pi / 2 * (nearest / parts)
-    along = np.cos(angle)
-    across = np.where(2 * nearest == parts, along, np.sin(angle))
-    in_first_quarter = np.where(2 * rest > parts, across + 1j * along, along + 1j * across)
-    points = in_first_quarter * np.array([1, 1j, -1, -1j])[quarters]
-    # Adding 0.0 turns -0.0 into 0.0.
-    return np.stack([np.real(points), np.imag(points)], axis=1) + 0.0
-
-
-def _shape(n: int, d: int) -> tuple[int, int]:
-    n, d = check_int(n, "`n`", at_least=1), check_int(d, "`d`", at_least=1)
-    if n * d > LARGEST_CLOUD:
-        raise InputError(
-            f"`n` * `d` must be at most {LARGEST_CLOUD:,}, not {shorten(n)} * {shorten(d)}. Make one smaller.",
-            argument="n",
-            also=("`d`",),
-        )
-    return n, d
-
-
-def _generator(seed: Seed) -> np.random.Generator:
-    return (
-        seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_int(seed, "`seed`", at_least=0))
-    )

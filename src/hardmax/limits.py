@@ -15,6 +15,7 @@ from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
 from hardmax._clusters import Clusters, Cycle
 from hardmax._exact.vectors import fractions_table, power
+from hardmax._files import read_certificate
 from hardmax._format import pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number, root
@@ -23,7 +24,6 @@ from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, read_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
-from hardmax.io import read_certificate
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
 from hardmax.trajectory import Trajectories, Trajectory

@@ -312,7 +312,8 @@ def test_a_narrow_terminal_is_not_overrun(tmp_path: Path, columns: int, d: int):
 
 
 def test_a_terminal_shows_the_first_twenty_clusters(tmp_path: Path):
-    np.save(tmp_path / "sphere.npy", clouds.sphere(50, 3))
+    cloud = clouds.gaussian(50, 3)
+    np.save(tmp_path / "sphere.npy", cloud / np.linalg.norm(cloud, axis=1, keepdims=True))
     shown = on_a_terminal_here("limit", str(tmp_path / "sphere.npy"), *HALF, columns=80)
     rows = re.findall(r"^\s+(\d+)\s.*vertex", shown, re.MULTILINE)
     assert rows == [str(number) for number in range(20)]

@@ -99,7 +99,7 @@ def test_an_effort_is_above_zero(hardmax: Command, effort: str):
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "repeated" in name])
 def test_a_key_that_appears_twice_is_named(hardmax: Command, name: str):
     _, make = HOSTILE[name]
-    assert_unreadable(hardmax("verify", "-", stdin=make()), naming=["standard input has the key '", "twice"])
+    assert_unreadable(hardmax("verify", "-", stdin=make()), naming=["standard input", "a key appears twice"])
 
 
 @pytest.mark.parametrize("name", ["long points", "indices of one hash", "a key with a lone surrogate"])

@@ -83,13 +83,10 @@ def geometry_calls() -> Iterator[Call]:
 
 def cloud_calls() -> Iterator[Call]:
     yield "clouds.square", clouds.square, {"inside": [(0.5, 0.0)]}
-    yield "clouds.polygon", clouds.polygon, {"sides": 5, "midpoints": True}
+    yield "clouds.polygon", clouds.polygon, {"sides": 5}
     yield "clouds.gaussian", clouds.gaussian, {"n": 5, "d": 2, "seed": 1}
-    yield "clouds.sphere", clouds.sphere, {"n": 5, "d": 2, "seed": 1}
     yield "clouds.grid", clouds.grid, {"side": 3, "d": 2}
-    yield "clouds.lattice", clouds.lattice, {"n": 5, "d": 2, "span": 2, "seed": 1}
     yield "clouds.rotated", clouds.rotated, {"cloud": SQUARE}
-    yield "clouds.named", clouds.named, {"name": "gaussian", "n": 5, "d": 2}
 
 
 def text_calls() -> Iterator[Call]:

@@ -19,7 +19,6 @@ from strategies import any_metric_problems, hard_floats
 import hardmax as hm
 from hardmax._float import search
 from hardmax._float.argmax import score_all
-from hardmax._run import Together
 
 CHUNK = 25
 

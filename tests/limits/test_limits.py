@@ -16,8 +16,8 @@ from strategies import Problem, any_metric_problems, clouds, spd_metrics
 
 import hardmax as hm
 from hardmax import _run
-from hardmax._run import Together
 from hardmax._clusters import FaceProjection, OtherLimit, Vertex
+from hardmax._run import Together
 
 DEEP = 60
 HALF = hm.Dynamics("1/2")

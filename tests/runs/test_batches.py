@@ -87,7 +87,7 @@ def test_a_run_does_not_follow_the_array_it_came_from(layout):
         ([], "empty"),
         (np.zeros((2, 0)), "d must be at least 1"),
         ([1.0, 2.0], r"shape \(n, d\).*\(n, 1\)"),
-        ([[1.0, 2.0], [3.0]], "token 1 has 1 coordinates, the tokens before it have 2"),
+        ([[1.0, 2.0], [3.0]], "rows of different lengths"),
         ([[0.0, 1.0], [np.nan, 1.0]], "token 1 is"),
         ([["1", "two"]], r"row 0, column 1.*'two'"),
         (np.zeros((2, 2), dtype=complex), "real numbers"),
@@ -109,11 +109,11 @@ def test_bad_tokens_get_one_clear_line(tokens, message):
     ("offsets", "multiplicities", "message"),
     [
         ([0, 1], None, "`offsets` must run from 0 to the number of tokens"),
-        ([0, 2, 2, 5], None, "cloud 1 would be empty"),
+        ([0, 2, 2, 5], None, "without empty clouds"),
         ([0.0, 5.0], None, "`offsets` must be whole numbers"),
         ([0, 5], [1, 2], "`multiplicities` must be 5 whole numbers"),
         ([0, 5], [1, 1, 0, 1, 1], "from 1 up"),
-        ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of cloud 1 add up to 9007199254740994"),
+        ([0, 2, 5], [1, 1, 2**53, 1, 1], "`multiplicities` of a cloud .* a common factor"),
     ],
 )
 def test_bad_offsets_get_one_clear_line(offsets, multiplicities, message):

@@ -68,6 +68,12 @@ def test_the_path_of_a_tensor_is_a_tensor():
     assert torch.equal(run.tokens[2], run.at(2))
 
 
+def test_arrays_are_given_back_as_arrays():
+    for tokens in forms(TABLE).values():
+        for ask in ASKED.values():
+            assert all(isinstance(table, np.ndarray) for table in parts(ask(tokens)))
+
+
 def test_a_run_of_a_batch_gives_back_tensors():
     stack = torch.tensor(TABLE).float().reshape(5, 12, 3)
     assert hm.simulate(stack, HALF, layers=2)[3].at(2).dtype == torch.float32
@@ -85,25 +91,69 @@ def test_what_is_given_back_belongs_to_whoever_asked():
 
 def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
-    for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
-        with pytest.raises(hm.InputError, match=r"pass tokens.detach\(\)"):
-            hm.step(given, HALF)
-    hm.step(tokens.detach(), HALF)
+    for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
+        for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
+            with pytest.raises(
+                hm.InputError, match=r"pass tokens.detach\(\), or train with hardmax.train.layer.Hardmax"
+            ):
+                call(given, HALF)
+        call(tokens.detach(), HALF)
     with torch.no_grad():
         hm.step(tokens, HALF)
 
 
+def test_rows_given_as_tensors_are_a_cloud():
+    rows = list(torch.tensor(TABLE).float())
+    assert torch.equal(hm.simulate(rows, HALF, layers=2).at(2), hm.simulate(torch.stack(rows), HALF, layers=2).at(2))
+
+
 @pytest.mark.parametrize(
-    ("tokens", "message"),
+    ("tokens", "told"),
     [
+        (
+            [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
+            "`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is torch.float32 on "
+            "cpu, item 1 is torch.float64 on cpu.",
+        ),
         ([torch.ones(2, 1), np.ones((2, 1))], "`tokens`: in a list all must be tensors of one dtype on one device"),
-        ([torch.ones(2), torch.ones(3)], "`tokens`: token 1 is of shape (3,), the tokens before it (2,)."),
+        ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens`: in a list all must be tensors of one dtype on one device"),
+        ([torch.ones(2), torch.ones(3)], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
+        ([torch.ones(()), torch.ones(())], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
         (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),
         (torch.full((2, 2), torch.nan), "`tokens` must be finite: token 0 is [nan, nan]."),
     ],
 )
-def test_tensors_that_are_no_clouds_are_refused(tokens, message):
-    with pytest.raises(hm.InputError) as caught:
-        hm.simulate(tokens, HALF, layers=1)
-    assert str(caught.value).startswith(message)
-    assert "\n" not in str(caught.value)
+def test_tensors_that_are_no_clouds_are_told_apart(tokens, told):
+    for call in (lambda: hm.simulate(tokens, HALF, layers=1), lambda: hm.step(tokens, HALF)):
+        with pytest.raises(hm.InputError) as caught:
+            call()
+        assert str(caught.value).startswith(told)
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float16], ids=str)
+def test_whatever_else_a_run_tells_does_not_depend_on_how_its_tokens_came(dtype, tmp_path):
+    tokens = torch.tensor(TABLE[36:48]).to(dtype)
+    mine, its = hm.limit(tokens, SLOW), hm.limit(tokens.double().numpy(), SLOW)
+    assert its.settled_at > 0
+    assert mine.clusters.labels.tolist() == its.clusters.labels.tolist()
+    assert np.array_equal(mine.clusters.points, its.clusters.points)
+    assert np.array_equal(mine.polytope.vertices, its.polytope.vertices)
+    assert (mine.bound, mine.layers_to("1e-3")) == (its.bound, its.layers_to("1e-3"))
+    assert [mine.distance_to_limit(k) for k in (0, 9)] == [its.distance_to_limit(k) for k in (0, 9)]
+    assert mine.certificate == its.certificate
+    assert mine.run.to_pandas().equals(its.run.to_pandas())
+    mine.run.save(tmp_path / "run.npz")
+    assert np.array_equal(hm.Trajectory.load(tmp_path / "run.npz").at(5), its.run.at(5))
+
+
+def test_figures_draw_runs_of_tensors():
+    plt = pytest.importorskip("matplotlib.pyplot", reason="needs matplotlib")
+    from hardmax.figures.layers import draw_layer
+    from hardmax.figures.limits import draw_limit
+
+    tokens = torch.tensor(TABLE[:12, :2]).half()
+    _, ax = plt.subplots()
+    draw_limit(hm.limit(tokens, HALF), ax)
+    draw_layer(hm.simulate(tokens, HALF, layers=2), 2, ax)
+    plt.close()

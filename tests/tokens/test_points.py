@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax._tokens.batches import Cloud
@@ -14,6 +14,7 @@ rows = st.lists(st.tuples(st.sampled_from([-1.0, -0.0, 0.0, 2.0]), st.sampled_fr
 
 
 @pytest.mark.parametrize("exact", [False, True], ids=["floats", "fractions"])
+@settings(max_examples=100)
 @given(tokens=rows, data=st.data())
 def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added(exact, tokens, data):
     counts = data.draw(st.none() | st.lists(st.integers(1, 9), min_size=len(tokens), max_size=len(tokens)))
@@ -29,29 +30,27 @@ def test_points_are_the_distinct_tokens_in_order_with_their_multiplicities_added
     assert [tuple(points.coordinates[point]) for point in points.of_token] == tokens
 
 
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 1000, 600_000])  # the last in several parts
+@pytest.mark.parametrize("values", [1, 40, 10**6])
+def test_many_tokens_are_merged_as_by_sorting(count, values):
+    table = np.random.default_rng(count + values).integers(0, values, (count, 2)).astype(np.float64)
+    _, first, label = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    points = merge(Cloud(table))
+    assert np.array_equal(points.coordinates, table[np.sort(first)])
+    assert np.array_equal(points.coordinates[points.of_token], table)
+    assert np.array_equal(points.multiplicities, np.bincount(label.ravel())[np.argsort(first)])
+
+
 def test_tokens_whose_keys_meet_by_chance_stay_two():
-    one = np.array([0.5, 3.0])
-    for other in rivals(one):
-        points = merge(Cloud(np.array([one, other, one])))
-        assert points.of_token.tolist() == [0, 1, 0]
-        assert points.multiplicities.tolist() == [2, 1]
-
-
-def rivals(row: np.ndarray) -> list[np.ndarray]:
-    """Other rows with the key that tokens are told apart by at first: the last coordinate makes up for the first.
-
-    A coordinate joins the key by "exclusive or", so that one may undo what those before it did.
-    """
-
+    # A coordinate joins the key by "exclusive or", so the last can make up for the first.
     def key(*numbers: float) -> int:
         return int(_key(np.array([numbers]).view(np.int64), 0))
 
-    found = []
-    for other in np.arange(1.0, 200.0):
-        bits = key(row[0]) ^ key(other) ^ int(row[1].view(np.uint64))
-        needed = np.uint64(bits).view(np.float64)
-        if np.isfinite(needed) and needed:
-            assert key(other, needed) == key(*row)
-            found.append(np.array([other, needed]))
-    assert len(found) > 100
-    return found
+    one, collisions = np.array([0.5, 3.0]), 0
+    for first in np.arange(1.0, 200.0):
+        last = np.uint64(key(one[0]) ^ key(first) ^ int(one[1].view(np.uint64))).view(np.float64)
+        if np.isfinite(last) and last:
+            assert key(first, last) == key(*one)
+            assert merge(Cloud(np.array([one, [first, last], one]))).of_token.tolist() == [0, 1, 0]
+            collisions += 1
+    assert collisions > 100

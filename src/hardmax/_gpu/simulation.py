@@ -13,7 +13,7 @@ from hardmax._gpu.solver import GpuPhase, move_once
 from hardmax._run import Plan, keep, run_points
 from hardmax._tokens.batches import Cloud, Form, Layout, Packed, Ragged, kind_of
 from hardmax._tokens.points import Points, merge
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, rows_together, to_float64, to_numpy
+from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64, to_numpy
 from hardmax.dynamics import Dynamics
 from hardmax.trajectory import Trajectory
 
@@ -23,7 +23,6 @@ from hardmax.trajectory import Trajectory
 
 def read_there(tokens: Any, device: str) -> tuple[Sequence[Cloud], Form] | None:
     """What `read_batch` gives, in tensors on a device; None where it has to say what is wrong, or to read rationals."""
-    tokens = rows_together(tokens)
     kind, counts = kind_of(tokens), None
     if kind is None:
         return None

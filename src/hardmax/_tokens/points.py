@@ -1,8 +1,6 @@
-"""Repeated tokens merged into points with multiplicities.
+"""Repeated tokens merged into points with multiplicities: equal tokens stay equal at every layer.
 
-Finding equal rows among many, by hashing: one pass, where sorting would take ten.
-
-The distinct tokens of a cloud, with multiplicities. Equal tokens stay equal for ever, so one of them will do.
+Equal rows are found by hashing, in one pass where sorting would take ten.
 """
 
 from dataclasses import dataclass
@@ -14,9 +12,9 @@ from hardmax._compile import njit, njit_parallel
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.rationals import IntegerCloud, fits_float64
 
-_ROWS_OF_A_PART = 2**15  # with their keys and table they stay in the cache of a core
-_ROWS_OF_A_TASK = 2**14
-_HALF_OF_BITS = np.uint64(32)
+_ROWS_PER_TASK = 2**14
+_ROWS_PER_PART = 2**18  # their keys and table nearly fit the cache of a core
+_MOST_PARTS = 16  # each part looks through all keys
 
 
 @njit(inline="always")
@@ -32,16 +30,15 @@ def _key(bits, row):
 
 
 @njit
-def find_equal_rows(rows, bits, table, label_of_row, first_of_label):
-    """Label the rows by first appearance; give back how many distinct rows there are.
+def find_equal_rows(bits, table, label_of_row, first_of_label):
+    """Label rows, given as integers, by first appearance; return how many distinct ones there are.
 
-    `bits` are the rows as integers, `table` is a power of two long, at least twice the number of rows. Equal rows must
-    have equal bits: no -0.0.
+    `table` is a power of two long, at least twice the number of rows.
     """
     mask = len(table) - 1
     table[:] = -1
     labels = 0
-    for row in range(len(rows)):
+    for row in range(len(bits)):
         slot = np.int64(_key(bits, row) & np.uint64(mask))
         while True:
             label = table[slot]
@@ -52,8 +49,8 @@ def find_equal_rows(rows, bits, table, label_of_row, first_of_label):
                 labels += 1
                 break
             same = True
-            for axis in range(rows.shape[1]):
-                same &= rows[first_of_label[label], axis] == rows[row, axis]
+            for axis in range(bits.shape[1]):
+                same &= bits[first_of_label[label], axis] == bits[row, axis]
             if same:
                 label_of_row[row] = label
                 break
@@ -66,122 +63,57 @@ def table_size(rows: int) -> int:
     return 1 << max(4, (2 * rows - 1).bit_length())
 
 
-def first_equal_rows(bits: np.ndarray, parts: int, firsts: np.ndarray) -> int:
-    """For each of many rows (fewer than 2^31) the first that equals it; gives back how many have one before them.
-
-    Rows are parted by their keys, so that a part with its table fits the cache.
-    """
-    if parts == 1:
-        return _first_of_few(bits, firsts)
-    count = len(bits)
-    sizes = np.zeros((-(-count // _ROWS_OF_A_TASK), parts), dtype=np.int64)
-    _count_parts(bits, parts, firsts, sizes)
-    places, starts = _places(sizes)
-    keys, rows = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int32)
-    _part_rows(bits, parts, places, keys, rows)
-    repeated = np.zeros(parts, dtype=np.int64)
-    _find_in_parts(starts, bits, keys, rows, firsts, repeated)
-    return int(repeated.sum())
+@njit_parallel(lambda bits, *_: -(-len(bits) // _ROWS_PER_TASK))
+def _make_keys(first, last, bits, keys, firsts):
+    for row in range(first * _ROWS_PER_TASK, min(last * _ROWS_PER_TASK, len(bits))):
+        keys[row], firsts[row] = _key(bits, row), row
 
 
-@njit
-def _first_of_few(bits, firsts):
-    keys, rows = np.empty(len(bits), np.uint64), np.arange(len(bits)).astype(np.int32)
-    for row in range(len(bits)):
-        firsts[row], keys[row] = row, _key(bits, row)
-    return _find_firsts(bits, keys, rows, firsts)
-
-
-@njit_parallel(lambda bits, *_: -(-len(bits) // _ROWS_OF_A_TASK))
-def _count_parts(first, last, bits, parts, firsts, sizes):
-    """How many rows of each task fall to each part; every row is its own first so far."""
-    for task in range(first, last):
-        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, len(bits))):
-            firsts[row] = row
-            sizes[task, _part(_key(bits, row), parts)] += 1
-
-
-@njit_parallel(lambda bits, *_: -(-len(bits) // _ROWS_OF_A_TASK))
-def _part_rows(first, last, bits, parts, places, keys, rows):
-    """Bring rows and keys together by parts; `places` says where those of each task go, and moves on."""
-    for task in range(first, last):
-        for row in range(task * _ROWS_OF_A_TASK, min((task + 1) * _ROWS_OF_A_TASK, len(bits))):
-            key = _key(bits, row)
-            part = _part(key, parts)
-            place = places[task, part]
-            keys[place], rows[place] = key, row
-            places[task, part] = place + 1
-
-
-@njit_parallel(lambda starts, *_: len(starts) - 1)
-def _find_in_parts(first, last, starts, bits, keys, rows, firsts, repeated):
-    """How many rows of each part have an equal one before them."""
+@njit_parallel(lambda bits, keys, firsts, repeated: len(repeated))
+def _find_firsts(first, last, bits, keys, firsts, repeated):
+    """For each row the first that equals it, the rows parted by their keys; count those of a part that are repeated."""
+    others = np.uint64(len(repeated) - 1)  # parts are a power of two: the lowest bits of a key choose one
+    rows = np.empty(len(keys) + 1, np.int32)
     for part in range(first, last):
-        start, end = starts[part], starts[part + 1]
-        repeated[part] = _find_firsts(bits, keys[start:end], rows[start:end], firsts)
-
-
-@njit(inline="always")
-def _part(key, parts):
-    return np.int64(((key >> _HALF_OF_BITS) * np.uint64(parts)) >> _HALF_OF_BITS)
-
-
-@njit
-def _places(sizes):
-    """Where the rows of each task go in each part, the tasks in order; and where each part begins."""
-    tasks, parts = sizes.shape
-    places, starts = np.empty_like(sizes), np.empty(parts + 1, np.int64)
-    place = 0
-    for part in range(parts):
-        starts[part] = place
-        for task in range(tasks):
-            places[task, part] = place
-            place += sizes[task, part]
-    starts[parts] = place
-    return places, starts
-
-
-@njit
-def _find_firsts(bits, keys, rows, firsts):
-    """Set the first row that equals each of these, given in order, where it is another; how many there are."""
-    slots = 16
-    while slots < 2 * len(keys):
-        slots *= 2
-    table = np.full(slots, -1, np.int32)
-    repeated = 0
-    for place in range(len(keys)):
-        slot = np.int64(keys[place] & np.uint64(slots - 1))
-        while table[slot] >= 0:
-            seen, row = rows[table[slot]], rows[place]
-            same = keys[table[slot]] == keys[place]
-            for axis in range(bits.shape[1] if same else 0):
-                same &= bits[seen, axis] == bits[row, axis]
-            if same:
-                firsts[row] = seen
-                repeated += 1
-                break
-            slot = (slot + 1) & (slots - 1)
-        else:
-            table[slot] = place
-    return repeated
-
-
-def parts_of(rows: int) -> int:
-    """How many parts `first_equal_rows` should make of so many rows."""
-    return min(1 + rows // _ROWS_OF_A_PART, 2**15)
+        count = 0
+        for row in range(len(keys)):
+            rows[count] = row  # overwritten if the row is in another part
+            count += (keys[row] & others) == np.uint64(part)
+        slots = 16
+        while slots < 2 * count:
+            slots *= 2
+        table = np.full(slots, -1, np.int32)
+        own = keys[rows[:count]]
+        for place in range(count):
+            slot = np.int64((own[place] >> np.uint64(32)) & np.uint64(slots - 1))
+            while table[slot] >= 0:
+                same = own[table[slot]] == own[place]
+                seen, row = rows[table[slot]], rows[place]
+                for axis in range(bits.shape[1] if same else 0):
+                    same &= bits[seen, axis] == bits[row, axis]
+                if same:
+                    firsts[row] = seen
+                    repeated[part] += 1
+                    break
+                slot = (slot + 1) & (slots - 1)
+            else:
+                table[slot] = place
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
     """Distinct points in order of first appearance; token t is the point `of_token[t]`."""
 
-    coordinates: np.ndarray  # (p, d) float64, or Fractions
-    multiplicities: np.ndarray  # (p,)
-    of_token: np.ndarray  # (n,)
+    coordinates: np.ndarray
+    """Array (p, d) of float64 or Fractions."""
+    multiplicities: np.ndarray
+    """How many tokens each point has, (p,)."""
+    of_token: np.ndarray
+    """The point of each token, (n,)."""
 
     @property
     def tokens(self) -> int:
-        """How many tokens there are, repeated ones too."""
+        """Number of tokens, repeated ones included."""
         return len(self.of_token)
 
     @property
@@ -207,18 +139,13 @@ class Points:
 
     @cached_property
     def members(self) -> list[np.ndarray]:
-        """For each point the tokens that sit on it, in order."""
+        """For each point its tokens, in order."""
         order = np.argsort(self.of_token, kind="stable")
         return np.split(order, np.cumsum(np.bincount(self.of_token, minlength=self.count))[:-1])
 
 
 def merge(cloud: Cloud) -> Points:
-    """The points of a cloud.
-
-    >>> points = merge(Cloud(np.array([[1.0], [2.0], [1.0]])))
-    >>> points.coordinates.tolist(), points.multiplicities.tolist(), points.of_token.tolist()
-    ([[1.0], [2.0]], [2, 1], [0, 1, 0])
-    """
+    """The points of a cloud."""
     # Adding zero turns -0.0 into 0.0: the same number must have the same bits.
     tokens = cloud.tokens + 0
     firsts, repeated = _first_equals(tokens)
@@ -239,5 +166,9 @@ def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:
         seen: dict[tuple, int] = {}
         firsts = np.array([seen.setdefault(tuple(row), i) for i, row in enumerate(tokens)])
         return firsts, len(tokens) - len(seen)
-    firsts = np.empty(len(tokens), dtype=np.int64)
-    return firsts, first_equal_rows(tokens.view(np.int64), parts_of(len(tokens)), firsts)
+    bits, count = tokens.view(np.int64), len(tokens)
+    keys, firsts = np.empty(count, dtype=np.uint64), np.empty(count, dtype=np.int64)
+    _make_keys(bits, keys, firsts)
+    repeated = np.zeros(min(1 << (count // _ROWS_PER_PART).bit_length(), _MOST_PARTS), dtype=np.int64)
+    _find_firsts(bits, keys, firsts, repeated)
+    return firsts, int(repeated.sum())

@@ -1,17 +1,12 @@
-"""Exact numbers: floats as the binary fractions they store, strings as what they say.
+"""Exact numbers: floats are the binary fractions they store, strings are what they say ("1.4" is 7/5).
 
-Exact numbers: how they are read, and clouds of integers over one common denominator.
-
-A number is what it is, a text is what it says: the float 1.4 is the dyadic rational that float64 stores, the text
-"1.4" is 7/5. `parse_decimals` turns the first into the second.
-
-Euclidean lengths that neither overflow nor vanish, whatever the unit of the tokens.
+Also clouds of integers over one common denominator, and lengths that neither overflow nor vanish at any scale.
 """
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -20,55 +15,36 @@ import numpy as np
 from hardmax._validation import InputError, refuse_unreadable, shorten
 
 LARGEST_EXPONENT = 400
-LONGEST_NUMBER = 13_000  # bits: Python does not write out whole numbers of more than 4,300 digits
+LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
-Number: TypeAlias = int | float | Fraction | Decimal | str
+Number: TypeAlias = int | float | str | Fraction | Decimal
 
 
 def exact_number(value: Any, name: str) -> Fraction:
-    """The rational that `value` is; `name` says in an error what was being read.
-
-    >>> exact_number("1.4", "`alpha`"), exact_number(0.5, "`alpha`")
-    (Fraction(7, 5), Fraction(1, 2))
-    """
-    value = plain(value)
-    if isinstance(value, Fraction):
-        return value
+    """The rational that `value` is; `name` is for errors."""
+    value, wish = plain(value), "a finite number (such as 0.5, '1/2' or '0.1')"
     try:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else value
         if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > LARGEST_EXPONENT:
-            # A few letters such as 1e999999999 would be a billion digits.
-            raise InputError(
-                f"{name} must be 0 or of a size between 1e-400 and 1e400, not {shorten(value)}.", argument=name
-            )
-        if isinstance(number, str | int | float | Decimal):
+            # The integer that a few letters such as 1e999999999 stand for has a billion digits.
+            wish = f"0 or of a size between 1e-{LARGEST_EXPONENT} and 1e{LARGEST_EXPONENT}"
+        elif isinstance(number, str | int | float | Decimal | Fraction):
             return Fraction(number)
-    except (ValueError, OverflowError, ZeroDivisionError, InvalidOperation) as error:
-        if isinstance(error, InputError):
-            raise
-    raise InputError(
-        f"{name} must be a finite number (such as 0.5, '1/2' or '0.1'), not {shorten(value)}.", argument=name
-    )
+    except (ValueError, ArithmeticError):
+        pass
+    raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
 
 
 def read_number(value: Any, name: str) -> Fraction:
-    """The rational that an argument is: a float as it is written; True, which Python counts as 1, is none.
-
-    >>> read_number(0.1, "`alpha`")
-    Fraction(1, 10)
-    """
-    number = exact_number(None if isinstance(value, bool | np.bool_) else written(value), name)
+    """The rational that an argument is: a float as its shortest decimal; True, which is 1 in Python, is refused."""
+    number = exact_number(None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name)
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
         raise InputError(f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name)
     return number
 
 
 def plain(value: Any) -> Any:
-    """The number or text of Python that a numpy scalar is; anything else as it came, to be taken or refused as that.
-
-    >>> plain(np.uint64(2**64 - 1)), plain(np.float16(0.5)), plain("1/3")
-    (18446744073709551615, 0.5, '1/3')
-    """
+    """A numpy scalar as the Python number or string that it is; anything else unchanged."""
     # Dates and times have an `item` too, which may be a number.
     if not isinstance(value, np.generic) or value.dtype.kind not in "biufU":
         return value
@@ -78,26 +54,34 @@ def plain(value: Any) -> Any:
     return number
 
 
-def written(value: Any) -> Any:
-    """The shortest decimal, as a text, that reads as this float in its own precision; anything else as it came.
-
-    >>> written(0.1), written(np.float32(0.1)), written(3)
-    ('0.1', '0.1', 3)
-    """
+def _shortest_decimal(value: Any) -> Any:
+    """A float as the shortest decimal that reads as it in its own precision; anything else unchanged."""
     return str(value) if isinstance(value, float | np.floating) else value
 
 
 def parse_decimals(values: Any) -> np.ndarray:
-    """An array of Fractions: every float read as its shortest decimal, every text as what it says.
+    """Read floats as the shortest decimals that round to them, and strings as what they say.
 
+    Parameters
+    ----------
+    values : array_like
+        Floats, integers, Fractions, Decimals or strings such as ``"7/5"``.
+
+    Returns
+    -------
+    ndarray of Fraction
+        The rationals, in the same shape.
+
+    Examples
+    --------
     >>> parse_decimals([[1.4, 0.2]])
     array([[Fraction(7, 5), Fraction(1, 5)]], dtype=object)
     """
-    return to_fractions(values, "`values`", written)
+    return to_fractions(values, "`values`", _shortest_decimal)
 
 
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
-    """An object array of Fractions of the same shape as `values`; an error says where the first bad entry stands."""
+    """An object array of Fractions of the shape of `values`; an error names the first bad entry."""
     source = values if isinstance(values, np.ndarray) else objects_in(values, name)
     refuse_unreadable(source, name)
     result = np.empty(source.shape, dtype=object)
@@ -108,12 +92,13 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
 
 
 def objects_in(values: Any, name: str) -> np.ndarray:
-    """Whatever is given as an array of objects, none of them looked at."""
-    refuse_unreadable(values, name, within=3)
+    """An array of objects, every entry as it came: numpy does not look for a type that would suit them all."""
+    are_rows = isinstance(values, list | tuple) and set(map(type, values)) <= {list, tuple}
+    refuse_unreadable(values, name, within=0 if are_rows else 1)
     try:
         return np.asarray(values, dtype=object)
-    except Exception:  # each library has its own names for what it cannot do
-        raise InputError(f"{name} cannot be read as an array of numbers: it is {shorten(values)}.") from None
+    except Exception:  # each library has its own errors for what it cannot do
+        raise InputError(f"{name} must be an array of numbers, not {shorten(values)}.") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +109,10 @@ class IntegerCloud:
     denominator: int
 
     @classmethod
-    def of_floats(cls, tokens: np.ndarray) -> "IntegerCloud":
-        """The dyadic rationals that the floats are, without rounding."""
+    def of(cls, tokens: np.ndarray) -> "IntegerCloud":
+        """The numbers of an array of Fractions or floats, without rounding."""
+        if tokens.dtype == object:
+            return cls.of_fractions(tokens)
         mantissas, exponents = np.frexp(tokens)
         whole = (mantissas * 2.0**53).astype(np.int64).astype(object)
         shifts = exponents.astype(np.int64) - 53
@@ -138,10 +125,6 @@ class IntegerCloud:
         denominator = math.lcm(*(value.denominator for value in tokens.flat))
         rows = [[value.numerator * (denominator // value.denominator) for value in row] for row in tokens]
         return cls(rows, denominator)
-
-    @classmethod
-    def of(cls, tokens: np.ndarray) -> "IntegerCloud":
-        return cls.of_fractions(tokens) if tokens.dtype == object else cls.of_floats(tokens)
 
     def reduced(self) -> "IntegerCloud":
         """The same points over the smallest common denominator."""
@@ -160,27 +143,24 @@ class IntegerCloud:
 
     def fractions(self) -> np.ndarray:
         denominator = int(self.denominator)
-        result = np.empty((len(self.numerators), len(self.numerators[0])), dtype=object)
-        for i, row in enumerate(self.numerators):
-            for c, value in enumerate(row):
-                result[i, c] = Fraction(int(value), denominator)
-        return result
+        rows = [[Fraction(int(value), denominator) for value in row] for row in self.numerators]
+        return np.array(rows, dtype=object)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
 
 
 def fits_float64(tokens: np.ndarray) -> bool:
-    """Whether every Fraction of the array is a float64 without rounding."""
+    """Whether float64 stores every Fraction of the array exactly."""
     try:
         return all(Fraction(float(value)) == value for value in tokens.flat)
     except OverflowError:
         return False
 
 
-# Sums of squares, roots and products of these are off by less, in fewer than a billion dimensions.
+# Computed sums of squares, roots and products are off by less, in fewer than a billion dimensions.
 _ROUNDING = 2.0**-20
-# The smallest positive float64: the nearest float of a number next to nothing is no further away.
+# The smallest positive float64: the nearest float of a number next to 0 is no further away.
 _SMALLEST = 2.0**-1074
 
 
@@ -190,23 +170,19 @@ def unit_of(table: np.ndarray) -> int:
 
 
 def lengths(table: np.ndarray) -> np.ndarray:
-    """The length of each row (n, d), up to rounding.
-
-    >>> lengths(np.array([[3e300, 4e300], [0.0, 1e300]])).tolist()
-    [5e+300, 1e+300]
-    """
+    """The length of each row (n, d), up to rounding."""
     unit = unit_of(table)
     with np.errstate(over="ignore", under="ignore"):
         return np.ldexp(np.sqrt((np.ldexp(table, -unit) ** 2).sum(axis=1)), unit)
 
 
 def longest_above(table: np.ndarray) -> float:
-    """No row (n, d) is longer than this."""
+    """An upper bound of the lengths of the rows (n, d)."""
     return above(float(lengths(table).max()))
 
 
 def above(length: float) -> float:
-    """More than any length that was computed to be this one."""
+    """An upper bound of a length that was computed to be this one."""
     return float(np.nextafter(length * (1 + _ROUNDING), np.inf))
 
 
@@ -218,12 +194,8 @@ def rounding_of(table: np.ndarray) -> float:
 
 
 def root(square: Fraction) -> float:
-    """The square root, rounded once; inf beyond the largest float.
-
-    >>> root(Fraction(2)), root(Fraction(1, 10**600)), root(Fraction(10) ** 700)
-    (1.4142135623730951, 1e-300, inf)
-    """
-    # Some 64 bits of the root, one of which says whether there are more: so it is rounded as the root itself would be.
+    """The square root, rounded once; inf beyond the largest float."""
+    # Some 64 bits of the root, the last of which tells whether there are more: rounded as the root itself would be.
     shift = 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2
     scaled = Fraction(square) * Fraction(4) ** shift
     whole = math.isqrt(scaled.numerator // scaled.denominator)

@@ -16,11 +16,11 @@ import typer
 from typer.models import OptionInfo
 
 from hardmax import __version__
+from hardmax._files import reason
 from hardmax._validation import InputError, MissingExtra
 from hardmax.cli.output import narrate, narrate_lines
 from hardmax.cli.streams import give_up_output, is_of_a_stream
 from hardmax.cli.words import in_words_of_the_command
-from hardmax.io import reason
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 

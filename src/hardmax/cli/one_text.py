@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from hardmax._files import decode, read_bytes, shown_name
 from hardmax._validation import InputError
-from hardmax.io import decode, read_bytes, shown_name
 
 DEFAULT_MODEL = "imdb-2d"
 

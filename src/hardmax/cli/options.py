@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardmax.stops import Every, LastOnly, Stop
 
 TokenFile = Annotated[
-    str, typer.Argument(help="CSV, TSV, JSON, npy or npz file of tokens, one a row; - is standard input.")
+    str, typer.Argument(help="CSV, JSON, npy, npz or Parquet file of tokens, one a row; - is standard input.")
 ]
 Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
@@ -90,9 +90,8 @@ class WalkOptions:
     def dynamics(self, alpha: str) -> "Dynamics":
         """The parameters of a layer, as they were typed."""
         from hardmax.dynamics import Dynamics
-        from hardmax.io import read_metric
 
-        metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
+        metric = None if self.metric is None else read_matrix(self.metric, "`--metric`")
         return Dynamics(alpha, metric, any_metric=self.any_metric)
 
     def engine(self) -> "Engine":
@@ -124,6 +123,15 @@ class StopOptions:
             came = "both came" if self.until_settled else "neither came"
             raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
         return AfterLayers(self.layers) if self.layers is not None else Settled()
+
+
+def read_matrix(text: str, name: str) -> Any:
+    """A matrix, written out as `2,1;1,1` or stored in a file."""
+    from hardmax._tokens.batches import read_table
+    from hardmax.io import read_cloud
+
+    is_file = len(text) < 256 and Path(text).is_file()
+    return read_cloud(text) if is_file else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
 
 
 def read_size(text: str) -> int:

@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError, file_path, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter, rc_context
 from hardmax.figures.plotting import draw_titled
 from hardmax.figures.views import projection_for
-from hardmax.io import write_whole
 
 MOST_FRAMES = 300
 """Frames are held in memory until the file is written."""

@@ -6,10 +6,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError, file_path, instance
 from hardmax.figures.mpl import Axes, Figure, rc_context
 from hardmax.figures.palette import SHADE
-from hardmax.io import write_whole
 
 DPI = 160
 _RULES: dict[Any, Any] = {

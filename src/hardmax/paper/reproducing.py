@@ -16,9 +16,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError
 from hardmax.figures.style import figure_bytes
-from hardmax.io import write_whole
 from hardmax.paper.piece import Numbers, Piece, Setting
 
 KINDS = ("pdf", "png")

@@ -11,8 +11,8 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError
-from hardmax.io import write_whole
 from hardmax.train.log import Epoch
 
 

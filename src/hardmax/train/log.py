@@ -5,8 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError
-from hardmax.io import write_whole
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardmax._files import read_json
 from hardmax._validation import InputError
-from hardmax.io import read_json
 from hardmax.train.presets import PRESET_NAMES, find_preset
 from hardmax.train.recipe import Recipe
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from hardmax._files import read_json, reason, write_whole
 from hardmax._validation import InputError
-from hardmax.io import read_json, reason, write_whole
 from hardmax.text.files.claims import Claim
 from hardmax.text.files.folder import TRAINING, write_model
 from hardmax.text.files.replacing import tidy

@@ -13,8 +13,8 @@ from strategies import alphas, clouds
 
 import hardmax as hm
 from hardmax._batch import UNDECIDED, WALKED, Then, walk_batch
-from hardmax._run import Together
 from hardmax._parallel import limited_to
+from hardmax._run import Together
 
 HALF = hm.Dynamics("1/2")
 U = Fraction(1, 2**53)

@@ -16,11 +16,11 @@ DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 pytest.importorskip("triton", reason="the GPU engine needs triton (extra `gpu`)")
 
 import hardmax as hm
-from hardmax._run import Together
 from hardmax._float.solver import Undecided
 from hardmax._gpu import batch as gpu_batch
 from hardmax._gpu import simulation as gpu_simulation
 from hardmax._gpu.simulation import step_table
+from hardmax._run import Together
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 

@@ -32,7 +32,7 @@ def card_command(
     if file is not None:
         check_corpus(file)
 
-    from hardmax.io import write_whole
+    from hardmax._files import write_whole
     from hardmax.text.evaluation.card_page import card_page
     from hardmax.text.evaluation.measuring import evaluate_model
     from hardmax.text.shipped import load

@@ -1,13 +1,17 @@
 """`hardmax clouds`: the named clouds, and any of them as a file."""
 
 import inspect
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Annotated, Any
 
 import typer
 
-from hardmax.cli.options import grouped
+from hardmax._validation import InputError
+from hardmax.cli.options import grouped, read_matrix
 from hardmax.cli.output import narrate, print_json, print_table
+
+NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian", "grid")
 
 
 @dataclass(frozen=True)
@@ -18,19 +22,12 @@ class CloudOptions:
     d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None
     seed: Annotated[int | None, typer.Option(help="Seed of what is drawn at random.")] = None
     sides: Annotated[int | None, typer.Option(help="Sides of a polygon.")] = None
-    midpoints: Annotated[bool, typer.Option("--midpoints", help="A polygon's edge middles too.")] = False
     side: Annotated[int | None, typer.Option(help="Points along the side of a grid.")] = None
-    span: Annotated[int | None, typer.Option(help="Largest coordinate of a lattice.")] = None
     inside: Annotated[str | None, typer.Option(help="Tokens in the square: '1/2,0;0,1/2' or a file.")] = None
 
     def given(self) -> dict[str, Any]:
         """What was given, as arguments of whatever makes the cloud."""
-        from hardmax.io import read_metric
-
-        read = {
-            "midpoints": self.midpoints or None,
-            "inside": self.inside and read_metric(self.inside, "`--inside`"),
-        }
+        read = {"inside": self.inside and read_matrix(self.inside, "`--inside`")}
         return {option: value for option, value in (asdict(self) | read).items() if value is not None}
 
 
@@ -53,7 +50,7 @@ def clouds_command(
     if name is None:
         _list_clouds(as_json)
         return
-    cloud = clouds.named(name, **options.given())
+    cloud = _make(name, options.given())
     cloud = clouds.rotated(cloud) if turn else cloud
     if output is not None:
         clouds_files.write(cloud, output)
@@ -62,16 +59,35 @@ def clouds_command(
         print(clouds_files.as_json(cloud) if as_json else clouds_files.as_csv(cloud), end="")
 
 
-def _list_clouds(as_json: bool) -> None:
-    from hardmax.clouds import MAKERS
+def _makers() -> dict[str, Callable[..., Any]]:
+    from hardmax import clouds
 
+    return {name.replace("_", "-"): getattr(clouds, name) for name in NAMES}
+
+
+def _make(name: str, given: dict[str, Any]) -> Any:
+    maker = _makers().get(name.replace("_", "-"))
+    if maker is None:
+        raise InputError(f"`name` must be one of {', '.join(_makers())}, not {name!r:.60}.")
+    taken = inspect.signature(maker).parameters
+    missing = [option for option, about in taken.items() if about.default is about.empty and option not in given]
+    wrong = [option for option in given if option not in taken]
+    if wrong or missing:
+        options = tuple(f"`{option}`" for option in taken)
+        problem = f"`{wrong[0]}` is none of them" if wrong else f"`{missing[0]}` is missing"
+        message = f"The cloud {name!r} takes {', '.join(options) or 'no options'}: {problem}."
+        raise InputError(message, argument=(wrong or missing)[0], also=options)
+    return maker(**given)
+
+
+def _list_clouds(as_json: bool) -> None:
     about = [
         {
-            "cloud": name.replace("_", "-"),
+            "cloud": name,
             "options": [f"--{option}" for option in inspect.signature(maker).parameters],
             "about": (maker.__doc__ or "").strip().split("\n")[0],
         }
-        for name, maker in MAKERS.items()
+        for name, maker in _makers().items()
     ]
     if as_json:
         print_json(about)

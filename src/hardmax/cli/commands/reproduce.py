@@ -45,7 +45,7 @@ def reproduce_command(
         check_data(data)
     make_folder(output)
 
-    from hardmax.io import write_whole
+    from hardmax._files import write_whole
     from hardmax.paper.piece import Setting
     from hardmax.paper.report import NAME, write_report
     from hardmax.paper.reproducing import make

@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from hardmax._files import CERTIFICATE, read_certificate, shown_name
 from hardmax._validation import InputError
 from hardmax.cli.options import AsJson, read_number
 from hardmax.cli.output import print_json, print_text, progress_bar
-from hardmax.io import CERTIFICATE, read_certificate, shown_name
 
 REFUSED, UNDECIDED = 1, 3
 

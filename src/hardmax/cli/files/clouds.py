@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError
-from hardmax.io import write_whole
 
 
 def write(cloud: np.ndarray, path: str) -> None:

@@ -15,7 +15,7 @@ SUFFIXES = (".npz", ".csv")
 
 def write_result(result: "Trajectory | Trajectories", path: str) -> None:
     """Writes the run, or the runs, in the form that the suffix names."""
-    from hardmax.io import write_whole
+    from hardmax._files import write_whole
 
     if Path(path).suffix == ".csv":
         write_whole(path, _csv(result).encode())

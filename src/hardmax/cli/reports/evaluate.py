@@ -104,7 +104,7 @@ def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
 
 def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding: str | None) -> list[str]:
     """Makes the pictures that were asked for, then writes them; gives back where."""
-    from hardmax.io import write_whole
+    from hardmax._files import write_whole
 
     contents: dict[str, bytes] = {}
     if picture is not None:

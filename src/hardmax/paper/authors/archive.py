@@ -8,8 +8,8 @@ import io
 import re
 import zipfile
 
+from hardmax._files import ZIP_MAGIC
 from hardmax._validation import InputError
-from hardmax.io import ZIP_MAGIC
 
 LARGEST_FILE = 128 * 2**20  # bytes: sixteen times what a vocabulary of 121,296 rows takes in 16 dimensions
 MOST_MEMBERS = 100

@@ -13,8 +13,8 @@ that no text has them, since with `longest_phrase=1` a name of several words is 
 from collections.abc import Sequence
 from pathlib import Path
 
+from hardmax._files import decode, read_bytes, shown_name
 from hardmax._validation import InputError, file_path, shorten
-from hardmax.io import decode, read_bytes, shown_name
 from hardmax.text.tokens.tokeniser import Tokeniser
 
 PAD = 0

@@ -11,8 +11,8 @@ from typing import Any
 import torch
 from safetensors.torch import save
 
+from hardmax._files import write_whole
 from hardmax._format import harmless_json
-from hardmax.io import write_whole
 from hardmax.paper.mode.history import as_lists
 from hardmax.paper.mode.training import Training
 

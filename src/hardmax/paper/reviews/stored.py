@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 
+from hardmax._files import write_whole
 from hardmax._validation import InputError
-from hardmax.io import write_whole
 from hardmax.paper.reviews.preparing import PaperReviews
 from hardmax.paper.reviews.vocabulary import PaperVocabulary
 

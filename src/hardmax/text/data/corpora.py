@@ -76,8 +76,7 @@ def read_corpus(
     `spans` names a column of what people marked in each text: pairs [start, end] of the characters text[start:end],
     as a list of pairs, or as a text that is one in JSON. Rows whose spans cannot be read are left out and listed, too.
 
-    A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more; the environment variable
-    HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
+    A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more.
     """
     path = file_path(path)
     for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):

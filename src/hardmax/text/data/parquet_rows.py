@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from hardmax._files import check_unpacked
 from hardmax._validation import InputError, MissingExtra
-from hardmax.io import check_unpacked
 from hardmax.text.data.csv_rows import Row
 
 # What a row takes in memory at least, whatever it says: a text, a label and their places in lists.

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from hardmax._files import read_bytes
 from hardmax._validation import InputError
-from hardmax.io import read_bytes
 from hardmax.text.data.csv_rows import CsvTable, Row
 
 # Columns; the rows, once text and label are chosen, and after these what else is asked for.

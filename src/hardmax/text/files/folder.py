@@ -17,8 +17,8 @@ import numpy as np
 from safetensors import SafetensorError
 from safetensors.numpy import load
 
+from hardmax._files import parse_json, read_bytes, reason, shown_name, write_whole
 from hardmax._validation import InputError, check_choice
-from hardmax.io import parse_json, read_bytes, reason, shown_name, write_whole
 from hardmax.text.files.card import write_card
 from hardmax.text.files.replacing import find_folder, replace_folder, tidy
 from hardmax.text.model.contents import DTYPES, FORMAT, VERSION, deciding_files, indented

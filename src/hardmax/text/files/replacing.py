@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from hardmax.io import sync_folder
+from hardmax._files import sync_folder
 from hardmax.text.files.claims import Claim
 
 _FILLING, _WHOLE, _FORMER = ".part", ".new", ".old"

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
+from hardmax._files import reason, sync_folder, write_whole
 from hardmax._validation import InputError
-from hardmax.io import reason, sync_folder, write_whole
 from hardmax.text.files.claims import Claim
 from hardmax.text.scoring.joining import Joiner
 

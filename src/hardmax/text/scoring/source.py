@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from hardmax._files import reason
 from hardmax._validation import InputError
-from hardmax.io import reason
 from hardmax.text.data.corpora import TEXT_NAMES, BadRow, choose_column
 from hardmax.text.scoring.arrow import Schema, is_text
 from hardmax.text.scoring.csv_lines import CsvLines

@@ -8,8 +8,8 @@ from io import BufferedReader, RawIOBase, TextIOWrapper
 from pathlib import Path
 from typing import IO, Any, cast
 
+from hardmax._files import reason
 from hardmax._validation import InputError
-from hardmax.io import reason
 from hardmax.text.scoring.arrow import pa
 from hardmax.text.scoring.forms import Form, Packing
 from hardmax.text.scoring.rows import Damaged

@@ -1,0 +1,173 @@
+"""Files and standard input: bytes, JSON and npz in, files written whole or not at all; errors are one line.
+
+`wish` says what was expected; it ends the line of an error. numpy is imported only where arrays are read.
+"""
+
+import io
+import json
+import os
+import secrets
+import shutil
+import sys
+import zipfile
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardmax._validation import InputError, shorten
+from hardmax.certificate import FILE_SIZE
+
+if TYPE_CHECKING:
+    import numpy as np
+
+CERTIFICATE = "expected what `hardmax limit --certificate` writes"
+ZIP_MAGIC = b"PK\x03\x04"
+
+
+def shown_name(path: str | Path) -> str:
+    """The name of a file in errors; the string `-` is standard input."""
+    return "standard input" if path == "-" else f"`{path}`"
+
+
+def reason(error: OSError) -> str:
+    """Why the system refused, in its own words, to be put inside a line."""
+    return (error.strerror or type(error).__name__).lower()
+
+
+def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None, way_out: str = "") -> bytes:
+    """All of a file, or of standard input for `-`; a file of more than `at_most` bytes is refused."""
+    name, size = shown_name(path), -1 if at_most is None else at_most + 1
+    try:
+        if path == "-":
+            data = sys.stdin.buffer.read(size)
+        else:
+            with Path(path).open("rb") as stream:
+                data = stream.read(size)
+    except FileNotFoundError:
+        raise InputError(f"{name} does not exist: {wish}.") from None
+    except IsADirectoryError:
+        raise InputError(f"{name} is a folder: {wish}.") from None
+    except OSError as error:
+        raise InputError(f"{name} cannot be read: {reason(error)}.") from None
+    if at_most is not None and len(data) > at_most:
+        raise InputError(f"{name} is larger than {_size(at_most)}, the most that is read{way_out}: {wish}.")
+    return data
+
+
+def check_unpacked(size: int, stored: int, name: str) -> None:
+    """Refuse what would be far larger in memory than in its file: over 256 MiB, and 100 times its size there."""
+    at_most = max(256 * 2**20, 100 * stored)
+    if size > at_most:
+        raise InputError(f"{name} unpacks to {_size(size)}, and at most {_size(at_most)} is read: save it as CSV.")
+
+
+def _size(count: int) -> str:
+    return f"{count // 2**20} MiB" if count >= 2**20 else f"{count} bytes"
+
+
+def decode(data: bytes, name: str, wish: str) -> str:
+    """UTF-8 text, without the byte order mark that some programs put first."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        place = f"byte {error.start} is 0x{data[error.start]:02x}"
+        raise InputError(f"{name} is not UTF-8 text ({place}): {wish}.") from None
+
+
+def read_json(path: str | Path, wish: str, *, at_most: int | None = None) -> Any:
+    """The JSON document in a file, or on standard input for `-`."""
+    return parse_json(read_bytes(path, wish, at_most=at_most), shown_name(path), wish)
+
+
+def read_certificate(path: str | Path, effort: float) -> dict[str, Any]:
+    """The certificate of a limit in a file, or on standard input for `-`; a larger effort reads larger files."""
+    size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))
+    data = read_bytes(path, CERTIFICATE, at_most=size, way_out=" (more with a larger `effort=` or `--effort`)")
+    certificate = parse_json(data, shown_name(path), CERTIFICATE)
+    if not isinstance(certificate, dict) or "format" not in certificate:
+        raise InputError(f"{shown_name(path)} is JSON, but no certificate: {CERTIFICATE}.")
+    return certificate
+
+
+def parse_json(
+    data: bytes, name: str, wish: str, *, object_hook: Callable[[dict[str, Any]], Any] = dict, **hooks: Any
+) -> Any:
+    """The JSON document in `data`; hooks are those of `json.loads`. No object may have a key twice."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> Any:
+        if len(dict(pairs)) != len(pairs):
+            raise ValueError("a key appears twice in one object")
+        return object_hook(dict(pairs))
+
+    if not data.strip():
+        raise InputError(f"{name} is empty: {wish}.")
+    try:
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, **hooks)
+    except InputError:  # from a hook
+        raise
+    except RecursionError:
+        problem = "nested too deeply"
+    except ValueError as error:  # of json and of decoding, and numbers of too many digits
+        problem = str(error)
+    raise InputError(f"{name} is not JSON that can be read ({problem}): {wish}.")
+
+
+def read_arrays(data: bytes, name: str) -> "dict[str, np.ndarray]":
+    """The arrays of an npz file by name; that of an npy file is `tokens`. Pickles could run code and are refused."""
+    import numpy as np
+
+    try:
+        if data.startswith(ZIP_MAGIC):
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
+                members = archive.infolist()
+            # numpy writes these two; others unpack to any size before that can be checked.
+            if any(member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED) for member in members):
+                raise ValueError("compressed in a way that numpy does not use")
+            check_unpacked(sum(member.file_size for member in members), len(data), name)
+        found = np.load(io.BytesIO(data), allow_pickle=False)
+        return {"tokens": found} if isinstance(found, np.ndarray) else dict(found)
+    except InputError:
+        raise
+    except Exception as error:  # zipfile, zlib, numpy and tokenize have a dozen errors for a broken file
+        raise InputError(f"{name} cannot be read as npy or npz: {shorten(str(error), 100)}. Save it again.") from None
+
+
+def write_whole(path: str | Path, data: bytes) -> None:
+    """Write a file completely, or leave what was there: no reader ever sees half a file.
+
+    A file that is replaced keeps its permissions, and a link stays a link. Once this returns the data are on the disk.
+    """
+    target = Path(os.path.realpath(path))  # the file that a link points to is replaced
+    if target.exists() and not target.is_file():
+        raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
+    short_name = os.fsencode(target.name)[:200].decode(errors="ignore")  # systems count bytes, up to 255
+    draft = target.with_name(f".{short_name}.{secrets.token_hex(4)}.part")
+    try:
+        # What replaces a file that others may not read is never readable for them.
+        draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)
+        with draft.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if target.exists():
+            shutil.copymode(target, draft)
+        draft.replace(target)
+        sync_folder(target.parent)
+    except OSError as error:
+        # It is the folder that must be writable: the new file takes the place of the old one.
+        where = f"in the folder `{Path(path).parent}`"
+        raise InputError(f"`{path}` cannot be written: {reason(error)} ({where}).") from None
+    finally:
+        with suppress(OSError):  # it became the file, or was never made
+            draft.unlink()
+
+
+def sync_folder(folder: Path) -> None:
+    """Put the list of files of a folder on the disk, where the system can do that."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
