@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from safetensors.numpy import load_file
 
-from hardmax._format import EXTRA
+from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
 from hardmax.io import write_whole
 from hardmax.paper.authors.model import model_of, weigh_rows
@@ -136,7 +136,7 @@ def words_of_paper(source: str, weights: Weights, prepared: PaperReviews, rows: 
 def words_of_own(corpus: Corpus) -> dict[str, Any]:
     model, second = load(OWN[0]), np.array(corpus.labels) == 1
     found = model.analyse(corpus.texts)
-    words = leading_words(model, found, second, (*model.vocabulary.surfaces, EXTRA), MOST)
+    words = leading_words(model, found, second, (*model.vocabulary.surfaces, EXTRA_TOKEN), MOST)
     return {
         "source": histogram.OWN,
         "reviews": len(found),

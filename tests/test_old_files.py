@@ -88,7 +88,7 @@ def test_a_run_is_what_it_was(version: str, name: str):
     run = hm.Trajectory.load(SAMPLES / version / "runs" / name)
     assert run.arithmetic == said["arithmetic"]
     check_run(run, said, said, None)
-    dynamics = hm.Dynamics(said["alpha"], said["metric"], any_metric=True)
+    dynamics = hm.Dynamics(said["alpha"], said["metric"])
     cloud = np.array(fractions(said["tokens"]), dtype=object)
     again = hm.simulate(cloud, dynamics, layers=run.layers, arithmetic=said["arithmetic"])
     for layer in range(run.layers + 1):

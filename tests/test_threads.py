@@ -13,7 +13,7 @@ from effort import some
 
 import hardmax as hm
 from hardmax import _parallel as threads
-from hardmax._parallel import limited_to, parallel_for, threads_now
+from hardmax._parallel import limit_threads, parallel_for, threads_now
 
 HALF = hm.Dynamics("1/2")
 
@@ -29,7 +29,7 @@ def test_every_task_is_done_once(count, tasks, pause):
         wait.wait(pause * (last - first))
         done.extend(range(first, last))
 
-    with limited_to(count):
+    with limit_threads(count):
         parallel_for(work, tasks, ("given",))
     assert sorted(done) == list(range(tasks))
 
@@ -44,7 +44,7 @@ def test_threads_take_part_where_there_is_much_to_do():
         elif first == 0:
             threading.Event().wait(0.001)
 
-    with limited_to(2):
+    with limit_threads(2):
         parallel_for(work, 100, ())
     assert len(seen) == 2
 
@@ -58,16 +58,16 @@ def test_what_goes_wrong_in_a_thread_is_told_and_the_rest_is_left():
         if first > 3:
             raise KeyboardInterrupt
 
-    with limited_to(3), pytest.raises(KeyboardInterrupt):
+    with limit_threads(3), pytest.raises(KeyboardInterrupt):
         parallel_for(work, 10_000, ())
     assert len(done) < 1000
 
 
 def test_a_limit_holds_in_its_block_alone():
     before = threads_now()
-    with limited_to(1):
+    with limit_threads(1):
         assert threads_now() == 1
-        with limited_to(None):
+        with limit_threads(None):
             assert threads_now() == 1
     assert threads_now() == before
 
@@ -205,7 +205,7 @@ def test_where_no_more_threads_can_be_started_those_that_were_are_waited_for(sta
         done.extend(range(first, last))
 
     done_by: list = []
-    with Crowded(4) as pool, limited_to(4):
+    with Crowded(4) as pool, limit_threads(4):
         monkeypatch.setattr(threads, "_pool", lambda: pool)
         parallel_for(work, 64, ())
         assert sorted(done) == list(range(64))
@@ -220,7 +220,7 @@ def test_no_call_does_more_than_a_moment_of_work(count):
         longest = max(longest, last - first)
         threading.Event().wait(0.001 * (last - first))
 
-    with limited_to(count):
+    with limit_threads(count):
         parallel_for(work, 400, ())
     assert longest <= 110  # a tenth of a second, and what clocks are off
 
@@ -241,7 +241,7 @@ hm.simulate(cloud[:999], hm.Dynamics(1), layers=1, engine=cpu)
 run = lambda: hm.simulate(cloud, hm.Dynamics(1), layers=1, engine=cpu)
 """,
     "many clouds": """
-clouds, turning = rng.normal(size=(64, 1000, 2)), hm.Dynamics("1/100", [[0, -1], [1, 0]], any_metric=True)
+clouds, turning = rng.normal(size=(64, 1000, 2)), hm.Dynamics("1/100", [[0, -1], [1, 0]])
 hm.simulate(clouds[:, :9], turning, layers=1)
 run = lambda: hm.simulate(clouds, turning, layers=50_000, record="last")
 """,

@@ -9,7 +9,7 @@ from typing import overload
 import numpy as np
 
 from hardmax._tokens.points import Points
-from hardmax._validation import normalize_index, places
+from hardmax._validation import normalize_index, normalize_slice
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +128,7 @@ class AttendedSets(Sequence[np.ndarray]):
     def __getitem__(self, index: slice) -> Sequence[np.ndarray]: ...
     def __getitem__(self, index: int | slice) -> np.ndarray | Sequence[np.ndarray]:
         if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
+            return [self[i] for i in normalize_slice(index, len(self), "`index`")]
         chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 

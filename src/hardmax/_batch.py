@@ -300,7 +300,7 @@ class Then(Enum):
         """
         walked = layers if walked is None else walked
         if self is Then.GO_ON:
-            return float_powers(dynamics.keep, layers - walked, walked + 1)
+            return float_powers(dynamics.contraction, layers - walked, walked + 1)
         return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
 
 
@@ -370,7 +370,7 @@ def walk_batch(
             with cpu.limited(), interpreted(walk_clouds, if_small=is_small):
                 walk_clouds(
                     Clouds(tokens, bits, offsets[first : last + 1], longest, table_size(longest), task),
-                    Rules(matrix, float(dynamics.keep), depth, factors),
+                    Rules(matrix, float(dynamics.contraction), depth, factors),
                     shares(depth),
                     Outcome(outcome.tokens, since, leader_of, settled, outcome.errors[first:last]),
                 )

@@ -22,7 +22,7 @@ import numpy as np
 
 from hardmax._clusters import Clusters, FaceProjection, Kind, Vertex
 from hardmax._format import pluralize
-from hardmax._validation import InputError, file_path
+from hardmax._validation import InputError, check_path
 from hardmax.engines import walk
 from hardmax.io import write_whole
 from hardmax.trajectory import Trajectory
@@ -117,7 +117,7 @@ class Certificate(dict[str, Any]):
 
     def save(self, path: str | Path) -> None:
         """Write it to a `.json` file, whole or not at all, for `hardmax verify` or a checker of one's own."""
-        path = file_path(path)
+        path = check_path(path)
         if path.suffix != ".json":
             raise InputError(f"`path` has the suffix {path.suffix!r}: expected .json.", argument="path")
         write_whole(path, self.to_json().encode())

@@ -30,7 +30,7 @@ from hardmax._exact.vectors import Vector, between, dot, fractions_table, minus,
 from hardmax._float.phase import FloatPhase
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, longest_above, unit_of
-from hardmax._validation import normalize_index, places
+from hardmax._validation import normalize_index, normalize_slice
 from hardmax.geometry.projection import project_exact
 from hardmax.trajectory import Trajectory
 
@@ -123,7 +123,7 @@ class KindOfToken(Sequence[Kind]):
     def __getitem__(self, index: slice) -> Sequence[Kind]: ...
     def __getitem__(self, index: int | slice) -> Kind | Sequence[Kind]:
         if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
+            return [self[i] for i in normalize_slice(index, len(self), "`index`")]
         return self._clusters.kinds[self._clusters.labels[normalize_index(index, len(self), "`index`")]]
 
     def __repr__(self) -> str:
@@ -316,7 +316,7 @@ class ToLimit:
             coefficients = goal - dot(off, off), -2 * dot(way, off), -dot(way, way)
             common = math.lcm(*(value.denominator for value in coefficients))
             a0, a1, a2 = (int(value * common) for value in coefficients)
-            curve = Curve(a0, a1, a2, self.run.dynamics.keep)
+            curve = Curve(a0, a1, a2, self.run.dynamics.contraction)
             layer = phase.layer + curve.first_reached(by=last - phase.layer)
 
     @cached_property
@@ -344,7 +344,7 @@ class ToLimit:
         # Either end of a distance is off by the error of the run, and so are those of its rivals.
         doubt = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
         near = np.unique(of_token[apart >= apart.max() - doubt]).tolist()
-        exactly, share = run.exactly(phase).rounded(), power(run.dynamics.keep, layer - phase.layer)
+        exactly, share = run.exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
         ways = zip(exactly.targets(near), exactly.positions(near), self._exact_ends(near), strict=True)
         squares = [dot(way, way) for way in (minus(between(w, z, share), end) for w, z, end in ways)]
         return max(zip(squares, near, strict=True))

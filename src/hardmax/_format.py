@@ -41,7 +41,7 @@ def sanitize_line(text: object) -> str:
     return _HARMFUL.sub(_escaped, str(text))
 
 
-def harmless_text(text: str) -> str:
+def sanitize_text(text: str) -> str:
     r"""The same for a text of several lines: ends of lines and tabs stay.
 
     >>> harmless_text("a\x1b[31m\nb\r\n")
@@ -57,7 +57,7 @@ def escape_html(text: object) -> str:
     >>> escape_html("<b>\x00\u202e&")
     '&lt;b&gt;\\x00\\u202e&amp;'
     """
-    return html.escape(harmless_text(str(text)))
+    return html.escape(sanitize_text(str(text)))
 
 
 def escape_mathtext(text: object) -> str:
@@ -69,7 +69,7 @@ def escape_mathtext(text: object) -> str:
     return sanitize_line(text).replace("$", r"\$")
 
 
-def harmless_json(document: Any, *, indent: int | None = None, encoding: str = "utf-8") -> str:
+def escape_json(document: Any, *, indent: int | None = None, encoding: str = "utf-8") -> str:
     r"""Strict JSON (no nan, no infinity) that says exactly what the document says; what is harmful, or not in the
     encoding, is escaped as JSON does.
 
@@ -96,7 +96,7 @@ _NOTE = "font-size:11px;opacity:.75"
 _CELL = "padding:0 .7em 0 0;text-align:right;border:0;background:none;white-space:nowrap"
 
 
-def card(facts: str, *parts: str) -> str:
+def html_card(facts: str, *parts: str) -> str:
     """A card: a line of facts, `Kind(what is known of it)` as in a `repr`, and below it parts that are HTML already.
 
     >>> card("Run(3 < 4)")[-46:]
@@ -107,20 +107,20 @@ def card(facts: str, *parts: str) -> str:
     return f'<div style="{_CARD}">{told}{"".join(parts)}</div>'
 
 
-def note(text: str) -> str:
+def html_note(text: str) -> str:
     """A line in small print; nothing for an empty text."""
     return f'<div style="{_NOTE}">{escape_html(text)}</div>' if text else ""
 
 
-def table(rows: Sequence[Sequence[object]]) -> str:
+def html_table(rows: Sequence[Sequence[object]]) -> str:
     """A table without heads; what is too long for a cell is cut."""
     lines = ("".join(f'<td style="{_CELL}">{escape_html(_cut(cell))}</td>' for cell in row) for row in rows)
     return f'<table style="border-collapse:collapse">{"".join(f"<tr>{line}</tr>" for line in lines)}</table>'
 
 
-def side_by_side(pictures: Sequence[tuple[str, str]]) -> str:
+def html_row(pictures: Sequence[tuple[str, str]]) -> str:
     """Pictures, each under its title, in as many rows as it takes."""
-    cells = (f'<div style="margin:2px 8px 2px 0">{note(title)}{picture}</div>' for title, picture in pictures)
+    cells = (f'<div style="margin:2px 8px 2px 0">{html_note(title)}{picture}</div>' for title, picture in pictures)
     return f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>'
 
 
@@ -129,7 +129,7 @@ def _cut(cell: object) -> str:
     return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
 
 
-EXTRA = "(extra token)"  # the token that a model adds to every text; no word can look like this
+EXTRA_TOKEN = "(extra token)"  # the token that a model adds to every text; no word can look like this
 
 
 def pluralize(number: int, noun: str) -> str:
@@ -150,7 +150,7 @@ def format_layers(layers: float) -> str:
     return "infinitely many layers" if math.isinf(layers) else pluralize(int(layers), "layer")
 
 
-def plain_depth(layers: float) -> int | str:
+def layers_to_json(layers: float) -> int | str:
     """How many layers, for JSON, which has no infinity: "inf".
 
     >>> plain_depth(8), plain_depth(math.inf)
@@ -169,6 +169,6 @@ def format_probability(probability: float) -> str:
     return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(shown, shown)
 
 
-def finite(number: float) -> float | None:
+def finite_or_none(number: float) -> float | None:
     """For JSON, which has no nan and no infinity: both are null."""
     return number if math.isfinite(number) else None

@@ -56,12 +56,12 @@ def check_symmetric(table: np.ndarray) -> None:
 
 def is_metric(table: np.ndarray) -> bool:
     """Whether the matrix is symmetric positive definite, decided exactly."""
-    return np.array_equal(table, table.T) and positive_definite(table)
+    return np.array_equal(table, table.T) and is_positive_definite(table)
 
 
 def check_positive_definite(table: np.ndarray) -> None:
     """Refuse a symmetric matrix with an eigenvalue that is not positive."""
-    if not positive_definite(table):
+    if not is_positive_definite(table):
         smallest = np.linalg.eigvalsh(table.astype(np.float64))[0]
         raise InputError(
             f"`metric` must be positive definite: its smallest eigenvalue is {smallest:.3g}. "
@@ -71,7 +71,7 @@ def check_positive_definite(table: np.ndarray) -> None:
         )
 
 
-def positive_definite(table: np.ndarray) -> bool:
+def is_positive_definite(table: np.ndarray) -> bool:
     """Whether the symmetric matrix is positive definite.
 
     >>> positive_definite(np.array([[2.0, 1.0], [1.0, 1.0]])), positive_definite(np.ones((2, 2)))

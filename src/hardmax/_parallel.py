@@ -23,7 +23,7 @@ _T = TypeVar("_T")
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
-def most_threads() -> int:
+def max_threads() -> int:
     """As many as the processors that this process may use, or as NUMBA_NUM_THREADS says."""
     told = os.environ.get("NUMBA_NUM_THREADS", "")
     if told.isdecimal() and int(told):
@@ -33,11 +33,11 @@ def most_threads() -> int:
 
 def threads_now() -> int:
     """How many threads kernels run on here."""
-    return _limit.get() or most_threads()
+    return _limit.get() or max_threads()
 
 
 @contextmanager
-def limited_to(threads: int | None) -> Iterator[None]:
+def limit_threads(threads: int | None) -> Iterator[None]:
     """In this block kernels run on so many threads; None changes nothing."""
     if threads is None:
         yield
@@ -118,7 +118,7 @@ def _pool() -> ThreadPoolExecutor:
     global _made
     with _making:
         if _made is None:
-            _made = ThreadPoolExecutor(max(1, most_threads() - 1), thread_name_prefix="hardmax")
+            _made = ThreadPoolExecutor(max(1, max_threads() - 1), thread_name_prefix="hardmax")
         return _made
 
 

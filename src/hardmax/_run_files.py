@@ -453,7 +453,7 @@ def dynamics_document(dynamics: Dynamics) -> dict[str, Any]:
 def dynamics_of(document: dict[str, Any]) -> Dynamics:
     """The parameters that a document tells of."""
     alpha, metric = text(document, "alpha"), optional(items, document, "metric")
-    return Dynamics(alpha, metric, any_metric=True)
+    return Dynamics(alpha, metric)
 
 
 def _stretch_document(phase: FloatPhase | ExactPhase) -> dict[str, Any]:
@@ -489,7 +489,7 @@ def _stretch(item: Any, dynamics: Dynamics, points: Points) -> FloatPhase | Exac
         "choices": _choices(item, count),
         "is_leader": truths(item, "alone", (count,)),
         "margin": size_or(np.inf, item, "margin"),
-        "keep": dynamics.keep,
+        "keep": dynamics.contraction,
         "decided_by": text(item, "decided_by"),
     }
     if "denominator" in item:

@@ -161,7 +161,7 @@ def check_choice(value: Any, names: Collection[str], name: str, *, also: str = "
     raise InputError(f"{name} must be one of {', '.join(map(repr, names))}{also}, not {shorten(value)}.", argument=name)
 
 
-def instance(value: Any, kind: type[Thing] | tuple[type[Thing], ...], name: str, wish: str) -> Thing:
+def check_instance(value: Any, kind: type[Thing] | tuple[type[Thing], ...], name: str, wish: str) -> Thing:
     """The value itself, if it is of a kind; `wish` says in an error what was expected, with an example."""
     if isinstance(value, kind):
         return value
@@ -190,7 +190,7 @@ def check_callable(value: Any, name: str, *arguments: str) -> Any:
     return value
 
 
-def file_path(value: Any, name: str = "`path`") -> Path:
+def check_path(value: Any, name: str = "`path`") -> Path:
     """The path of a file or folder that a text or a Path names.
 
     >>> file_path("runs/first.npz").suffix
@@ -247,7 +247,7 @@ def normalize_index(index: Any, length: int, name: str) -> int:
     raise InputIndexError(f"{name} must be {wish}, not {shorten(number)}.", argument=name)
 
 
-def places(part: slice, length: int, name: str) -> range:
+def normalize_slice(part: slice, length: int, name: str) -> range:
     """Where a slice points in a sequence."""
     try:
         return range(length)[part]
@@ -257,14 +257,14 @@ def places(part: slice, length: int, name: str) -> range:
         ) from None
 
 
-def refuse_unreadable(values: Any, name: str, *, within: int = 0) -> None:
+def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
     """Refuse what is no array of numbers though it could be made one: where some are masked, sparse ones, bytes.
 
     So many levels `within` lists are looked at as well.
     """
     if within and isinstance(values, list | tuple):
         for value in values:
-            refuse_unreadable(value, name, within=within - 1)
+            check_numeric(value, name, within=within - 1)
     # The module of masked arrays is loaded when it is first named.
     if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
         raise InputError(

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
-from hardmax._format import card, note, table
+from hardmax._format import html_card, html_note, html_table
 from hardmax._metric import check_positive_definite, check_square, check_symmetric, is_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax._tokens.points import Points, merge
 from hardmax._tokens.rationals import IntegerCloud, Number, read_number
-from hardmax._validation import InputError, check_bool, instance, shorten
+from hardmax._validation import InputError, check_bool, check_instance, shorten
 
 SHOWN_OF_METRIC, LONGEST_CELL = 8, 8
 
@@ -33,7 +33,7 @@ class Dynamics:
     A float alpha is the decimal it is written as (0.1 is 1/10). The metric must be symmetric positive definite, as the
     theorem asks; `any_metric=True` admits every square matrix, for which leaders and limits need not exist.
 
-    >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).keep
+    >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).contraction
     (Fraction(1, 10), Fraction(2, 3))
     """
 
@@ -82,11 +82,11 @@ class Dynamics:
 
     def _repr_html_(self) -> str:
         if self.matrix is None:
-            return card(f"Dynamics(alpha = {self.alpha}, metric: identity)")
+            return html_card(f"Dynamics(alpha = {self.alpha}, metric: identity)")
         size, some = len(self.matrix), slice(SHOWN_OF_METRIC)
         rows = [[_cell(Fraction(number)) for number in row] for row in self.matrix[some, some].tolist()]
         cut = f"its first {SHOWN_OF_METRIC} rows and columns" if size > SHOWN_OF_METRIC else ""
-        return card(f"Dynamics(alpha = {self.alpha}, metric: {size} by {size})", table(rows), note(cut))
+        return html_card(f"Dynamics(alpha = {self.alpha}, metric: {size} by {size})", html_table(rows), html_note(cut))
 
     @cached_property
     def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -99,7 +99,7 @@ class Dynamics:
         return self.matrix is None or is_metric(self.matrix)
 
     @cached_property
-    def keep(self) -> Fraction:
+    def contraction(self) -> Fraction:
         """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
         return 1 / (1 + self.alpha)
 
@@ -131,9 +131,9 @@ def _cell(number: Fraction) -> str:
     return written if len(written) <= LONGEST_CELL else f"≈{float(number):.4g}"
 
 
-def read_dynamics(dynamics: Any) -> Dynamics:
+def check_dynamics(dynamics: Any) -> Dynamics:
     """The parameters of a layer that were given, if they are that."""
-    return instance(dynamics, Dynamics, "`dynamics`", "a Dynamics, such as Dynamics(0.5)")
+    return check_instance(dynamics, Dynamics, "`dynamics`", "a Dynamics, such as Dynamics(0.5)")
 
 
 def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSets]:
@@ -142,7 +142,7 @@ def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSet
     >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))
     AttendedSets([[0], [1], [0, 1]])
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     sets = []
     for cloud in clouds:
@@ -157,7 +157,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     moved = []
     for cloud in clouds:

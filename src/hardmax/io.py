@@ -50,7 +50,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from hardmax._tokens.batches import Ragged
-from hardmax._validation import InputError, check_str, file_path, shorten
+from hardmax._validation import InputError, check_str, check_path, shorten
 from hardmax.certificate import FILE_SIZE
 
 CERTIFICATE = "expected what `hardmax limit --certificate` writes"
@@ -493,7 +493,7 @@ def read_cloud(path: str | Path, *, format: str | None = None) -> Table | list[T
     stands for one number. An npz file may unpack to 256 MiB, or to 100 times its own size if that is more; the
     environment variable HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
-    file_path(path)
+    check_path(path)
     name, data = shown_name(path), read_bytes(path, WISH)
     if not data.strip():
         raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")

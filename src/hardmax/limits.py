@@ -21,12 +21,12 @@ from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify, limits_csv
 from hardmax._clusters import Clusters, Cycle, KindOfToken, ToLimit, find_clusters, find_cycle, shrinkings, spread_above
 from hardmax._exact.vectors import fractions_table, power
-from hardmax._format import finite, pluralize
+from hardmax._format import finite_or_none, pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, read_number, root
-from hardmax._validation import InputError, check_int, check_real, file_path, require_extra, shorten
+from hardmax._validation import InputError, check_int, check_real, check_path, require_extra, shorten
 from hardmax.certificate import Verdict
-from hardmax.dynamics import Dynamics, read_dynamics
+from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.io import read_certificate, write_whole
@@ -168,7 +168,7 @@ class Limit:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
         layer, goal = self._settled(), near**2
         if self._square_at_settling > goal:
-            return layer + shrinkings(self._square_at_settling, goal, self.run.dynamics.keep)
+            return layer + shrinkings(self._square_at_settling, goal, self.run.dynamics.contraction)
         return self._way.first_within(goal)
 
     @cached_property
@@ -199,7 +199,7 @@ class Limit:
 
         `.npz` and `.json` hold the run, from which everything here is known again; `.csv` a line for each token.
         """
-        path = file_path(path)
+        path = check_path(path)
         if path.suffix == ".csv":
             write_whole(path, limits_csv(self).encode())
         else:
@@ -226,7 +226,7 @@ class Limit:
             f"layers_to_{NEAR}": None if self.settled_at is None else self.layers_to(NEAR),
             "arithmetic": self.arithmetic,
             "certified": self.certified,
-            "bound": finite(self.bound),
+            "bound": finite_or_none(self.bound),
             "theorem_applies": self.theorem_applies,
             "theorem_reason": self.theorem_reason,
             "cycle": None if self.cycle is None else self.cycle.to_dict(),
@@ -282,7 +282,7 @@ class Limit:
         settled = self._settled()
         if layer < settled:
             return self._way.square_at(layer)
-        return self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2
+        return self._square_at_settling * power(self.run.dynamics.contraction, layer - settled) ** 2
 
 
 def limits_to_pandas(limits: Sequence[Limit], *, with_cloud: bool = False) -> "pandas.DataFrame":
@@ -345,7 +345,7 @@ def limit(
     >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     if at_most is None:
         at_most = PATIENCE if dynamics.is_definite else PATIENCE_WITHOUT_THEOREM
     run = simulate(
@@ -436,7 +436,7 @@ def verify(certificate: "dict[str, Any] | str | Path | Limit", *, effort: float 
     if isinstance(certificate, Limit):
         certificate = certificate.certificate
     elif isinstance(certificate, str | Path):
-        certificate = read_certificate(file_path(certificate), effort)
+        certificate = read_certificate(check_path(certificate), effort)
     if not isinstance(certificate, dict):
         came = shorten(certificate)
         raise InputError(

@@ -21,10 +21,10 @@ from hardmax._exact.argmax import Chosen, by_all_scores, directions_of, products
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import card, escape_html, finite, pluralize
+from hardmax._format import html_card, escape_html, finite_or_none, pluralize
 from hardmax._run import Plan, run_points
 from hardmax._tokens.rationals import IntegerCloud
-from hardmax._validation import InputError, instance
+from hardmax._validation import InputError, check_instance
 from hardmax.limits import Limit
 from hardmax.stops import Every, Settled
 from hardmax.trajectory import Trajectory
@@ -52,7 +52,7 @@ class Statement:
 
     def to_dict(self) -> dict[str, Any]:
         """The same as plain data, ready for JSON."""
-        return asdict(self) | {"margin": None if self.margin is None else finite(self.margin)}
+        return asdict(self) | {"margin": None if self.margin is None else finite_or_none(self.margin)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +81,7 @@ class TheoremReport:
         return f"TheoremReport({pluralize(len(self), 'statement')}; {told})"
 
     def _repr_html_(self) -> str:
-        return card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
+        return html_card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
@@ -105,7 +105,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    given = instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
+    given = check_instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
     run = given.run if isinstance(given, Limit) else given
     if run.points.count > MOST_TOKENS:
         raise InputError(
@@ -118,7 +118,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
 
 def _patience(run: Trajectory) -> int:
     """How many layers to walk. What a layer costs grows with the square of the digits that all before have added."""
-    products, bits = run.points.count**2 * run.d, run.dynamics.keep.denominator.bit_length()
+    products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
 
     def work(layers: int) -> int:
         return layers * products * (layers * bits // DIGIT) ** 2

@@ -20,7 +20,7 @@ from hardmax._format import pluralize
 from hardmax._run import Run
 from hardmax._run_files import load_batch, load_run, save_batch, save_run
 from hardmax._tokens.batches import Form
-from hardmax._validation import file_path, normalize_index, places, require_extra
+from hardmax._validation import check_path, normalize_index, normalize_slice, require_extra
 
 if TYPE_CHECKING:
     import pandas
@@ -98,7 +98,7 @@ class Trajectory(Run):
     def __getitem__(self, index: int | slice) -> Any:
         """The tokens at a recorded layer, (n, d), as `run.tokens[index]`; `at` answers for any layer."""
         if isinstance(index, slice):
-            return [self[row] for row in places(index, len(self), "`index`")]
+            return [self[row] for row in normalize_slice(index, len(self), "`index`")]
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])
 
     def __iter__(self) -> Iterator[Any]:
@@ -113,12 +113,12 @@ class Trajectory(Run):
 
     def save(self, path: str | Path) -> None:
         """Write the run to a `.npz` or `.json` file, whole or not at all."""
-        save_run(self, file_path(path))
+        save_run(self, check_path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> "Trajectory":
         """Read a run that `save` wrote."""
-        return cls.of(load_run(file_path(path)))
+        return cls.of(load_run(check_path(path)))
 
     def to_arrow(self) -> "pyarrow.Table":
         """A row for each token at each recorded layer: layer, token, coordinates z0…, `leader`, `attends`."""
@@ -185,7 +185,7 @@ class Trajectories(Sequence[Trajectory]):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
+            return [self[i] for i in normalize_slice(index, len(self), "`index`")]
         cloud = normalize_index(index, len(self), "`index`")
         held = self._held.get(cloud)
         if held is None:
@@ -241,12 +241,12 @@ class Trajectories(Sequence[Trajectory]):
 
         The last layer is in it as `tokens` with `offsets`, so that `hardmax simulate` can go on from there.
         """
-        save_batch(self.runs.here(), file_path(path))
+        save_batch(self.runs.here(), check_path(path))
 
     @staticmethod
     def load(path: str | Path) -> "Trajectories":
         """Read runs that `save` wrote. They answer in the form in which the tokens came; tensors become arrays."""
-        return Trajectories(load_batch(file_path(path)))
+        return Trajectories(load_batch(check_path(path)))
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row for each token of each cloud at each recorded layer: cloud, layer, token, z0…, `leader`, `attends`."""

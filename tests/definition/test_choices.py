@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import any_metrics, spd_metrics
 
 from hardmax._attended import AttendedSets, Choices
-from hardmax._metric import is_metric, positive_definite
+from hardmax._metric import is_metric, is_positive_definite
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 
@@ -85,7 +85,7 @@ def test_a_metric_is_symmetric_and_its_leading_minors_are_positive(matrix, shift
     rows = [[value + (shift if i == j else 0) for j, value in enumerate(row)] for i, row in enumerate(matrix)]
     whole = [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
     definite = all(minor(whole, size) > 0 for size in range(1, len(whole) + 1))
-    assert positive_definite(table(whole)) == is_metric(table(whole)) == definite
+    assert is_positive_definite(table(whole)) == is_metric(table(whole)) == definite
     assert is_metric(table(rows)) == (rows == whole and definite)
 
 
@@ -95,4 +95,4 @@ def test_a_matrix_a_hair_from_singular_is_told_apart(near):
     rows = [[Fraction(1), third, third], [third, Fraction(1), third], [third, third, Fraction(1)]]
     # 1/3 of the sum of all others is the projection of the last row: its square is 1/6.
     rows[2][2] = Fraction(1, 6) + Fraction(near, 10**30)
-    assert positive_definite(table(rows)) == (near > 0) == (minor(rows, 3) > 0)
+    assert is_positive_definite(table(rows)) == (near > 0) == (minor(rows, 3) > 0)

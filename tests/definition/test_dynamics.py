@@ -13,7 +13,7 @@ TENTHS = [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1),
 @pytest.mark.parametrize("alpha", TENTHS)
 def test_alpha_is_the_decimal_it_is_written_as(alpha):
     assert hm.Dynamics(alpha).alpha == Fraction(1, 10)
-    assert hm.Dynamics(alpha).keep == Fraction(10, 11)
+    assert hm.Dynamics(alpha).contraction == Fraction(10, 11)
 
 
 def test_equal_parameters_are_equal_and_hashable():
@@ -22,7 +22,7 @@ def test_equal_parameters_are_equal_and_hashable():
 
 
 def test_any_metric_admits_every_square_matrix():
-    assert hm.Dynamics(1, [[0, 1], [-1, 0]], any_metric=True).metric == ((0, 1), (-1, 0))
+    assert hm.Dynamics(1, [[0, 1], [-1, 0]]).metric == ((0, 1), (-1, 0))
 
 
 @pytest.mark.parametrize(

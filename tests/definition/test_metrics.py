@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import hardmax as hm
 from hardmax import _metric as metrics
-from hardmax._metric import positive_definite
+from hardmax._metric import is_positive_definite
 
 TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
 
@@ -42,13 +42,13 @@ def test_a_matrix_is_positive_definite_if_its_pivots_are_positive(drawn):
     pivots, lower, exponents = drawn
     units = np.array([Fraction(2) ** k for k in exponents], dtype=object)
     exact = with_pivots(pivots, lower) * units * units[:, None]
-    assert positive_definite(exact) == all(pivot > 0 for pivot in pivots)
+    assert is_positive_definite(exact) == all(pivot > 0 for pivot in pivots)
 
 
 @pytest.mark.parametrize("tiny", TINY)
 def test_the_last_pivot_decides_however_small_it_is(tiny):
     lower = np.random.default_rng(0).integers(-2, 3, (24, 24))
-    assert positive_definite(with_pivots([Fraction(1)] * 23 + [tiny], lower)) == (tiny > 0)
+    assert is_positive_definite(with_pivots([Fraction(1)] * 23 + [tiny], lower)) == (tiny > 0)
 
 
 @settings(max_examples=examples(200))
@@ -59,8 +59,8 @@ def test_floats_and_fractions_of_the_same_numbers_are_alike(entries):
     table = (table + table.T) / 4
     minors = [np.linalg.det(table[:k, :k]) for k in range(1, n + 1)]
     expected = all(round(4**k * minor) > 0 for k, minor in enumerate(minors, 1))
-    assert positive_definite(table) == expected
-    assert positive_definite(np.vectorize(Fraction, otypes=[object])(table)) == expected
+    assert is_positive_definite(table) == expected
+    assert is_positive_definite(np.vectorize(Fraction, otypes=[object])(table)) == expected
 
 
 def test_a_metric_is_decided_once(monkeypatch):
@@ -94,7 +94,7 @@ def test_floats_and_a_few_products_of_integers_decide_without_elimination(size, 
     monkeypatch.setattr(metrics, "_pivots_are_positive", refuse)
     lower = np.random.default_rng(size).integers(-1, 2, (size, size))
     table = with_pivots([Fraction(1)] * (size - 1) + [sign * tiny], lower)
-    assert positive_definite(table) == (sign > 0)
+    assert is_positive_definite(table) == (sign > 0)
 
 
 def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_not():

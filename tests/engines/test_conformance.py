@@ -77,7 +77,7 @@ def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
 @given(any_metric_problems())
 def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
     cloud, metric, alpha = problem
-    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    dynamics = hm.Dynamics(alpha, metric)
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
 
 
@@ -168,7 +168,7 @@ def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known: Kn
         assert distance(run.at(layers), known.limits) <= run.error
     else:
         # Leaders may take a few layers to appear; from then on the distance shrinks by g every layer.
-        shrunk = float(run.dynamics.keep) ** (layers - (run.settled_at or 0))
+        shrunk = float(run.dynamics.contraction) ** (layers - (run.settled_at or 0))
         first = distance(run.at(run.settled_at or 0), known.limits)
         assert distance(run.at(layers), known.limits) <= shrunk * first + 2 * run.error
 

@@ -14,7 +14,7 @@ HALF = Dynamics("1/2")
 
 @pytest.mark.parametrize("metric", [None, [[2, 1], [1, 1]], [[2, 1], [0, 1]]], ids=["identity", "other", "skew"])
 def test_a_token_in_a_cell_looks_towards_its_leader(metric: list | None):
-    lim = limit(clouds.square(), Dynamics("1/2", metric, any_metric=True))
+    lim = limit(clouds.square(), Dynamics("1/2", metric))
     cells = draw_cells(lim, Figure().subplots())
     matrix = np.eye(2) if metric is None else np.array(metric, dtype=float)
     owners = [lim.points[lim.clusters.labels == label][0] for label in range(len(lim.clusters))]
@@ -47,7 +47,7 @@ def test_cells_of_a_line_are_its_two_sides():
 
 
 def test_where_nobody_leads_there_are_no_cells():
-    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], Dynamics("1/2", [[0, -1], [1, 0]], any_metric=True), at_most=3)
+    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], Dynamics("1/2", [[0, -1], [1, 0]]), at_most=3)
     assert draw_cells(lim, Figure().subplots()) == []
 
 

@@ -150,9 +150,9 @@ def test_a_chase_names_the_first_token_of_each_point_and_none_that_only_run_afte
 def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
     cloud, metric, alpha = problem
     depth = 24
-    lim = hm.limit(cloud, hm.Dynamics(alpha, metric, any_metric=True), arithmetic="exact", at_most=depth)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", at_most=depth)
     # With a metric that is symmetric positive definite there are none, and nobody looks for them.
-    if lim.settled_at is not None or hm.Dynamics(alpha, metric, any_metric=True).is_definite:
+    if lim.settled_at is not None or hm.Dynamics(alpha, metric).is_definite:
         assert lim.cycle is None
         return
     walked = [[sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, depth)]
@@ -167,7 +167,7 @@ def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
 
 @pytest.mark.parametrize("layers", [1, 2, 3, 20])
 def test_a_chase_is_seen_once_three_layers_are_walked(layers):
-    lim = hm.limit(CORNERS, hm.Dynamics(1, QUARTER_TURN, any_metric=True), at_most=layers)
+    lim = hm.limit(CORNERS, hm.Dynamics(1, QUARTER_TURN), at_most=layers)
     assert (lim.cycle is not None) == (layers >= 2)
     assert ("repeat with period 1" in lim.stopped) == (layers >= 2)
 

@@ -33,7 +33,7 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
     limits = lim.exact_points.tolist()
     path = oracle.run(cloud, alpha, metric, DEEP)
     start, end = path[lim.settled_at], path[DEEP]
-    shrunk = lim.run.dynamics.keep ** (DEEP - lim.settled_at)
+    shrunk = lim.run.dynamics.contraction ** (DEEP - lim.settled_at)
     # From settling on every token goes straight, so layer 60 is known to the last digit.
     assert end == [mixed(w, z, shrunk) for w, z in zip(limits, start, strict=True)]
     size = max(abs(x) for token in cloud for x in token) or 1
@@ -108,7 +108,7 @@ def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
 @given(any_metric_problems(max_d=3, max_n=7))
 def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
     cloud, metric, alpha = problem
-    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    dynamics = hm.Dynamics(alpha, metric)
     lim = hm.limit(cloud, dynamics, arithmetic="exact", at_most=40)
     if lim.settled_at is None:
         assert not lim.certified
@@ -123,13 +123,13 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
         assert hm.verify(lim.certificate), hm.verify(lim.certificate).reason
         # From settling on every token goes straight to its limit: three layers later it is as near as it should be.
         settled, later = (oracle_at(cloud, alpha, metric, lim.settled_at + more) for more in (0, 3))
-        shrunk = lim.run.dynamics.keep**3
+        shrunk = lim.run.dynamics.contraction**3
         assert later == [mixed(w, z, shrunk) for w, z in zip(lim.exact_points.tolist(), settled, strict=True)]
 
 
 def test_tokens_that_chase_one_another_are_reported():
     corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
-    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), at_most=60)
+    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]]), at_most=60)
     assert lim.settled_at is None
     assert not lim.theorem_applies
     assert lim.theorem_reason == "the metric is not symmetric positive definite"
@@ -196,7 +196,7 @@ def test_an_exact_hit_counts():
 def test_an_exact_hit_counts_whatever_alpha_is_and_a_miss_by_a_hair_does_not(alpha, layer, off):
     # The token 2 follows 4 and is at a distance of 2 keep^m at layer m.
     lim = hm.limit([[4], [2], [-4]], hm.Dynamics(alpha), arithmetic="exact")
-    eps = 2 * lim.run.dynamics.keep**layer
+    eps = 2 * lim.run.dynamics.contraction**layer
     assert lim.layers_to(eps * (1 + off)) == layer + (off < 0)
 
 
@@ -204,7 +204,7 @@ def test_an_exact_hit_counts_whatever_alpha_is_and_a_miss_by_a_hair_does_not(alp
 @given(st.fractions(min_value=Fraction(1, 10**9), max_value=2), st.sampled_from(["4", "1/2", "1/1000", "10"]))
 def test_layers_to_is_the_least_number_of_layers_that_is_enough(eps, alpha):
     lim = hm.limit([[4], [2], [-4]], hm.Dynamics(alpha), arithmetic="exact")
-    layer, keep = lim.layers_to(eps), lim.run.dynamics.keep
+    layer, keep = lim.layers_to(eps), lim.run.dynamics.contraction
     assert 2 * keep**layer <= eps
     assert layer == 0 or 2 * keep ** (layer - 1) > eps
 
@@ -231,7 +231,7 @@ def test_an_exact_hit_before_settling_counts():
 
 def test_leaders_that_have_met_share_a_place():
     # Each looks away from itself: 1 and -1 meet in 0, where they attend to nobody but themselves.
-    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]], any_metric=True))
+    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]]))
     assert lim.leaders.tolist() == [0, 1]
     assert lim.distinct_leaders.tolist() == [0]
     assert lim.clusters.labels.tolist() == [0, 0]
@@ -288,7 +288,7 @@ def test_every_leader_is_a_vertex_however_close_and_facets_that_floats_do_not_fi
 
 def test_a_tie_that_settles_under_a_matrix_without_a_norm_ends_elsewhere():
     cloud = [[1, 1], [1, -1], [-1, -1], [-1, 1], ["1/2", 0]]
-    lim = hm.limit(cloud, hm.Dynamics("1/2", [[2, 1], [0, 1]], any_metric=True))
+    lim = hm.limit(cloud, hm.Dynamics("1/2", [[2, 1], [0, 1]]))
     assert lim.settled_at is not None
     assert not lim.theorem_applies
     assert lim.polytope.f_vector[0] == len(lim.distinct_leaders)
@@ -297,7 +297,7 @@ def test_a_tie_that_settles_under_a_matrix_without_a_norm_ends_elsewhere():
 
 def test_a_cloud_without_leaders_has_no_polytope():
     corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
-    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), at_most=5)
+    lim = hm.limit(corners, hm.Dynamics(1, [[0, -1], [1, 0]]), at_most=5)
     with pytest.raises(hm.InputError, match="no leaders"):
         _ = lim.polytope
 

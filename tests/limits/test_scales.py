@@ -111,7 +111,7 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     assert lim.settled_at is None
     assert scale <= lim.bound <= 1.001 * scale
     corners = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale
-    turning = hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True)
+    turning = hm.Dynamics(1, [[0, -1], [1, 0]])
     lim = hm.limit(corners, turning, at_most=4)
     later = oracle.run(fractions(corners), Fraction(1), [[0, -1], [1, 0]], 40)[-1]  # type: ignore[list-item]
     assert max(squares(fractions(lim.points), later)) <= Fraction(lim.bound) ** 2
@@ -126,7 +126,7 @@ def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     corners = [[x * step, y * step, third] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
     cloud = [oracle.apply(rational(turn), oracle.apply(rational(upright), corner)) for corner in corners]
     look = matmul(turn, matmul(upright, matmul([[0, -1, 0], [1, 0, 0], [0, 0, 0]], matmul(flip(upright), flip(turn)))))
-    lim = hm.limit(cloud, hm.Dynamics(1, look, any_metric=True), at_most=5)
+    lim = hm.limit(cloud, hm.Dynamics(1, look), at_most=5)
     assert lim.settled_at is None
     assert len(np.unique(lim.points, axis=0)) == 1
     later = oracle.run(cloud, Fraction(1), rational(look), 20)[-1]

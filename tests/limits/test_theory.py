@@ -243,7 +243,7 @@ def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_a
     tokens = np.array([[Fraction(-1)], [Fraction(3)]])
     for k in range(1, 60):
         share = Fraction(2, k + 2)
-        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), [[-1]], any_metric=True))
+        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), [[-1]]))
         assert tokens[1, 0] == Fraction(1, 3)
     assert abs(tokens[0, 0] - Fraction(1, 3)) < Fraction(1, 400)
 

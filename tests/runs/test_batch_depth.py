@@ -79,7 +79,7 @@ def test_shares_are_those_of_the_layers_that_are_left(walked, further, alpha):
     shares = Then.GO_ON.shares(dynamics, layers, walked)
     assert len(shares) == walked + 1
     for settled in {0, walked // 2, walked}:
-        assert shares[walked - settled] == float(power(dynamics.keep, layers - settled))
+        assert shares[walked - settled] == float(power(dynamics.contraction, layers - settled))
     assert set(Then.STAY.shares(dynamics, layers, walked)) == {1.0}
     assert set(Then.ARRIVE.shares(dynamics, layers, walked)) == {0.0}
     assert len(Then.STAY.shares(dynamics, walked)) == walked + 1

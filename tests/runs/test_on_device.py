@@ -141,7 +141,7 @@ def test_a_tie_goes_to_the_processor_and_comes_back_as_a_tensor():
 
 
 def test_a_run_that_has_not_settled_says_what_the_processor_says():
-    turning = hm.Dynamics(1, metric=[[0, -1], [1, 0]], any_metric=True)
+    turning = hm.Dynamics(1, metric=[[0, -1], [1, 0]])
     tokens = [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]  # a chase
     said = []
     for each, engine in ((tokens, None), (there(tokens), GPU)):

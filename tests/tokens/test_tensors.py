@@ -48,7 +48,7 @@ def test_whole_numbers_that_no_float_holds_stay_whole(dtype: Any, large: int):
     run = hm.simulate(cloud, ONE, layers=0)
     assert run.points.count == 1 + large % 2
     assert run.points.coordinates[0, 0] == large
-    assert hm.Dynamics(1, cloud[:1, :1], any_metric=True).metric == ((large,),)
+    assert hm.Dynamics(1, cloud[:1, :1]).metric == ((large,),)
 
 
 def test_a_row_of_floats_beside_a_row_of_whole_numbers_rounds_neither():

@@ -72,7 +72,7 @@ def _first_change(i: int, w: Rows, u: Rows, tied: list[int], dynamics: Dynamics)
         return 1
     others = set(range(len(w))) - set(tied)
     return _soonest(
-        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.keep) for a0, a1, a2 in (scores[j] for j in others)
+        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.contraction) for a0, a1, a2 in (scores[j] for j in others)
     )
 
 

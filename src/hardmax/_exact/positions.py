@@ -117,7 +117,7 @@ class ExactPositions:
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
-        self._keep = dynamics.keep
+        self._keep = dynamics.contraction
         self._dynamics = dynamics
         self._layers: list[int] = []
         self._records: list[_Record] = []

@@ -46,7 +46,7 @@ class ExactSolver:
                 choices=choices,
                 is_leader=leaders(positions, lists),
                 margin=chosen.margin,
-                keep=dynamics.keep,
+                keep=dynamics.contraction,
                 positions=positions,
                 targets=targets,
             )

@@ -118,7 +118,7 @@ class Scene:
         lead = [a - b for a, b in zip(curve, tied, strict=True)]
         common = math.lcm(*(value.denominator for value in lead))
         a0, a1, a2 = (int(value * common) for value in lead)
-        return layers_negative(a0, a1, a2, self.dynamics.keep)
+        return layers_negative(a0, a1, a2, self.dynamics.contraction)
 
     def _rivals(self, places_asked: list[Vector], ends: list[np.ndarray], tied: np.ndarray) -> np.ndarray:
         """All who may be as far as the tied points along A times one of some places, at one of the ends of their ways.

@@ -14,7 +14,7 @@ import numpy as np
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.plane import plane
 from hardmax._float.shells import line, outward
-from hardmax._parallel import limited_to, most_threads
+from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_choice, check_int
 
 
@@ -81,7 +81,7 @@ class Cpu:
         if self.search is not None:
             check_choice(self.search, SEARCHES, "`search`", also=", or None")
         if self.threads is not None:
-            threads = check_int(self.threads, "`threads`", at_least=1, at_most=most_threads())
+            threads = check_int(self.threads, "`threads`", at_least=1, at_most=max_threads())
             object.__setattr__(self, "threads", threads)
 
     def check(self, dimension: int) -> None:
@@ -106,7 +106,7 @@ class Cpu:
 
     def limited(self) -> AbstractContextManager[None]:
         """In this block kernels run on so many threads."""
-        return limited_to(self.threads)
+        return limit_threads(self.threads)
 
 
 # All cores, and whatever search suits.

@@ -34,7 +34,7 @@ class FloatSolver:
         error, gap_unit = self.judge.first_error(frame), float(metric.scale / frame.metric(metric).scale)
         arena = ActiveSet(
             layer=0,
-            keep=dynamics.keep,
+            keep=dynamics.contraction,
             multiplicities=points.multiplicities,
             places=frame.numbers,
             errors=np.full(points.count, error),
@@ -56,7 +56,7 @@ class FloatSolver:
                 choices=choices,
                 is_leader=hearing.is_leader(choices),
                 margin=relative_margin(contest.gap * gap_unit, metric.norm, _longest(arena, frame)),
-                keep=dynamics.keep,
+                keep=dynamics.contraction,
                 places=arena if frame.is_plain else InUnits(arena, frame),
                 error=frame.error_in_units(arena.worst + arena.step_error(choices), arena.longest),
                 decided_by=" and ".join(contest.by),

@@ -153,7 +153,7 @@ def _numbers(dynamics: Dynamics, d: int, layers: int, then: Then, device: torch.
     metric = float_metric(dynamics)
     # In the order of `gpu_layout`.
     factors = kernel_factors(d, metric)
-    factors += [float(dynamics.keep), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
+    factors += [float(dynamics.contraction), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix
     parts = (matrix, then.shares(dynamics, layers), np.array(factors))
     return tuple(torch.from_numpy(part).to(device) for part in parts)

@@ -202,7 +202,7 @@ class TogetherThere(Runs):
         """The tokens at a layer after the last at which a cloud settled: z(s + m) = w + g^m (z(s) - w)."""
         ends, starts = (self.batch.walk(self._latest, then).tokens for then in (Then.ARRIVE, Then.STAY))
         layers, which = self.outcome.settled.clamp(min=0).unique(return_inverse=True)
-        shares = [float(power(self.batch.plan.dynamics.keep, layer - settled)) for settled in layers.tolist()]
+        shares = [float(power(self.batch.plan.dynamics.contraction, layer - settled)) for settled in layers.tolist()]
         of_cloud = torch.tensor(shares, dtype=torch.float64, device=ends.device)[which]
         of_token = of_cloud.repeat_interleave(self.batch.clouds.offsets_there.diff(), output_size=len(ends))
         return ends + of_token[:, None] * (starts - ends)

@@ -84,7 +84,7 @@ def walk_layers(positions: torch.Tensor, dynamics: Dynamics, error: float = 0.0)
         if not len(pending):
             return
         targets = positions[chosen]
-        positions = targets + float(dynamics.keep) * (positions - targets)
+        positions = targets + float(dynamics.contraction) * (positions - targets)
         error += step_error(found.largest)
 
 
@@ -104,7 +104,7 @@ def _choose(
         matrix = torch.from_numpy(metric.matrix).to(positions.device)
         directions = (positions if askers is None else askers) @ matrix.T
     factors = SlackFactors.of(positions.shape[1], metric)
-    keep = float(dynamics.keep) if moves else None
+    keep = float(dynamics.contraction) if moves else None
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
         return find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
 
@@ -181,4 +181,4 @@ class GpuSolver:
             points.there if isinstance(points, GpuPoints) else torch.from_numpy(points.floats).to(self.machine.device)
         )
         for walked in walk_layers(there, dynamics, error):
-            yield GpuStretch(walked, dynamics.keep)
+            yield GpuStretch(walked, dynamics.contraction)

@@ -29,7 +29,7 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import objects_in, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack, to_numpy
-from hardmax._validation import InputError, normalize_index, refuse_unreadable, shorten
+from hardmax._validation import InputError, normalize_index, check_numeric, shorten
 
 # Below this size float64 holds every whole number, and what it rounds does not come out below it.
 FIRST_UNSURE_INTEGER = 2**53
@@ -131,7 +131,7 @@ def _array_of_rows(rows: Sequence[Any], name: str) -> np.ndarray:
 
 def _row(row: Any, name: str) -> Any:
     """A row that makes an array of itself; any other as it came."""
-    refuse_unreadable(row, name)
+    check_numeric(row, name)
     return as_array(row, name) if hasattr(type(row), "__array__") else row
 
 
@@ -154,7 +154,7 @@ def _objects(rows: Sequence[Any], name: str) -> np.ndarray:
 
 def _array_of_container(values: Any, name: str) -> np.ndarray:
     """What is no list, array or tensor makes an array of itself."""
-    refuse_unreadable(values, name)
+    check_numeric(values, name)
     try:
         array = np.asarray(values)
         is_mixed = array.ndim == 2 and array.dtype.kind == "f" and not _is_of_one_kind(values)

@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._validation import InputError, refuse_unreadable, shorten
+from hardmax._validation import InputError, check_numeric, shorten
 
 LARGEST_EXPONENT = 400
 LONGEST_NUMBER = 13_000  # bits: Python does not write out whole numbers of more than 4,300 digits
@@ -99,7 +99,7 @@ def parse_decimals(values: Any) -> np.ndarray:
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
     """An object array of Fractions of the same shape as `values`; an error says where the first bad entry stands."""
     source = values if isinstance(values, np.ndarray) else objects_in(values, name)
-    refuse_unreadable(source, name)
+    check_numeric(source, name)
     result = np.empty(source.shape, dtype=object)
     for index in np.ndindex(source.shape):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
@@ -109,7 +109,7 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
 
 def objects_in(values: Any, name: str) -> np.ndarray:
     """Whatever is given as an array of objects, none of them looked at."""
-    refuse_unreadable(values, name, within=3)
+    check_numeric(values, name, within=3)
     try:
         return np.asarray(values, dtype=object)
     except Exception:  # each library has its own names for what it cannot do

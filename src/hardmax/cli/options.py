@@ -93,7 +93,7 @@ class WalkOptions:
         from hardmax.io import read_metric
 
         metric = None if self.metric is None else read_metric(self.metric, "`--metric`")
-        return Dynamics(alpha, metric, any_metric=self.any_metric)
+        return Dynamics(alpha, metric)
 
     def engine(self) -> "Engine":
         """What shall do the work."""

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from hardmax._validation import InputError, InputTypeError, check_bool, refuse_unreadable
+from hardmax._validation import InputError, InputTypeError, check_bool, check_numeric
 from hardmax.dynamics import Dynamics
 from hardmax.limits import limit
 
@@ -61,7 +61,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any) -> np.ndarray:  # noqa: N803
-        refuse_unreadable(X, "`X`", within=1)
+        check_numeric(X, "`X`", within=1)
         try:
             return np.asarray(validate_data(self, X, dtype=np.float64))
         except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA, escape_mathtext, pluralize
+from hardmax._format import EXTRA_TOKEN, escape_mathtext, pluralize
 from hardmax._validation import InputError, shorten, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
@@ -122,7 +122,7 @@ def plane_of(model: ModelLike, leaders: Sequence[LeaderLike]) -> Plane:
 
 def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
     """Where the leaders are."""
-    number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA))}
+    number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA_TOKEN))}
     strange = next((leader.word for leader in leaders if leader.word not in number), None)
     if strange is not None:
         raise InputError(

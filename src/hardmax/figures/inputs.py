@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._tokens.batches import float_array, whole_numbers
-from hardmax._validation import InputError, check_int, check_real, instance, shorten
+from hardmax._validation import InputError, check_int, check_real, check_instance, shorten
 from hardmax.figures.asked import LimitLike, RunLike, like
 from hardmax.figures.mpl import Axes, is_color_like
 from hardmax.geometry._affine import read_points
@@ -18,7 +18,7 @@ Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 def an_axes(value: Any, name: str) -> Axes:
     """Axes of matplotlib."""
-    return instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+    return check_instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
 
 
 def a_run(value: Any, name: str) -> RunLike:
@@ -33,7 +33,7 @@ def a_limit(value: Any, name: str) -> LimitLike:
 
 def a_polytope(value: Any, name: str) -> Polytope:
     """A polytope."""
-    return instance(value, Polytope, name, "a Polytope")
+    return check_instance(value, Polytope, name, "a Polytope")
 
 
 def runs_by_name(value: Any, name: str) -> Mapping[str, RunLike]:

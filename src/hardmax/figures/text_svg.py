@@ -8,7 +8,7 @@ import unicodedata
 
 import numpy as np
 
-from hardmax._format import EXTRA, escape_html
+from hardmax._format import EXTRA_TOKEN, escape_html
 from hardmax.figures.free_places import UPRIGHT, Box, free_offset
 from hardmax.figures.svg import joined, star_around, tenths
 from hardmax.figures.text_scene import TextScene, Window
@@ -146,7 +146,7 @@ def _names(scene: TextScene, canvas: _Canvas) -> list[str]:
     mean = canvas.places(scene.mean)[-1]
     wanted = [("mean", mean, _MEAN, "")]
     if scene.extra is not None:
-        wanted.append(("neutral leader" if scene.crowd else EXTRA, ends[scene.extra], _STAR, ""))
+        wanted.append(("neutral leader" if scene.crowd else EXTRA_TOKEN, ends[scene.extra], _STAR, ""))
     wanted += [
         (scene.words[t], ends[t], _STAR, "strong") if scene.leads[t] else (scene.words[t], starts[t], _DOT, "")
         for t in scene.named[:MOST_NAMED]

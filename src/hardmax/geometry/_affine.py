@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._metric import positive_definite
+from hardmax._metric import is_positive_definite
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import IntegerCloud, exact_number, to_fractions
 from hardmax._validation import InputError, check_int, check_real, shorten
@@ -99,7 +99,7 @@ def read_exact_metric(metric: Any, dimension: int) -> FractionRows:
     gap = np.abs(table - table.T).max()
     if gap:
         raise InputError(_asymmetric(float(gap)))
-    if not positive_definite(table):
+    if not is_positive_definite(table):
         raise InputError(_indefinite(table.astype(np.float64)))
     return table.tolist()
 

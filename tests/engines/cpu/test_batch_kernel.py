@@ -9,7 +9,7 @@ from strategies import alphas, clouds
 
 import hardmax as hm
 from hardmax._batch_runs import Together
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 
 HALF = hm.Dynamics("1/2")
 
@@ -78,6 +78,6 @@ def test_the_same_bits_at_any_number_of_threads():
     batch = np.random.default_rng(3).standard_normal((5000, 40, 2))
     results = []
     for threads in (1, 2, 7):
-        with limited_to(threads):
+        with limit_threads(threads):
             results.append(hm.simulate(batch, HALF, layers=8).at(8).tobytes())
     assert len(set(results)) == 1

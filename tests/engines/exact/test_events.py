@@ -111,7 +111,7 @@ def test_a_sign_that_hangs_on_the_last_digits_of_a_long_power_is_taken_from_them
 def test_a_tie_that_is_overtaken_late_is_found_without_walking_there(alpha):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(OVERTAKEN, dynamics, layers=5000, arithmetic="exact")
-    overtaken = next(m for m in range(1, 5000) if dynamics.keep**m <= Fraction(2, 7))
+    overtaken = next(m for m in range(1, 5000) if dynamics.contraction**m <= Fraction(2, 7))
     assert run.decided_at == (0, overtaken)
     assert run.settled_at == overtaken
     assert run.attended(overtaken - 1)[2].tolist() == [0, 1]

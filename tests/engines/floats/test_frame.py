@@ -31,7 +31,7 @@ def cloud_and_metric(seed: int) -> tuple[np.ndarray, np.ndarray]:
 @given(st.integers(0, 2**32 - 1))
 def test_whatever_the_units_of_axes_choices_margins_and_places_are_the_true_ones(seed):
     points, metric = cloud_and_metric(seed)
-    dynamics = hm.Dynamics("1/2", metric, any_metric=True)
+    dynamics = hm.Dynamics("1/2", metric)
     ours, truth = (hm.simulate(points, dynamics, layers=2, arithmetic=name) for name in ("certified", "exact"))
     for layer in range(3):
         assert ours.attended(layer).tolist() == truth.attended(layer).tolist()

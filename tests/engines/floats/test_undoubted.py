@@ -82,7 +82,7 @@ def test_a_metric_that_makes_products_vanish_makes_no_ties(exponent):
 def test_a_direction_that_is_rounded_to_2_53_makes_no_ties():
     # The first token looks along -(2^53 + 1, 2^53), which floats round to -(2^53, 2^53).
     tokens = np.array([[2.0**53, 1], [-5, -4], [-4, -5]])
-    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[-1, -1], [-1, 0]], any_metric=True))
+    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[-1, -1], [-1, 0]]))
 
 
 def test_numbers_whose_products_vanish_are_not_trusted():

@@ -42,7 +42,7 @@ def stored(floats: np.ndarray) -> oracle.Cloud:
 def test_a_winner_that_is_proved_is_the_true_one(problem: Problem):
     cloud, metric, alpha = problem
     tokens = np.array(cloud, dtype=np.float64)
-    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    dynamics = hm.Dynamics(alpha, metric)
     truth = oracle.attended_sets(stored(tokens), metric)
     try:
         moved = move_once(torch.from_numpy(tokens).to(DEVICE), dynamics).cpu().numpy()

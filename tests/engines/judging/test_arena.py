@@ -81,7 +81,7 @@ def test_a_point_that_comes_to_have_no_direction_attends_also_to_those_left_out(
     leaders = np.column_stack([10 * np.cos(turns), 10 * np.sin(turns), np.arange(20) % 2])
     followers = np.random.default_rng(0).uniform([1, -1, 0.2], [7, 1, 0.8], (60, 3))
     cloud = np.concatenate([leaders[1:], [[0, 0, size], [0, 0, -2 * size]], followers, leaders[:1]])
-    dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]), any_metric=True)
+    dynamics = hm.Dynamics("1/2", np.diag([1.0, 1.0, -1.0]))
     few, all_of_them = (settled_run(cloud, dynamics, least) for least in (0, np.inf))
     assert len(few.phases[1].places) < len(cloud) == len(few.attended(1)[19])
     for layer in range(4):

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax._format import format_layers, plain_depth, pluralize
+from hardmax._format import format_layers, layers_to_json, pluralize
 from hardmax._validation import InputError
 from hardmax.cli.output import print_facts, print_table
 
@@ -32,7 +32,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": plain_depth(model.layers),
+        "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
     }

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from hardmax._format import format_probability, harmless_text, pluralize, sanitize_line
+from hardmax._format import format_probability, sanitize_text, pluralize, sanitize_line
 from hardmax.cli.output import is_terminal, print_text
 from hardmax.text.changing.flipping import Flip
 from hardmax.text.explain.excerpt import windows_around
@@ -33,7 +33,7 @@ def show_flip(text: str, flip: Flip) -> None:
             shown = Text()
             for bit in bits_of(text, flip):
                 line_breaks = "\n" * (bit.kind == "left out")
-                shown.append(f"{line_breaks}{harmless_text(bit.text)}{line_breaks}", LOOKS[bit.kind])
+                shown.append(f"{line_breaks}{sanitize_text(bit.text)}{line_breaks}", LOOKS[bit.kind])
             console.print(shown, "\n")
             print_text(told(flip))
             return

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import format_layers, pluralize
-from hardmax._validation import InputError, file_path, shorten
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.io import read_bytes, shown_name
 from hardmax.paper.authors.archive import LARGEST_FILE, WISH, read_members
 from hardmax.paper.authors.opcodes import ATTENTION, CLASSIFIER, read_tree
@@ -63,7 +63,7 @@ class Weights:
 def read_weights(path: str | Path) -> Weights:
     """The weights in a file that the authors' code saved. It is a pickle: nothing of it is run, and whatever such a
     file does not need is refused with one line."""
-    name, data = shown_name(path), read_bytes(file_path(path), WISH, at_most=LARGEST_FILE)
+    name, data = shown_name(path), read_bytes(check_path(path), WISH, at_most=LARGEST_FILE)
     members = read_members(data, name)
     if PICKLE not in members:
         raise InputError(f"{name} has no {PICKLE}: {WISH}.")

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_str, file_path, shorten
+from hardmax._validation import InputError, check_str, check_path, shorten
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
 
@@ -79,7 +79,7 @@ def read_corpus(
     A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more; the environment variable
     HARDMAX_UNPACKED_LIMIT, in bytes, allows another size.
     """
-    path = file_path(path)
+    path = check_path(path)
     for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):
         if column is not None:
             check_str(column, name)

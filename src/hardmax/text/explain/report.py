@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._format import escape_html, format_probability, pluralize
-from hardmax._validation import InputError, file_path, shorten
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.io import write_whole
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.explanation import Explanation
@@ -22,7 +22,7 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     >>> model = load("imdb-2d")
     >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
     """
-    path = file_path(path)
+    path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
     told = _read(explanations)

@@ -5,7 +5,7 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from hardmax._format import plain_depth
+from hardmax._format import layers_to_json
 from hardmax._validation import InputError
 from hardmax.text.model.model import Model
 
@@ -25,7 +25,7 @@ def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
         "format": FORMAT,
         "version": VERSION,
         "classes": list(model.classes),
-        "layers": plain_depth(model.layers),
+        "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
         "counts": "presence" if model.binary else "all",
