@@ -50,7 +50,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from hardmax._tokens.batches import Ragged
-from hardmax._validation import InputError, check_str, check_path, shorten
+from hardmax._validation import InputError, check_path, check_str, shorten
 from hardmax.certificate import FILE_SIZE
 
 CERTIFICATE = "expected what `hardmax limit --certificate` writes"

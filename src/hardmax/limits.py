@@ -8,6 +8,7 @@ What is known of infinitely many layers.
 """
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -24,7 +25,7 @@ from hardmax._exact.vectors import fractions_table, power
 from hardmax._format import finite_or_none, pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, read_number, root
-from hardmax._validation import InputError, check_int, check_real, check_path, require_extra, shorten
+from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
@@ -346,6 +347,8 @@ def limit(
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
     dynamics = check_dynamics(dynamics)
+    if not dynamics.is_definite:
+        warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
     if at_most is None:
         at_most = PATIENCE if dynamics.is_definite else PATIENCE_WITHOUT_THEOREM
     run = simulate(

@@ -21,7 +21,7 @@ from hardmax._exact.argmax import Chosen, by_all_scores, directions_of, products
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import html_card, escape_html, finite_or_none, pluralize
+from hardmax._format import escape_html, finite_or_none, pluralize
 from hardmax._run import Plan, run_points
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax._validation import InputError, check_instance
@@ -81,6 +81,8 @@ class TheoremReport:
         return f"TheoremReport({pluralize(len(self), 'statement')}; {told})"
 
     def _repr_html_(self) -> str:
+        from hardmax.figures.markup import html_card
+
         return html_card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
 
     def __str__(self) -> str:

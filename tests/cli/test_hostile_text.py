@@ -15,7 +15,7 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_evaluate import make_model
 
-from hardmax._format import escape_html, escape_json, sanitize_text, sanitize_line
+from hardmax._format import escape_html, escape_json, sanitize_line, sanitize_text
 from hardmax._validation import InputError
 from hardmax.cli import output
 from hardmax.cli.starting import hush_libraries

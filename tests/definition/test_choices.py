@@ -27,10 +27,10 @@ def sets(draw: st.DrawFn) -> list[list[int]]:
 @settings(max_examples=examples(2000))
 @given(sets(), st.data())
 def test_choices_are_lists_in_another_form(lists, data):
-    n, choices = len(lists), Choices.of_lists(lists)
+    n, choices = len(lists), Choices.of_sets(lists)
     assert len(choices) == n
     assert choices.lists() == lists == [several.tolist() for several in choices]
-    assert Choices.of_arrays([np.array(several) for several in lists]).lists() == lists
+    assert Choices.of_sets([np.array(several) for several in lists]).lists() == lists
     assert choices.sizes.tolist() == [len(several) for several in lists]
     assert choices.all_single == all(len(several) == 1 for several in lists)
     leads = [several == [i] for i, several in enumerate(lists)]
@@ -42,18 +42,18 @@ def test_choices_are_lists_in_another_form(lists, data):
     rows = sorted(set(rows))
     others = data.draw(sets().map(lambda some: (some * 7)[: len(rows)]))
     changed = dict(zip(rows, others, strict=True))
-    found = choices.with_rows(np.array(rows, dtype=int), Choices.of_lists(others))
+    found = choices.with_rows(np.array(rows, dtype=int), Choices.of_sets(others))
     assert found.lists() == [changed.get(row, several) for row, several in enumerate(lists)]
     assert choices.lists() == lists
 
 
 def test_no_choices_at_all():
-    assert Choices.of_arrays([]).lists() == Choices.of_lists([]).lists() == []
+    assert Choices.of_sets([]).lists() == Choices.of_sets([]).lists() == []
 
 
 def test_tokens_attend_to_all_copies_of_a_point():
     points = merge(Cloud(np.array([[1.0], [2.0], [1.0], [3.0], [2.0]])))
-    attended = AttendedSets(Choices.of_lists([[1, 2], [0], [2]]), points)
+    attended = AttendedSets(Choices.of_sets([[1, 2], [0], [2]]), points)
     wished = [[1, 3, 4], [0, 2], [1, 3, 4], [3], [0, 2]]
     assert attended.tolist() == wished == [several.tolist() for several in attended]
     assert [several.tolist() for several in attended[1:4:2]] == wished[1:4:2]

@@ -77,7 +77,7 @@ def dynamics_calls() -> Iterator[Call]:
     yield _call("limit", hm.limit, **shared, at_most=100, **how)
     yield _call("step", hm.step, **shared)
     yield _call("attended", hm.attended, **shared)
-    yield _call("Dynamics", hm.Dynamics, alpha="1/2", metric=[[2, 1], [1, 1]], any_metric=False)
+    yield _call("Dynamics", hm.Dynamics, alpha="1/2", metric=[[2, 1], [1, 1]])
     yield _call("TieSlack", TieSlack, relative=1e-12)
     yield _call("Cpu", Cpu, search=None, threads=1)
     yield _call("Gpu", Gpu, device="cuda")

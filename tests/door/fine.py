@@ -62,7 +62,7 @@ FINE = (
     _fine("a positive number", "*.alpha; *.eps", "1; 2.5; 2^63; 10^400; number as text"),
     _fine("a distance", "*.tolerance", "0; 1; 2.5; 2^63; 10^400; 10^5000; number as text"),
     _fine("a truth value",
-          "*.any_metric; *.midpoints; *.marks; *.across_sentences; *.hull; *.center; *.download; *.binary",
+          "*.midpoints; *.marks; *.across_sentences; *.hull; *.center; *.download; *.binary",
           "True; False; numpy True"),
     _fine("a slack, however wide", "TieSlack.relative", "0; 1; 2.5; 2^63"),
     _fine("one thread", "Cpu.threads", "1"),

@@ -47,7 +47,6 @@ MASKED = np.ma.MaskedArray([[1.0, 2.0], [3.0, 4.0]], mask=[[False, True], [False
         (lambda: hm.parse_decimals(list(MASKED)), "fill them with .filled(value)"),
         (lambda: hm.simulate(SQUARE, HALF, layers=10**30), "Use record=LastOnly()."),
         (lambda: hm.Dynamics(1, metric=[1, 2]), "`metric` must be a table of shape (d, d), not of shape (2,)."),
-        (lambda: hm.Dynamics(1, any_metric="False"), "`any_metric` must be True or False, not 'False'."),
         (lambda: hm.Dynamics(True), "`alpha` must be a finite number"),
         (lambda: TieSlack(math.nan), "`relative` must be a finite number from 0 up, not nan."),
         (lambda: TieSlack(-1), "`relative` must be a finite number from 0 up, not -1."),

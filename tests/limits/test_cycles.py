@@ -36,7 +36,7 @@ def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int
             ExactPhase(
                 layer=layer,
                 until=layer + length,
-                choices=Choices.of_lists(SETS[sign]),
+                choices=Choices.of_sets(SETS[sign]),
                 is_leader=np.zeros(2, dtype=bool),
                 margin=1.0,
                 keep=Fraction(1, 2),
@@ -139,7 +139,7 @@ def test_those_who_follow_one_another_are_named_and_nobody_where_there_are_none(
 def test_a_chase_names_the_first_token_of_each_point_and_none_that_only_run_after():
     run = made_up([1] * 3)
     # Point 0 runs after point 1, which chases point 2 and is chased by it; token 1 is point 0 once more.
-    chasing = Choices.of_lists([[1], [2], [1]])
+    chasing = Choices.of_sets([[1], [2], [1]])
     phases = tuple(replace(phase, choices=chasing) for phase in run.phases)
     points = SimpleNamespace(of_token=np.array([0, 0, 1, 2, 1]), count=2)
     assert cycle_of(made_up_run(phases, points)).chase == (2, 3)

@@ -45,12 +45,12 @@ RUNS: dict[str, tuple[list, dict[str, Any], dict[str, Any]]] = {
     ),
     "exact-never-settles.json": (
         CORNERS,
-        {"alpha": 1, "metric": QUARTER_TURN, "any_metric": True},
+        {"alpha": 1, "metric": QUARTER_TURN},
         {"layers": 8, "arithmetic": "exact"},
     ),
     "certified-never-settles.npz": (
         CORNERS,
-        {"alpha": 1, "metric": QUARTER_TURN, "any_metric": True},
+        {"alpha": 1, "metric": QUARTER_TURN},
         {"stop": hm.FirstOf(hm.Settled(), hm.AfterLayers(8)), "record": hm.Every(2)},
     ),
 }

@@ -36,7 +36,7 @@ class ExactSolver:
         pending = np.arange(points.count)
         while True:
             chosen = self.choose(cloud.rows(pending.tolist()), cloud, dynamics)
-            choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
+            choices = choices.with_rows(pending, Choices.of_sets(chosen.lists))
             lists = choices.lists()
             positions, targets = with_means(cloud, lists, counts)
             lasting = layers_unchanged(positions, targets, lists, counts, dynamics, self.choose)

@@ -103,7 +103,7 @@ def score_all(
         smallest = min(smallest, float(gap.min()))
     if not contested:
         return ArgmaxResult.clear(winners, smallest, "all")
-    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("all",))
+    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_sets(candidates), smallest, ("all",))
 
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.

@@ -165,7 +165,7 @@ class _Tally:
             np.sort(np.concatenate([several for ceiling, several in found if ceiling >= floor])) if found else everybody
             for found, floor in zip(self._found, self.floors, strict=True)
         ]
-        choices = Choices.of_arrays(sets)
+        choices = Choices.of_sets(sets)
         contested = np.flatnonzero(choices.sizes > 1)
         winners = choices.indices[choices.offsets[:-1]]
         return ArgmaxResult(winners, contested, choices.of_rows(contested), 0.0, self._by)

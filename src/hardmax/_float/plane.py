@@ -366,7 +366,7 @@ def _among_neighbours(
         if close.sum() > 1:
             contested.append(row)
             candidates.append(some[close])
-    candidates = Choices.of_arrays(candidates)
+    candidates = Choices.of_sets(candidates)
     return ArgmaxResult(winners, np.array(contested, dtype=np.int64), candidates, smallest, ("plane",))
 
 

@@ -200,7 +200,7 @@ class _Proving:
                 if lead is None and len(some) < len(candidates):  # they tie: who comes next is not among them
                     _, lead = self._truth.furthest(asked[row], candidates, now)
                 leads.append(np.inf if lead is None else float(lead * self._lead_unit))
-        return Choices.of_arrays(sets), min(leads)
+        return Choices.of_sets(sets), min(leads)
 
     def _worth_asking(self, directions: list[Whole], points: np.ndarray) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.

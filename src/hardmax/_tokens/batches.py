@@ -29,7 +29,7 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import objects_in, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_plain_table, is_tensor, rows_together, stack, to_numpy
-from hardmax._validation import InputError, normalize_index, check_numeric, shorten
+from hardmax._validation import InputError, check_numeric, normalize_index, shorten
 
 # Below this size float64 holds every whole number, and what it rounds does not come out below it.
 FIRST_UNSURE_INTEGER = 2**53

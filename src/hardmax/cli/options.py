@@ -72,9 +72,6 @@ class WalkOptions:
     metric: Annotated[
         str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")
     ] = None
-    any_metric: Annotated[
-        bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
-    ] = False
     arithmetic: Annotated[
         str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")
     ] = "certified"

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from hardmax._format import escape_json, sanitize_text, sanitize_line
+from hardmax._format import escape_json, sanitize_line, sanitize_text
 
 A_WHILE = 5.0  # seconds without a word
 

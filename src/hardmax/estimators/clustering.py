@@ -50,7 +50,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         points = self._read(X)
         center = check_bool(self.center, "`center`")
         origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
-        found = limit(points - origin, Dynamics(self.alpha, self.metric))
+        found = limit(points - origin, Dynamics(self.alpha, self.metric).check_definite())
         if found.settled_at is None:
             raise InputError(f"`X` did not settle ({found.stopped}): try a larger `alpha`.")
         self.limit_ = found

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import html_card, html_note, html_row, html_table
 from hardmax.figures.asked import LimitLike, ModelLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
+from hardmax.figures.markup import html_card, html_note, html_row, html_table
 from hardmax.figures.palette import place_of_class
 from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
 from hardmax.figures.svg import Sketch, sketch_svg
@@ -54,7 +54,9 @@ def model_card(model: ModelLike) -> str:
     most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
     best = [[name, *(f"“{words[v]}”" for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
     key = f"the {len(often):,} most frequent of {len(words):,} tokens, in the colours of the classes they speak for"
-    return html_card(repr(model), f"<div>{picture}</div>", html_note(key), html_note(remark_on(model.dimension)), html_table(best))
+    return html_card(
+        repr(model), f"<div>{picture}</div>", html_note(key), html_note(remark_on(model.dimension)), html_table(best)
+    )
 
 
 def _one(thing: Any, drawing: Drawing, ends: str, d: int) -> str:

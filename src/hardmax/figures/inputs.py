@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._tokens.batches import float_array, whole_numbers
-from hardmax._validation import InputError, check_int, check_real, check_instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, check_real, shorten
 from hardmax.figures.asked import LimitLike, RunLike, like
 from hardmax.figures.mpl import Axes, is_color_like
 from hardmax.geometry._affine import read_points

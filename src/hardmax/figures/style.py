@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardmax._validation import InputError, check_path, check_instance
+from hardmax._validation import InputError, check_instance, check_path
 from hardmax.figures.mpl import Axes, Figure, rc_context
 from hardmax.figures.palette import SHADE
 from hardmax.io import write_whole

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hardmax._format import format_layers, pluralize
-from hardmax._validation import check_bool, check_str, check_path, require_extra
+from hardmax._format import pluralize
+from hardmax._validation import check_bool, check_path, check_str, require_extra
 from hardmax.text.model.model import Model
+from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     from hardmax.text.changing.comparing import Comparison

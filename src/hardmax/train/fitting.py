@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from hardmax._validation import InputError, check_callable, check_str, check_path, check_instance, shorten
+from hardmax._validation import InputError, check_callable, check_instance, check_path, check_str, shorten
 from hardmax.text.evaluation.calibration import fit_temperature
 from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.files.claims import Claim
@@ -53,7 +53,11 @@ def fit(
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
     """
-    layer = Hardmax() if layer is None else check_instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    layer = (
+        Hardmax()
+        if layer is None
+        else check_instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    )
     progress = check_callable(progress, "`progress`", "epoch")
     _check_device(device)
     folder = None if folder is None else check_path(folder, "`folder`")

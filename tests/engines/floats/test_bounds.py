@@ -136,7 +136,7 @@ def test_a_mean_is_off_by_no_more_than_its_bound_and_long_ones_hardly_at_all():
         points = rng.uniform(0.5, 1, (count, 1)) * np.where(np.arange(count) % 2, 1, 2.0**-30)[:, None]
         counts = rng.integers(1, 9, count)
         (mean,) = mean_positions(
-            points, Choices.of_lists([list(range(count))] + [[j] for j in range(1, count)]), counts
+            points, Choices.of_sets([list(range(count))] + [[j] for j in range(1, count)]), counts
         )[:1]
         true = sum(int(m) * Fraction(x) for m, x in zip(counts, points[:, 0].tolist(), strict=True)) / int(counts.sum())
         allowed = mean_error(1.0, count) if count <= bounds.SUMMED else 4 * 2.0**-53
@@ -147,7 +147,7 @@ def test_a_mean_of_many_is_not_off_by_what_every_addition_loses():
     # From 8 to 16 every addition loses nearly half of the last place, always to the same side: that is how far numpy
     # adds up what it then adds in pairs.
     points = np.full((8192, 1), 1 + 0.49 * 2.0**-49)
-    choices = Choices.of_lists([list(range(8192))] + [[j] for j in range(1, 8192)])
+    choices = Choices.of_sets([list(range(8192))] + [[j] for j in range(1, 8192)])
     mean = mean_positions(points, choices, np.ones(8192, dtype=np.int64))[0, 0]
     assert abs(mean - points[0, 0]) <= 2.0**-52
 

@@ -18,7 +18,7 @@ numbers = st.builds(lambda m, e: float(m) * 2.0**e, st.integers(-(2**53), 2**53)
 
 def lead_of(y: np.ndarray, a: np.ndarray, b: np.ndarray) -> float:
     """By how much a is further along y than b."""
-    found, lead = exact_argmax(y[None], np.stack([b, a]), Choices.of_lists([[0, 1]]))
+    found, lead = exact_argmax(y[None], np.stack([b, a]), Choices.of_sets([[0, 1]]))
     return {(0, 1): 0.0, (1,): lead, (0,): -lead}[tuple(found[0].tolist())]
 
 
@@ -79,7 +79,7 @@ def test_of_contenders_all_that_tie_are_furthest_and_the_lead_is_that_over_the_n
     points = rng.integers(-2, 3, (9, d)) * 1.0 + rng.integers(-1, 2, (9, d)) * 2.0 ** -float(rng.integers(1, 60))
     directions = rng.integers(-2, 3, (6, d)) / 3.0
     several = [np.sort(rng.permutation(9)[: rng.integers(1, 9)]).tolist() for _ in range(6)]
-    found, lead = exact_argmax(directions, points, Choices.of_lists(several))
+    found, lead = exact_argmax(directions, points, Choices.of_sets(several))
     wished = [brute_furthest(y, points, some) for y, some in zip(directions, several, strict=True)]
     assert [some.tolist() for some in found] == [some for some, _ in wished]
     leads = [float(gap) for _, gap in wished if gap is not None]

@@ -27,7 +27,7 @@ def test_the_furthest_contenders_are_the_true_ones(d, spread):
         tokens = rng.integers(-3, 4, (12, d)) * size
         tokens = np.concatenate([tokens, tokens[:3, ::-1], tokens[:2] * (1 + 2.0**-52)])
         look = rng.integers(-3, 4, d) * 2.0 ** rng.integers(-spread, spread + 1, d)
-        everybody = Choices.of_lists([list(range(len(tokens)))])
+        everybody = Choices.of_sets([list(range(len(tokens)))])
         found, lead = exact_argmax(look[None].astype(float), tokens, everybody)
         wished, gap = truth(look, tokens)
         assert found[0].tolist() == wished
@@ -48,7 +48,7 @@ def test_differences_that_rounding_takes_away_are_seen(size):
 def _check_all_orders(look: np.ndarray, tokens: np.ndarray) -> None:
     wished, gap = truth(look, tokens)
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        found, lead = exact_argmax(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
+        found, lead = exact_argmax(look[None], tokens[order], Choices.of_sets([[0, 1, 2]]))
         assert [order[j] for j in found[0]] == wished == [0]
         assert lead == float(gap or 0)
 

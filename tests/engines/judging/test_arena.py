@@ -133,7 +133,7 @@ def test_errors_are_the_larger_of_both_ends_and_what_a_step_adds():
     assert later.worst == pytest.approx(2e-11 + step * longest, rel=1e-5)
     assert later.layer == 2
     ties = [[1], [1], [0, 4, 5], [0], [4], [2, 3]]
-    tied = now.after_layers(Choices.of_lists(ties), 1)
+    tied = now.after_layers(Choices.of_sets(ties), 1)
     mean = 4 * 2.0**-53 * longest
     firsts = np.array([several[0] for several in ties])
     wished = np.maximum(errors, errors[firsts]) + step * np.maximum(norms, norms[firsts])

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax._format import sanitize_text, sanitize_line
+from hardmax._format import sanitize_line, sanitize_text
 from hardmax._validation import require_extra
 from hardmax.cli.one_text import DEFAULT_MODEL, TextFile, TheModel, TheText, read_text
 from hardmax.cli.options import AsJson, check_target

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from hardmax._format import layers_to_json
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_json, print_table
+from hardmax.text.wording import layers_to_json
 
 COLUMNS = ("name", "tokens", "dimension", "layers", "alpha", "classes", "accuracy")
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_str, check_path, shorten
+from hardmax._validation import InputError, check_path, check_str, shorten
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_int, check_real, check_instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, check_real, shorten
 
 _FILLERS = (
     *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, check_int, check_instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text.data.spans import read_spans
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from hardmax._format import format_probability, escape_json
+from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
 from hardmax.io import write_whole
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.showing import plain
+from hardmax.text.wording import format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -51,7 +51,9 @@ def _votes(account: Account, most: int) -> list[Row]:
     if left:
         rows.append(Row(f"… and {len(left):,} more", "", sum(vote.vote for vote in left)))
     if len(account.counting) < len(account.ledger):
-        told = (f"{percent(account.neutral)} of the words", "neutral leader") if _neutral(account) else (EXTRA_TOKEN, "")
+        told = (
+            (f"{percent(account.neutral)} of the words", "neutral leader") if _neutral(account) else (EXTRA_TOKEN, "")
+        )
         rows.append(Row(*told, account.rest))
     return rows
 

@@ -4,7 +4,7 @@ A page loads nothing and runs nothing, works with the keyboard, on a phone, in t
 than 200 KB. Whatever colour says is also said by a line, a shape or a word.
 """
 
-from hardmax._format import escape_html, format_layers, format_probability, pluralize, sanitize_line
+from hardmax._format import escape_html, pluralize, sanitize_line
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.figures.text_svg import text_svg
 from hardmax.text.explain.account import Account
@@ -12,6 +12,7 @@ from hardmax.text.explain.excerpt import WHOLE, Piece, pieces
 from hardmax.text.explain.ledgers import Table, ledgers_of, unknown
 from hardmax.text.explain.picture import scene_of
 from hardmax.text.explain.sentence import Bit, sentence
+from hardmax.text.wording import format_layers, format_probability
 
 MOST_ROWS = 200
 MOST_CLASSES = 6

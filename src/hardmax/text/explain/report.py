@@ -5,12 +5,13 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from hardmax._format import escape_html, format_probability, pluralize
+from hardmax._format import escape_html, pluralize
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.io import write_whole
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.explain.page import content, document, footer, opening, short_name
+from hardmax.text.wording import format_probability
 
 _OPENING = 110  # characters of each text in the index
 

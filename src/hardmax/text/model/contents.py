@@ -5,9 +5,9 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from hardmax._format import layers_to_json
 from hardmax._validation import InputError
 from hardmax.text.model.model import Model
+from hardmax.text.wording import layers_to_json
 
 FORMAT, VERSION = "hardmax text model", 1
 DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}

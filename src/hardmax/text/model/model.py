@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._compile import interpreted
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_bool, check_real, check_str, check_instance, shorten
+from hardmax._validation import InputError, check_bool, check_instance, check_real, check_str, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
@@ -63,7 +63,7 @@ class Model:
     @cached_property
     def dynamics(self) -> Dynamics:
         """The parameters of a layer."""
-        return Dynamics(self.alpha, self.metric)
+        return Dynamics(self.alpha, self.metric).check_definite()
 
     @property
     def has_neutral(self) -> bool:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, check_int, check_instance
+from hardmax._validation import InputError, check_instance, check_int
 from hardmax.text.labels import class_numbers
 from hardmax.text.tokens.characters import MARKS
 from hardmax.text.tokens.encoding import encode

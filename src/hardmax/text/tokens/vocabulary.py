@@ -10,7 +10,7 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_str, check_instance, shorten
+from hardmax._validation import InputError, check_instance, check_str, shorten
 from hardmax.text.tokens.characters import CLASSES, MARKS, are_folded, codes_of, fold
 from hardmax.text.tokens.kernels.kinds import LETTER
 from hardmax.text.tokens.tokeniser import LONGEST_PHRASE, SURFACE
