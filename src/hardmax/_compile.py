@@ -11,14 +11,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hardmax._parallel import parallel_for
 
 PACKAGE = Path(__file__).parent
-Inline: TypeAlias = Literal["never", "always"]
 
 _IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
 _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
@@ -50,7 +49,7 @@ class Kernel:
     """
 
     def __init__(
-        self, function: Callable[..., Any], inline: Inline, tasks: Callable[..., int] | None, is_python: bool
+        self, function: Callable[..., Any], inline: str, tasks: Callable[..., int] | None, is_python: bool
     ) -> None:
         self.py_func = function
         self.targetoptions: dict[str, Any] = {"inline": inline}
@@ -86,8 +85,7 @@ class Kernel:
 
     @cached_property
     def _is_on_disk(self) -> bool:
-        kept = getattr(self.compiled, "_cache", None)
-        return kept is None or kept.is_filled()
+        return not hasattr(self.compiled, "_cache") or self.compiled._cache.is_filled()
 
     def _is_sooner_interpreted(self, seconds: float) -> bool:
         """Whether Python does a little more work before numba, which needs so long to compile, is ready."""
@@ -96,7 +94,7 @@ class Kernel:
         return self._seconds < seconds and not self._is_on_disk and not self.compiled.signatures
 
 
-def njit(function: Callable[..., Any] | None = None, *, inline: Inline = "never") -> Any:
+def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
     """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded as written."""
     return njit(inline=inline)(function) if function else lambda function: Kernel(function, inline, None, True)
 

@@ -8,33 +8,21 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Collection
 from fractions import Fraction
-from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from hardmax._format import sanitize_line, truncate
 
 T = TypeVar("T")
-P = ParamSpec("P")
-R = TypeVar("R")
 
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
 _LONGEST_PATH, _LONGEST_NAME = 4096, 255  # limits of Linux; few systems have larger ones
-# What is imported of each extra.
-_EXTRAS = {
-    "faithfulness": ("lime", "shap", "sklearn"),
-    "figures": ("matplotlib",),
-    "gpu": ("torch", "triton"),
-    "hub": ("huggingface_hub",),
-    "sklearn": ("sklearn",),
-    "tables": ("pyarrow", "pandas", "narwhals"),
-    "train": ("torch", "sklearn"),
-}
 
 
 class InputError(ValueError):
@@ -64,10 +52,6 @@ class InputIndexError(InputError, IndexError):
     """An index out of range: also the IndexError that ends Python's loops."""
 
 
-class InputTypeError(InputError, TypeError):
-    """An argument of the wrong type, where scikit-learn expects a TypeError."""
-
-
 class MissingExtra(ImportError):
     """An optional dependency is not installed; the message names the extra to install."""
 
@@ -76,13 +60,9 @@ class MissingExtra(ImportError):
 
 
 def require_extra(purpose: str, extra: str, *modules: str) -> None:
-    """Raise MissingExtra unless an extra, or the given modules of it, can be imported."""
-    for module in modules or _EXTRAS[extra]:
-        try:
-            if find_spec(module) is None:
-                raise MissingExtra(purpose, extra)
-        except ValueError:  # a module without a spec was put in its place
-            continue
+    """Raise MissingExtra unless the modules of an extra can be imported."""
+    if not all(sys.modules.get(module) or find_spec(module) for module in modules):
+        raise MissingExtra(purpose, extra)
 
 
 def shorten(value: Any, width: int = 40) -> str:
@@ -159,11 +139,9 @@ def check_callable(value: Any, name: str, *arguments: str) -> Any:
         return None
     try:
         inspect.signature(value).bind(*arguments)
-    except TypeError:
-        raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value) from None
-    except Exception:  # some that are written in C have no signature
-        if not callable(value):
-            raise _wrong(name, "None or a function", value) from None
+    except Exception as error:  # some functions that are written in C have no signature
+        if isinstance(error, TypeError) or not callable(value):
+            raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value) from None
     return value
 
 
@@ -178,31 +156,6 @@ def check_path(value: Any, name: str = "`path`") -> Path:
     if not isinstance(text, str) or not any(parts) or not fits or re.search(r"[\0\n\r]", text):
         raise _wrong(name, "the name of a file, a text or a Path", value)
     return Path(text)
-
-
-def validate_params(**checks: Callable[[Any, str], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator: pass arguments of a function through checks, each called with the value and the argument's name.
-
-    >>> @validate_params(hull=check_bool)
-    ... def draw(hull=False): ...
-    >>> draw(hull="no")
-    Traceback (most recent call last):
-    hardmax._validation.InputError: `hull` must be True or False, not 'no'.
-    """
-
-    def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
-
-        @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = signature.bind(*args, **kwargs)
-            for name in checks.keys() & given.arguments.keys():
-                given.arguments[name] = checks[name](given.arguments[name], f"`{name}`")
-            return function(*given.args, **given.kwargs)
-
-        return checked
-
-    return decorate
 
 
 def normalize_index(index: Any, length: int, name: str) -> int:

@@ -147,7 +147,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     """
     dynamics = check_dynamics(dynamics)
     if is_tensor(tokens) and tokens.is_cuda:
-        require_extra("The GPU engine", "gpu")
+        require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._gpu.simulation import step_table
 
         moved = step_table(tokens, dynamics)

@@ -85,4 +85,4 @@ def test_only_the_modules_that_are_needed_are_asked_for(without):
     without("pandas")
     errors.require_extra("Half of it", "tables", "json")
     with pytest.raises(MissingExtra, match="All of it needs the extra `tables`"):
-        errors.require_extra("All of it", "tables")
+        errors.require_extra("All of it", "tables", "json", "pandas")

@@ -35,7 +35,7 @@ class Gpu:
 
     def check_present(self) -> None:
         """Refuse where there is no such GPU, or what drives it is not installed."""
-        require_extra("The GPU engine", "gpu")
+        require_extra("The GPU engine", "gpu", "torch", "triton")
         import torch  # pyright: ignore[reportMissingImports]
 
         if self.device.startswith("cuda") and (torch.device(self.device).index or 0) >= torch.cuda.device_count():

@@ -164,7 +164,7 @@ def read_record(text: str) -> "Every | LastOnly":
 def check_picture(path: str, option: str) -> None:
     """Refuses before the work a picture that could not be drawn or written after it."""
     check_target(path, option, PICTURES)
-    require_extra(f"`{option}`", "figures")
+    require_extra(f"`{option}`", "figures", "matplotlib")
 
 
 def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

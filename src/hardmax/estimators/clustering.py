@@ -7,9 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from hardmax._validation import InputError, InputTypeError, check_bool, check_numeric
+from hardmax._validation import InputError, check_bool, check_numeric
 from hardmax.dynamics import Dynamics
 from hardmax.limits import limit
+
+
+class InputTypeError(InputError, TypeError):
+    """Points of the wrong type, where scikit-learn expects a TypeError."""
 
 
 class HardmaxClustering(ClusterMixin, BaseEstimator):

@@ -5,9 +5,10 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
-from hardmax._validation import InputError, check_path, validate_params
+from hardmax._validation import InputError, check_path
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter, rc_context
 from hardmax.figures.plotting import draw_titled
 from hardmax.figures.views import projection_for

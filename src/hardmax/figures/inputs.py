@@ -1,7 +1,9 @@
 """What figures are given, checked at the door: what to draw, and axes to draw it on."""
 
-from collections.abc import Mapping
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -14,6 +16,26 @@ from hardmax.geometry.polytope import Polytope
 
 LARGEST_FIGURE, FASTEST = 100, 50
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def validate_params(**checks: Callable[[Any, str], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator: pass arguments of a function through checks, each called with the value and the argument's name."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            given = signature.bind(*args, **kwargs)
+            for name in checks.keys() & given.arguments.keys():
+                given.arguments[name] = checks[name](given.arguments[name], f"`{name}`")
+            return function(*given.args, **given.kwargs)
+
+        return checked
+
+    return decorate
 
 
 def an_axes(value: Any, name: str) -> Axes:

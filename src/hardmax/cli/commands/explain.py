@@ -40,7 +40,7 @@ def explain_command(
         check_target(html, "--html", (".html", ".htm"))
     if gif is not None:
         check_target(gif, "--gif", (".gif",))
-        require_extra("`--gif`", "figures")
+        require_extra("`--gif`", "figures", "matplotlib")
     content = read_text(text, file)
 
     from hardmax.text.shipped import load  # only now, since it takes a while to come
