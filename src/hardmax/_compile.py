@@ -4,6 +4,7 @@ numba takes a second to import, and up to twenty seconds to compile a kernel.
 """
 
 import hashlib
+import re
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -24,8 +25,11 @@ _interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
 def kernel_sources() -> list[Path]:
-    """Files that compiled code is made from: those with an import from here, as this line says, and this one."""
-    return [path for path in sorted(PACKAGE.rglob("*.py")) if b"hardmax._compile import" in path.read_bytes()]
+    """Files with kernels, and those that they import from: what both define may be compiled into kernels."""
+    texts = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    kernels = [path for path, text in texts.items() if re.search(rb"\nfrom hardmax\._compile import .*njit", text)]
+    modules = {name for path in kernels for name in re.findall(rb"\nfrom hardmax\.([\w.]+) import", texts[path])}
+    return sorted({*kernels, *(PACKAGE / f"{name.decode().replace('.', '/')}.py" for name in modules)} & texts.keys())
 
 
 def digest_sources() -> str:

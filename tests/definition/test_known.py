@@ -8,7 +8,7 @@ import oracle
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from known import KNOWN, SQUARE, TURN, Known, rational
+from known import KNOWN, SQUARE, Known, rational
 from strategies import any_metric_problems, clouds, problems, rational_rotations, signed_permutations
 
 LAYERS = 6
@@ -28,10 +28,6 @@ def last_cloud(known: Known) -> oracle.Cloud:
 def as_floats(cloud: oracle.Cloud) -> oracle.Cloud:
     # The oracle's loops run on floats just as well, which shows what plain floats would do.
     return cast(oracle.Cloud, [[float(x) for x in token] for token in cloud])
-
-
-def test_names_of_known_clouds_are_distinct():
-    assert len({known.name for known in KNOWN}) == len(KNOWN)
 
 
 @each_known
@@ -111,13 +107,3 @@ def test_turning_a_cloud_turns_its_attended_sets_along(cloud, data):
     d = len(cloud[0])
     turn = data.draw(st.one_of(signed_permutations(d), rational_rotations(d)))
     assert oracle.attended_sets([oracle.apply(turn, token) for token in cloud]) == oracle.attended_sets(cloud)
-
-
-@given(clouds(min_d=2, max_d=3, min_n=4, max_n=7))
-def test_clouds_keep_to_the_sizes_asked_for(cloud):
-    assert 4 <= len(cloud) <= 7
-    assert {len(token) for token in cloud} in ({2}, {3})
-
-
-def test_the_turn_of_the_trap_is_a_rotation():
-    assert [[oracle.dot(a, b) for a in TURN] for b in TURN] == rational("1 0", "0 1")
