@@ -13,7 +13,7 @@ import pytest
 
 import hardmax as hm
 from hardmax import _parallel
-from hardmax._parallel import limit_threads, max_threads, parallel_for
+from hardmax._parallel import limit_threads, parallel_for
 
 HALF = hm.Dynamics("1/2")
 
@@ -86,14 +86,6 @@ def test_where_no_more_threads_can_be_started_those_that_were_are_awaited(starti
         assert sorted(done) == list(range(64))
 
 
-def test_the_environment_may_set_how_many(monkeypatch):
-    monkeypatch.setenv("NUMBA_NUM_THREADS", "3")
-    assert max_threads() == 3
-    for nonsense in ("0", "many", ""):
-        monkeypatch.setenv("NUMBA_NUM_THREADS", nonsense)
-        assert max_threads() >= 1
-
-
 def test_many_threads_at_once_find_what_one_finds():
     clouds = np.random.default_rng(0).standard_normal((6, 20_000, 3))
 
@@ -149,16 +141,8 @@ def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
     assert run(LAST) == "True\nTrue\n"
 
 
-# What takes minutes, in Python, in kernels and in Qhull.
+# What takes minutes, in kernels and in Qhull.
 LONG = {
-    "exact numbers": """
-from hardmax import _run
-_run._MOST_WORK = 10**15
-x = 2 - 2.0**-14
-cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
-hm.limit(cloud, hm.Dynamics("1/2"), at_most=2)
-run = lambda: hm.limit(cloud, hm.Dynamics("1/2"), at_most=10**6)
-""",
     "a kernel on one thread": """
 cloud, cpu = rng.normal(size=(200_000, 32)), hm.Cpu(search="all", threads=1)
 hm.simulate(cloud[:999], hm.Dynamics(1), layers=1, engine=cpu)

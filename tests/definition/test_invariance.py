@@ -1,4 +1,4 @@
-"""What the dynamics does not care about, and what it does. All in exact arithmetic."""
+"""What the dynamics does not care about, and what it does, in exact arithmetic. (Facts: tests/limits/test_theory.)"""
 
 from fractions import Fraction
 
@@ -81,38 +81,6 @@ def test_translation_does_not_commute():
     cloud, shift = np.array([[1.0], [-1.0]]), np.array([5.0])
     dynamics = hm.Dynamics(1)
     assert not np.array_equal(hm.step(cloud + shift, dynamics), hm.step(cloud, dynamics) + shift)
-
-
-@given(problems())
-def test_a_leader_never_moves_again_and_attends_to_itself_alone(problem: Problem):
-    cloud, metric, alpha = problem
-    trajectory = run(cloud, hm.Dynamics(alpha, metric))
-    for leader, since in zip(trajectory.leaders, trajectory.leader_layers, strict=True):
-        place = trajectory.exact_at(int(since))[leader]
-        for k in range(int(since), LAYERS + 1):
-            here = trajectory.exact_at(k)
-            assert (here[leader] == place).all()
-            assert all((here[j] == place).all() for j in trajectory.attended(k)[leader])
-
-
-@given(problems(), st.data())
-def test_the_hull_shrinks_in_every_direction(problem: Problem, data):
-    cloud, metric, alpha = problem
-    trajectory = run(cloud, hm.Dynamics(alpha, metric))
-    direction = data.draw(st.lists(st.integers(-5, 5), min_size=trajectory.d, max_size=trajectory.d))
-    reach = [max(row @ np.array(direction, dtype=object) for row in trajectory.exact_at(k)) for k in range(LAYERS + 1)]
-    assert reach == sorted(reach, reverse=True)
-
-
-@given(problems())
-def test_norms_grow_strictly_unless_a_token_is_its_own_target(problem: Problem):
-    cloud, metric, alpha = problem
-    trajectory = run(cloud, hm.Dynamics(alpha, metric))
-    for k in range(LAYERS):
-        before, after = trajectory.exact_at(k).tolist(), trajectory.exact_at(k + 1).tolist()
-        for old, new in zip(before, after, strict=True):
-            shorter, longer = (oracle.dot(oracle.apply(metric, z), z) for z in (old, new))
-            assert shorter == longer if old == new else shorter < longer
 
 
 @given(clouds(max_n=6), st.data())

@@ -7,9 +7,8 @@ from typing import cast
 import oracle
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from known import KNOWN, SQUARE, Known, rational
-from strategies import any_metric_problems, clouds, problems, rational_rotations, signed_permutations
+from strategies import problems
 
 LAYERS = 6
 each_known = pytest.mark.parametrize("known", KNOWN, ids=str)
@@ -92,18 +91,3 @@ def test_distinct_tokens_never_meet(problem):
 
 def test_distinct_tokens_can_meet_under_a_negative_metric():
     assert oracle.step(rational("1", "-1"), Fraction(1), rational("-1")) == rational("0", "0")
-
-
-@given(any_metric_problems(max_n=6))
-def test_a_leader_never_moves_again_whatever_the_metric(problem):
-    cloud, metric, alpha = problem
-    path = list(oracle.walk(cloud, alpha, metric, layers=LAYERS))
-    for leader, layer in oracle.leaders_of(path).items():
-        assert all(later[leader] == path[layer][0][leader] for later, _ in path[layer:])
-
-
-@given(clouds(max_n=8), st.data())
-def test_turning_a_cloud_turns_its_attended_sets_along(cloud, data):
-    d = len(cloud[0])
-    turn = data.draw(st.one_of(signed_permutations(d), rational_rotations(d)))
-    assert oracle.attended_sets([oracle.apply(turn, token) for token in cloud]) == oracle.attended_sets(cloud)
