@@ -1,6 +1,6 @@
 """Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import overload
@@ -28,16 +28,13 @@ class Choices:
         return cls(chosen, np.arange(len(chosen) + 1))
 
     def lists(self) -> list[list[int]]:
-        return [chosen.tolist() for chosen in self]
+        return [self[point].tolist() for point in range(len(self))]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[point] for point in range(len(self)))
 
     @cached_property
     def sizes(self) -> np.ndarray:

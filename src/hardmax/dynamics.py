@@ -8,6 +8,7 @@
 must agree with them; `simulate` is the same mathematics made fast.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -163,8 +164,7 @@ def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSet
     """
     dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
-    points = [_merged(cloud, dynamics) for cloud in clouds]
-    sets = [AttendedSets(Choices.of_sets(_attended_points(each.integers, dynamics)), each) for each in points]
+    sets = [AttendedSets(Choices.of_sets(chosen), points) for points, chosen in _attended_points(clouds, dynamics)]
     return sets[0] if form.is_single else sets
 
 
@@ -177,32 +177,25 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     moved = []
-    for cloud in clouds:
-        points = _merged(cloud, dynamics)
-        after = _moved_points(points, _attended_points(points.integers, dynamics), dynamics.alpha)
+    for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
+        z, counts = points.integers.fractions(), points.multiplicities.astype(object)
+        means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
+        after = (z + dynamics.alpha * means) / (1 + dynamics.alpha)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
 
 
-def _merged(cloud: Cloud, dynamics: Dynamics) -> Points:
-    dynamics.check_dimension(cloud.tokens.shape[1])
-    return merge(cloud)
-
-
-def _attended_points(points: IntegerCloud, dynamics: Dynamics) -> list[list[int]]:
-    chosen = []
-    for z in points.numerators:
-        direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
-        scores = [_dot(direction, other) for other in points.numerators]
-        best = max(scores)
-        chosen.append([j for j, score in enumerate(scores) if score == best])
-    return chosen
-
-
-def _moved_points(points: Points, chosen: list[list[int]], alpha: Fraction) -> np.ndarray:
-    z, counts = points.integers.fractions(), points.multiplicities.astype(object)
-    means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
-    return (z + alpha * means) / (1 + alpha)
+def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tuple[Points, list[list[int]]]]:
+    """The distinct points of each cloud, and those that each of them attends to."""
+    for cloud in clouds:
+        dynamics.check_dimension(cloud.tokens.shape[1])
+        points, chosen = merge(cloud), []
+        for z in points.integers.numerators:
+            direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
+            scores = [_dot(direction, other) for other in points.integers.numerators]
+            best = max(scores)
+            chosen.append([j for j, score in enumerate(scores) if score == best])
+        yield points, chosen
 
 
 def _dot(x: list[int], y: list[int]) -> int:

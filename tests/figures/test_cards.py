@@ -13,8 +13,9 @@ from numpy.testing import assert_allclose
 import hardmax as hm
 from hardmax import clouds
 from hardmax.figures.asked import LimitLike, RunLike, has
-from hardmax.figures.cards import LONGEST_CELL, MOST_CLOUDS, html_card, html_table, runs_card
+from hardmax.figures.cards import MOST_CLOUDS, runs_card
 from hardmax.figures.flat import plane_axes
+from hardmax.figures.markup import LONGEST_CELL, html_card, html_table
 from hardmax.figures.sketches import sketch_limit, sketch_run
 from hardmax.figures.svg import MARGIN, sketch_svg
 
