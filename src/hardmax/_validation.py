@@ -183,13 +183,13 @@ def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
     if within and isinstance(values, list | tuple):
         for value in values:
             check_numeric(value, name, within=within - 1)
-    kind, is_array = type(values), isinstance(values, np.ndarray)
-    wrong = ""
-    if is_array and kind is not np.ndarray and np.ma.is_masked(values):  # `np.ma` is loaded when first named
+    kind, wrong = type(values), ""
+    # `np.ma` is loaded when first named.
+    if isinstance(values, np.ndarray) and kind is not np.ndarray and np.ma.is_masked(values):
         wrong = "has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out"
     elif isinstance(values, bytes | bytearray | memoryview):
         wrong = f"must be numbers, not bytes: {shorten(values)}. See numpy.frombuffer to read them"
-    elif is_array and values.dtype.kind in "mM":
+    elif isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         wrong = f"must be numbers, not dates or times ({values.dtype}): choose a unit with .astype"
     elif hasattr(kind, "toarray") and hasattr(kind, "nnz"):
         wrong = f"is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray()"
