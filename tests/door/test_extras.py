@@ -51,7 +51,8 @@ def test_the_gpu_is_asked_for_before_a_file_is_read(without):
 
 
 FIGURES = {path.stem for path in Path(hm.__file__).parent.glob("figures/[!_]*.py")}
-WITHOUT_MATPLOTLIB = {"asked", "cards", "flat", "free_places", "palette", "sketches", "svg", "text_scene", "text_svg"}
+WITHOUT_MATPLOTLIB = {"asked", "cards", "flat", "free_places", "markup", "palette", "sketches", "svg"}
+WITHOUT_MATPLOTLIB |= {"text_scene", "text_svg"}
 
 
 @pytest.mark.parametrize("module", sorted(FIGURES - WITHOUT_MATPLOTLIB))
