@@ -54,6 +54,8 @@ def parallel_for(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...
         work(done, last, *arguments)
         done, each = last, (time.perf_counter() - began) / max(last, 1)
         left = (tasks - done) * each
+        if done == tasks:
+            return
         if left <= _SHORT or each >= _MEASURABLE:
             break
     threads = 1 if left <= _SHORT else _limit.get() or max_threads()
