@@ -49,6 +49,8 @@ class Choices:
     def is_leader(self) -> np.ndarray:
         """Which points attend to themselves alone."""
         everybody = np.arange(len(self))
+        if self.all_single:
+            return self.indices == everybody
         return (self.sizes == 1) & (self.firsts(everybody) == everybody)
 
     @cached_property
@@ -58,7 +60,9 @@ class Choices:
         Say C_i = {l} and C_l = {l}. A layer later, <A z_i', z_j' - l> mixes its values at (z_i, z_j), negative, and at
         (z_i, w_j), (l, z_j), (l, w_j), none positive: w_j is a mean of points. So nobody overtakes l, ever.
         """
-        return (self.sizes == 1) & self.is_leader[self.firsts(np.arange(len(self)))]
+        if self.all_single:
+            return self.is_leader[self.indices]
+        return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
         """The first attended point of each of some points."""
