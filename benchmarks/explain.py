@@ -14,7 +14,7 @@ import numpy as np
 from harness import CIRCUMSTANCES, add_rows, circumstances
 from imdb import read
 
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.shipped import load
 
@@ -32,7 +32,7 @@ def gaps(why: Explanation) -> tuple[float, float]:
 def main(test: str, reviews: str = "2000") -> None:
     texts, _ = read(test)
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
-    with limited_to(1):
+    with limit_threads(1):
         for name in ("imdb-2d", "imdb-16d"):
             model = load(name)
             model.predict_proba(chosen)  # kernels are compiled, and the dictionary is made

@@ -136,7 +136,7 @@ def words_of_paper(source: str, weights: Weights, prepared: PaperReviews, rows: 
 def words_of_own(corpus: Corpus) -> dict[str, Any]:
     model, second = load(OWN[0]), np.array(corpus.labels) == 1
     found = model.analyse(corpus.texts)
-    words = leading_words(model, found, second, (*model.vocabulary.surfaces, EXTRA), MOST)
+    words = leading_words(model, found, second, (*model.vocabulary.surfaces, EXTRA_TOKEN), MOST)
     return {
         "source": histogram.OWN,
         "reviews": len(found),

@@ -1,18 +1,12 @@
-"""The package as its users find it: names that are there, signatures that can be written down, types that check."""
+"""The package as its users find it: names that are there, and types that check."""
 
-import importlib
-import inspect
 import json
 import subprocess
 import sys
-import typing
 from pathlib import Path
-
-import pytest
 
 import hardmax as hm
 
-MODULES = ("clouds", "engines", "estimators", "figures", "geometry", "text", "train")
 USER = """
 from fractions import Fraction
 from typing import Any, assert_type
@@ -37,26 +31,10 @@ hm.simulate([[1.0]], half, layers="three")  # type: ignore[call-overload]
 """
 
 
-@pytest.mark.parametrize("name", dir(hm))
-def test_every_name_that_is_listed_is_there(name):
-    assert getattr(hm, name) is not None
-
-
-def test_modules_are_there_on_first_use():
-    code = "import hardmax as hm; print([getattr(hm, name).__name__ for name in " + repr(MODULES) + "])"
-    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert told.stdout == f"{[f'hardmax.{name}' for name in MODULES]}\n", told.stderr
-    assert set(MODULES) <= set(dir(hm))
-
-
-@pytest.mark.parametrize("name", [name for name in dir(hm) if inspect.isfunction(getattr(hm, name))])
-def test_what_is_in_a_signature_can_be_imported_from_where_the_function_is(name):
-    function = getattr(hm, name)
-    home = importlib.import_module(function.__module__)
-    for kind in typing.get_type_hints(function, vars(home)).values():
-        for one in (kind, *typing.get_args(kind)):
-            if inspect.isclass(one) and one.__module__.startswith("hardmax"):
-                assert getattr(hm, one.__name__) is one
+def test_every_name_that_is_listed_is_there_on_first_use():
+    code = "import hardmax as hm; print([name for name in dir(hm) if getattr(hm, name) is None])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout == "[]\n", done.stderr
 
 
 def test_a_users_file_is_understood_by_a_strict_type_checker(tmp_path: Path):
@@ -65,5 +43,5 @@ def test_a_users_file_is_understood_by_a_strict_type_checker(tmp_path: Path):
     settings = {"typeCheckingMode": "strict", "extraPaths": paths, "pythonVersion": "3.11"}
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
     command = [sys.executable, "-m", "pyright", "--pythonpath", sys.executable, "--project", str(tmp_path)]
-    told = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert "0 errors" in told.stdout, told.stdout + told.stderr
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert "0 errors" in done.stdout, done.stdout + done.stderr

@@ -1,54 +1,40 @@
-"""Attended sets: among points as the engines choose them, and among tokens as people ask for them."""
+"""Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import overload
 
 import numpy as np
 
 from hardmax._tokens.points import Points
-from hardmax._validation import normalize_index, places
+from hardmax._validation import normalize_index, normalize_slice
 
 
 @dataclass(frozen=True, eq=False)
 class Choices:
-    """For each point the points it attends to: `indices[offsets[i]:offsets[i + 1]]`, increasing."""
+    """For each point the points that it attends to: `indices[offsets[i]:offsets[i + 1]]`, increasing."""
 
     indices: np.ndarray
     offsets: np.ndarray
 
     @classmethod
-    def of_lists(cls, lists: Sequence[Sequence[int]]) -> "Choices":
-        offsets = np.zeros(len(lists) + 1, dtype=np.int64)
-        np.cumsum([len(chosen) for chosen in lists], out=offsets[1:])
-        flat = np.fromiter((j for chosen in lists for j in chosen), dtype=np.int64, count=int(offsets[-1]))
-        return cls(flat, offsets)
-
-    @classmethod
-    def of_arrays(cls, arrays: Sequence[np.ndarray]) -> "Choices":
-        offsets = np.zeros(len(arrays) + 1, dtype=np.int64)
-        np.cumsum([len(chosen) for chosen in arrays], out=offsets[1:])
-        return cls(np.concatenate(arrays) if len(arrays) else np.empty(0, dtype=np.int64), offsets)
+    def of_sets(cls, sets: Sequence[Sequence[int] | np.ndarray]) -> "Choices":
+        indices = [np.empty(0, dtype=np.int64), *(np.asarray(chosen, dtype=np.int64) for chosen in sets)]
+        return cls(np.concatenate(indices), np.cumsum([0, *map(len, sets)]))
 
     @classmethod
     def of_single(cls, chosen: np.ndarray) -> "Choices":
         return cls(chosen, np.arange(len(chosen) + 1))
 
     def lists(self) -> list[list[int]]:
-        """The sets as lists, a list for each point."""
-        flat, offsets = self.indices.tolist(), self.offsets.tolist()
-        return [flat[start:end] for start, end in pairwise(offsets)]
+        return [self[point].tolist() for point in range(len(self))]
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[point] for point in range(len(self)))
 
     @cached_property
     def sizes(self) -> np.ndarray:
@@ -61,10 +47,11 @@ class Choices:
 
     @cached_property
     def is_leader(self) -> np.ndarray:
-        """Which points attend to themselves and no other."""
+        """Which points attend to themselves alone."""
+        everybody = np.arange(len(self))
         if self.all_single:
-            return self.indices == np.arange(len(self))
-        return (self.sizes == 1) & (self.indices[self.offsets[:-1]] == np.arange(len(self)))
+            return self.indices == everybody
+        return (self.sizes == 1) & (self.firsts(everybody) == everybody)
 
     @cached_property
     def follows_leader(self) -> np.ndarray:
@@ -78,7 +65,7 @@ class Choices:
         return (self.sizes == 1) & self.is_leader[self.indices[self.offsets[:-1]]]
 
     def firsts(self, rows: np.ndarray) -> np.ndarray:
-        """For some points the first that each attends to."""
+        """The first attended point of each of some points."""
         return self.indices[rows] if self.all_single else self.indices[self.offsets[rows]]
 
     def of_rows(self, rows: np.ndarray) -> "Choices":
@@ -91,28 +78,33 @@ class Choices:
         return Choices(self.indices[np.repeat(self.offsets[rows], sizes) + within], offsets)
 
     def with_rows(self, rows: np.ndarray, other: "Choices") -> "Choices":
-        """The same choices, but those of some points, increasing, as in `other`, which has a row for each of them."""
+        """The same choices, but those of `other` for some points, increasing."""
         if len(rows) == len(self):
             return other
         if self.all_single and other.all_single:
             indices = self.indices.copy()
             indices[rows] = other.indices
             return Choices(indices, self.offsets)
-        sizes = self.sizes.copy()
-        sizes[rows] = other.sizes
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        indices = np.empty(offsets[-1], dtype=np.int64)
-        new = np.zeros(len(self), dtype=bool)
-        new[rows] = True
-        indices[np.repeat(new, sizes)] = other.indices
-        indices[np.repeat(~new, sizes)] = self.indices[np.repeat(~new, self.sizes)]
-        return Choices(indices, offsets)
+        both = Choices(
+            np.concatenate([self.indices, other.indices]),
+            np.append(self.offsets[:-1], len(self.indices) + other.offsets),
+        )
+        order = np.arange(len(self))
+        order[rows] = len(self) + np.arange(len(rows))
+        return both.of_rows(order)
 
 
 class AttendedSets(Sequence[np.ndarray]):
-    """`sets[i]` are the tokens that token i attends to, increasing. Repeated tokens all count.
+    """The attended set of every token: `sets[i]` are the tokens that token i attends to, increasing.
 
-    Sets are put together when asked for: a word said a thousand times would otherwise be listed a million times.
+    All copies of a repeated token count. A set is put together when it is read: a word said a thousand times would
+    otherwise be listed a million times.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, attended
+    >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))[2].tolist()
+    [0, 1]
     """
 
     def __init__(self, choices: Choices, points: Points) -> None:
@@ -128,16 +120,14 @@ class AttendedSets(Sequence[np.ndarray]):
     def __getitem__(self, index: slice) -> Sequence[np.ndarray]: ...
     def __getitem__(self, index: int | slice) -> np.ndarray | Sequence[np.ndarray]:
         if isinstance(index, slice):
-            return [self[i] for i in places(index, len(self), "`index`")]
+            return [self[i] for i in normalize_slice(index, len(self), "`index`")]
         chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
-
-    def __iter__(self) -> Iterator[np.ndarray]:
-        return (self[i] for i in range(len(self)))
 
     def __repr__(self) -> str:
         shown = ", ".join(str(chosen.tolist()) for chosen in self[:6])
         return f"AttendedSets([{shown}{', …' if len(self) > 6 else ''}])"
 
     def tolist(self) -> list[list[int]]:
+        """The sets as lists of integers."""
         return [chosen.tolist() for chosen in self]

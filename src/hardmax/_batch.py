@@ -282,7 +282,7 @@ class Then(Enum):
         """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`,
         to which clouds are walked at most."""
         if self is Then.GO_ON:
-            return float_powers(dynamics.keep, layers - walked, walked + 1)
+            return float_powers(dynamics.contraction, layers - walked, walked + 1)
         return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from hardmax._clusters import Clusters, FaceProjection, Kind, Vertex
 from hardmax._files import write_whole
 from hardmax._format import pluralize
-from hardmax._validation import InputError, file_path
+from hardmax._validation import InputError, check_path
 from hardmax.engines import walk
 from hardmax.trajectory import Trajectory
 

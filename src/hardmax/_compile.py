@@ -1,76 +1,77 @@
-"""Compiling kernels with numba when they are first needed.
+"""Kernels: compiled by numba when first called, kept on disk, or run as Python where that is sooner.
 
-What compiled code is made from, and whether it has changed since it was imported.
-
-Compiling kernels with numba, which takes a second to import and up to twenty seconds to compile one of them.
+numba takes a second to import, and up to twenty seconds to compile a kernel.
 """
 
 import hashlib
+import re
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cached_property, update_wrapper
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hardmax._parallel import parallel_for
 
-_PACKAGE = Path(__file__).parent
+PACKAGE = Path(__file__).parent
+
+_IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
+_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
 
 
 def kernel_sources() -> list[Path]:
-    """Everything of ours that compiled code is made from: the files that import `njit` from here, and these."""
-    found = [path for path in _PACKAGE.rglob("*.py") if b"hardmax._compile import" in path.read_bytes()]
-    return sorted([*found, *(_PACKAGE / f"{name}.py" for name in ("_compile", "_kernel_cache", "_parallel"))])
+    """Files with kernels, and those that they import from: what both define may be compiled into kernels."""
+    texts = {path: path.read_bytes() for path in PACKAGE.rglob("*.py")}
+    kernels = [path for path, text in texts.items() if re.search(rb"\nfrom hardmax\._compile import .*njit", text)]
+    modules = {name for path in kernels for name in re.findall(rb"\nfrom hardmax\.([\w.]+) import", texts[path])}
+    return sorted({*kernels, *(PACKAGE / f"{name.decode().replace('.', '/')}.py" for name in modules)} & texts.keys())
 
 
-def digest_now() -> str:
-    """Of the kernel sources as they are on disk; empty where they cannot be read (in a zip)."""
-    digest = hashlib.sha256()
+def digest_sources() -> str:
+    """Digest of the kernel sources as they are on disk; empty where they cannot be read (in a zip)."""
     try:
-        for path in kernel_sources():
-            for part in (path.relative_to(_PACKAGE).as_posix().encode(), path.read_bytes()):
-                digest.update(hashlib.sha256(part).digest())
+        parts = [(path.relative_to(PACKAGE).as_posix(), path.read_bytes()) for path in kernel_sources()]
     except OSError:
         return ""
-    return digest.hexdigest()
+    return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
-AT_START = digest_now()
-
-
-Inline: TypeAlias = Literal["never", "always"]
-
-_IMPORTING = 1.0  # seconds: about what it takes to import numba and to load a kernel
+IMPORTED = digest_sources()
 
 
 class Kernel:
     """A function that numba compiles when it is first called, or loads as it was compiled before.
 
-    Kernels call one another by these objects: numba asks for their `_numba_type_`, or for `targetoptions` and `py_func`
-    where it inlines one into another; in Python they are functions.
+    Kernels call one another by these objects: numba reads their `_numba_type_`, or `targetoptions` and `py_func` where
+    it inlines one into another; in Python they are functions. With `tasks`, the function is `function(first, last,
+    *arguments)`, and a call without these two is shared among threads.
     """
 
-    def __init__(self, function: Callable[..., Any], inline: Inline) -> None:
+    def __init__(
+        self, function: Callable[..., Any], inline: str, tasks: Callable[..., int] | None, is_python: bool
+    ) -> None:
         self.py_func = function
         self.targetoptions: dict[str, Any] = {"inline": inline}
-        self._compiled: Any = None
-        self._interpreted = 0.0  # seconds
+        self._tasks, self._is_python = tasks, is_python
+        self._seconds = 0.0  # for which it has run as Python
         update_wrapper(self, function)
 
-    @property
+    @cached_property
     def compiled(self) -> Any:
-        """The function as numba has it."""
-        if self._compiled is None:
-            with _lock:
-                if self._compiled is None:
-                    self._compiled = _hand_to_numba(self)
-        return self._compiled
+        """The dispatcher of numba; with NUMBA_DISABLE_JIT the plain function."""
+        import numba
+
+        from hardmax._kernel_cache import cache_of
+
+        compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
+        if hasattr(compiled, "_cache"):
+            compiled._cache = cache_of(self.py_func)
+        return compiled
 
     @property
     def _numba_type_(self) -> Any:
@@ -79,68 +80,46 @@ class Kernel:
         return types.Dispatcher(self.compiled)
 
     def __call__(self, *arguments: Any) -> Any:
-        return (self.py_func if _interpreting.get() else self.compiled)(*arguments)
+        in_python = self._is_python and _interpreting.get()
+        run = self.py_func if in_python else self.compiled
+        if self._tasks is None:
+            return run(*arguments)
+        tasks = self._tasks(*arguments)
+        return run(0, tasks, *arguments) if in_python else parallel_for(run, tasks, arguments)
 
     @cached_property
-    def _is_kept(self) -> bool:
-        from hardmax._kernel_cache import is_kept
-
-        return is_kept(self.compiled)
+    def _is_on_disk(self) -> bool:
+        return not hasattr(self.compiled, "_cache") or self.compiled._cache.is_filled()
 
     def _is_sooner_interpreted(self, seconds: float) -> bool:
-        """Whether a little more work is done sooner in Python than numba, which takes so long to compile the kernel and
-        those it comes with, has it ready."""
-        if "numba" not in sys.modules and self._interpreted < _IMPORTING:
+        """Whether Python does a little more work before numba, which needs so long to compile, is ready."""
+        if "numba" not in sys.modules and self._seconds < _IMPORTING:
             return True
-        return self._interpreted < seconds and not self._is_kept and not self.compiled.signatures
+        return self._seconds < seconds and not self._is_on_disk and not self.compiled.signatures
 
 
-class ParallelKernel:
-    """A kernel `kernel(first, last, *arguments)` for some of its tasks, called as `kernel(*arguments)` for all of them,
-    which are shared out among threads."""
-
-    def __init__(self, kernel: Kernel, tasks: Callable[..., int], is_python: bool) -> None:
-        self.kernel, self.tasks, self.is_python = kernel, tasks, is_python
-        update_wrapper(self, kernel.py_func)
-
-    def __call__(self, *arguments: Any) -> None:
-        if self.is_python and _interpreting.get():
-            self.kernel(0, self.tasks(*arguments), *arguments)
-        else:
-            parallel_for(self.kernel.compiled, self.tasks(*arguments), arguments)
+def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:
+    """Decorator: a kernel, which releases the GIL. No fastmath: proofs rest on floats being rounded as written."""
+    return njit(inline=inline)(function) if function else lambda function: Kernel(function, inline, None, True)
 
 
-def njit(function: Callable[..., Any] | None = None, *, inline: Inline = "never") -> Any:
-    """Compile a kernel when it is first called, or load what was compiled before.
+def njit_parallel(tasks: Callable[..., int], *, is_python: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
+    """Decorator: a kernel with `tasks(*arguments)` tasks, which threads do in any order.
 
-    It lets other Python threads run, and floats are rounded as they are written: no fastmath, since proofs rest on it.
+    No task may depend on what others have done, so that results are the same on any number of threads. A kernel that is
+    in part written in LLVM's language is not Python, and cannot do without numba.
     """
-    return Kernel(function, inline) if function is not None else lambda function: Kernel(function, inline)
-
-
-def njit_parallel(
-    tasks: Callable[..., int], *, is_python: bool = True
-) -> Callable[[Callable[..., Any]], ParallelKernel]:
-    """Compile a kernel whose tasks, of which `tasks(*arguments)` says how many there are, threads can do in any order.
-
-    A task must not depend on what others have done, so that results are the same on any number of threads. A kernel
-    that is in part written in LLVM's language is not Python, and cannot do without numba.
-    """
-    return lambda function: ParallelKernel(Kernel(function, "never"), tasks, is_python)
-
-
-_interpreting: ContextVar[bool] = ContextVar("interpreting", default=False)
+    return lambda function: Kernel(function, "never", tasks, is_python)
 
 
 @contextmanager
-def interpreted(waited_for: Kernel | ParallelKernel, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
-    """In this block kernels run as the Python that they are written in, to the same bits, if there is little to do and
-    Python does it sooner than numba has a kernel ready, the one that takes longest; the block is told whether they do.
+def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
+    """In this block kernels run as Python, to the same bits, if there is little to do and that is sooner; yields
+    whether they do.
 
-    What was called before makes no difference, but for how long such blocks have taken: once that is as long as numba
-    needs to load the kernel, or about `seconds` to compile it, there seems to be work worth waiting for.
+    `kernel` is the one in the block that takes longest to compile, about `seconds`. Once such blocks have taken as long
+    as numba needs to load or compile it, it is compiled, whatever else was called before.
     """
-    kernel = waited_for.kernel if isinstance(waited_for, ParallelKernel) else waited_for
     if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted(seconds)):
         yield _interpreting.get()
         return
@@ -150,18 +129,4 @@ def interpreted(waited_for: Kernel | ParallelKernel, *, if_small: bool = True, s
             yield True
     finally:
         _interpreting.reset(before)
-        kernel._interpreted += time.thread_time() - began
-
-
-_lock = threading.Lock()
-
-
-def _hand_to_numba(kernel: Kernel) -> Any:
-    import numba
-
-    from hardmax._kernel_cache import cache_of
-
-    compiled: Any = numba.njit(nogil=True, **kernel.targetoptions)(kernel.py_func)
-    if hasattr(compiled, "_cache"):  # with NUMBA_DISABLE_JIT it is the plain function
-        compiled._cache = cache_of(kernel.py_func)
-    return compiled
+        kernel._seconds += time.thread_time() - began

@@ -1,7 +1,7 @@
-"""Work shared out among threads of our own: kernels let go of Python's lock, so that plain threads are enough.
+"""Parallel loops on Python threads: kernels release the GIL.
 
-numba has threads of its own, in layers: one hangs after a fork, another aborts when two threads call at once. These
-work after a fork (a child starts its own) and from any number of threads.
+numba's own threads come in layers of which one hangs after a fork, and another aborts when two threads call at once.
+These work after a fork (a child starts its own) and from any number of threads.
 """
 
 import itertools
@@ -12,37 +12,30 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from functools import cache
 from typing import Any, TypeVar
 
-# Seconds: less is done sooner by one thread than others are awake; what a thread takes at a time; what one takes alone.
-_SHORT, _A_WHILE, _LONGEST = 2e-4, 5e-4, 0.1
-# A task that takes longer than this tells how long others take; else a few more are tried.
+# Seconds: less is done sooner by one thread than others are awake; a turn among several threads, and of one alone.
+_SHORT, _TURN, _TURN_ALONE = 2e-4, 5e-4, 0.1
+# A first task that takes longer than this shows how long others take; else a few more are tried.
 _MEASURABLE, _FEW = 1.5e-5, 8
 
-_T = TypeVar("_T")
+T = TypeVar("T")
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
 
 
-def most_threads() -> int:
-    """As many as the processors that this process may use, or as NUMBA_NUM_THREADS says."""
-    told = os.environ.get("NUMBA_NUM_THREADS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+def max_threads() -> int:
+    """The number of processors that this process may use, or NUMBA_NUM_THREADS."""
+    wanted = os.environ.get("NUMBA_NUM_THREADS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def threads_now() -> int:
-    """How many threads kernels run on here."""
-    return _limit.get() or most_threads()
-
-
 @contextmanager
-def limited_to(threads: int | None) -> Iterator[None]:
+def limit_threads(threads: int | None) -> Iterator[None]:
     """In this block kernels run on so many threads; None changes nothing."""
-    if threads is None:
-        yield
-        return
-    before = _limit.set(threads)
+    before = _limit.set(threads or _limit.get())
     try:
         yield
     finally:
@@ -50,83 +43,63 @@ def limited_to(threads: int | None) -> Iterator[None]:
 
 
 def parallel_for(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...]) -> None:
-    """Do `work(first, last, *arguments)` for all tasks from 0 on; which thread does which changes nothing.
+    """Call `work(first, last, *arguments)` until all tasks are done; which thread does which changes nothing.
 
-    The first tasks are done here, and tell whether the others are worth waking threads for. A call does no more than
-    takes a tenth of a second, unless that is a single task: Python hears Ctrl-C between two calls.
+    The first tasks are done here, and show whether the others are worth waking threads for. A call does no more than
+    takes a tenth of a second, unless that is a single task: Python sees Ctrl-C between two calls.
     """
-    if tasks <= 1:
-        work(0, tasks, *arguments)
-        return
-    done, began, left, each = 0, time.perf_counter(), 0.0, 0.0
+    done, each, left, began = 0, 0.0, 0.0, time.perf_counter()
     for tried in (1, _FEW):
         last = min(done + tried, tasks)
         work(done, last, *arguments)
-        done, each = last, (time.perf_counter() - began) / last
+        done, each = last, (time.perf_counter() - began) / max(last, 1)
         left = (tasks - done) * each
+        if done == tasks:
+            return
         if left <= _SHORT or each >= _MEASURABLE:
             break
-    threads = 1 if left <= _SHORT else threads_now()
-    longest = _LONGEST if threads == 1 else _A_WHILE
-    at_a_time = max(1, min(int(longest / each) if each else tasks, -(-(tasks - done) // threads)))
-    _share_out_among(threads, work, done, tasks, at_a_time, arguments)
-
-
-def _share_out_among(
-    threads: int, work: Callable[..., Any], first: int, last: int, at_a_time: int, arguments: tuple[Any, ...]
-) -> None:
-    starts, over = itertools.count(first, at_a_time), threading.Event()  # `next` is one step for Python's lock
+    threads = 1 if left <= _SHORT else _limit.get() or max_threads()
+    longest = _TURN_ALONE if threads == 1 else _TURN
+    turn = max(1, min(int(longest / each) if each else tasks, -(-(tasks - done) // threads)))
+    starts, stop = itertools.count(done, turn), threading.Event()  # `next` is atomic
 
     def take_turns() -> None:
-        while not over.is_set() and (start := next(starts)) < last:
-            work(start, min(start + at_a_time, last), *arguments)
+        while not stop.is_set() and (start := next(starts)) < tasks:
+            work(start, min(start + turn, tasks), *arguments)
 
     helpers: list[Future[None]] = []
     try:
         # Where the interpreter is shutting down, or there are too many already, no thread can be started.
         with suppress(RuntimeError):
             for _ in range(threads - 1):
-                helpers.append(_pool().submit(take_turns))  # one by one: those before a failure are waited for
+                helpers.append(_pool().submit(take_turns))  # one by one: those before a failure are awaited
         take_turns()
     finally:
-        over.set()  # after an interruption nobody begins another turn
+        stop.set()  # after an interruption nobody begins another turn
         for helper in helpers:
-            # One that has not begun would find nothing left to do.
-            if not helper.cancel():
+            if not helper.cancel():  # one that has not begun would find nothing left to do
                 helper.result()
 
 
-def interruptible(work: Callable[[], _T]) -> _T:
-    """What `work()` gives, done by a thread: in a library that hears no Ctrl-C it goes on alone, and this one ends."""
-    found: Future[_T] = Future()
+def interruptible(work: Callable[[], T]) -> T:
+    """The result of `work()` in a thread of its own: where a library does not see Ctrl-C, this one still does."""
+    result: Future[T] = Future()
 
-    def do() -> None:
+    def run() -> None:
         try:
-            found.set_result(work())
+            result.set_result(work())
         except BaseException as error:
-            found.set_exception(error)
+            result.set_exception(error)
 
-    threading.Thread(target=do, daemon=True).start()
-    return found.result()
-
-
-_made: ThreadPoolExecutor | None = None
-_making = threading.Lock()
+    threading.Thread(target=run, daemon=True).start()
+    return result.result()
 
 
+@cache
 def _pool() -> ThreadPoolExecutor:
-    global _made
-    with _making:
-        if _made is None:
-            _made = ThreadPoolExecutor(max(1, most_threads() - 1), thread_name_prefix="hardmax")
-        return _made
-
-
-def _forget_threads() -> None:
-    """A child of a fork has none of the threads of its parent."""
-    global _made, _making
-    _made, _making = None, threading.Lock()
+    # Two threads that come first at once may make two: the one that is not kept does its work and ends.
+    return ThreadPoolExecutor(max(1, max_threads() - 1), thread_name_prefix="hardmax")
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_threads)
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has none of its parent's threads

@@ -1,10 +1,6 @@
-"""Checks at the public door: errors of one line, and what arguments may be.
+"""Checks of arguments: each returns what was meant, or raises an error of one line.
 
-What goes wrong at the door, in one line: which argument, what was expected, what came, what to do.
-
-Checks at the door that many arguments share. Each gives back what was meant, or raises one line.
-
-Whatever comes may be of any kind: an object that fails when it is looked at is refused like any other.
+Values may be of any kind: an object that fails when it is looked at is refused like any other.
 """
 
 import inspect
@@ -12,29 +8,39 @@ import math
 import operator
 import os
 import re
-from collections.abc import Callable, Collection
+import sys
+from collections.abc import Collection
 from fractions import Fraction
-from functools import wraps
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax._format import sanitize_line
+from hardmax._format import sanitize_line, truncate
+
+T = TypeVar("T")
+
+_LARGEST_INT = 10**1000  # Python would not print much larger ones
+_LONGEST_PATH, _LONGEST_NAME = 4096, 255  # limits of Linux; few systems have larger ones
 
 
 class InputError(ValueError):
-    """The input cannot be used as given. The message is one line for people; the command line exits with 2.
+    """Input that cannot be used as given, in one line; the command line exits with 2.
 
-    What came, be it the name of a file or a value, is quoted in it: nothing that a terminal would obey is left there.
+    Parameters
+    ----------
+    message : str
+        Which argument, what was expected, what was given, and the way out. Control characters are escaped.
+    argument : str, default ""
+        Name of the argument that the message is about.
+    also : tuple of str, default ()
+        Other arguments as the message spells them. The command line replaces all of these by its options.
 
-    `argument` is the one that the message is about; `also` are others in it, as written there (`any_metric=True`).
-    Whoever knows arguments by other names, as the command line does, can put these in their place.
-
-    >>> error = InputError("`layers` must be a whole number from 0 up, not -1.", argument="`layers`")
-    >>> error.argument, error.also
-    ('layers', ())
+    Examples
+    --------
+    >>> InputError("`layers` must be a whole number from 0 up, not -1.", argument="`layers`").argument
+    'layers'
     """
 
     def __init__(self, message: str, *, argument: str = "", also: tuple[str, ...] = ()) -> None:
@@ -43,95 +49,55 @@ class InputError(ValueError):
 
 
 class InputIndexError(InputError, IndexError):
-    """An index beyond the ends of a sequence: also the IndexError by which Python's loops know where it ends."""
-
-
-class InputTypeError(InputError, TypeError):
-    """A thing of the wrong kind, where others expect a TypeError: scikit-learn does of its estimators."""
+    """An index out of range: also the IndexError that ends Python's loops."""
 
 
 class MissingExtra(ImportError):
-    """An optional part of the package is not installed. The message names the extra that brings it."""
+    """An optional dependency is not installed; the message names the extra to install."""
 
     def __init__(self, purpose: str, extra: str) -> None:
         super().__init__(f"{purpose} needs the extra `{extra}`: pip install 'hardmax[{extra}]'")
 
 
-# What is imported of each extra.
-_BROUGHT = {
-    "faithfulness": ("lime", "shap", "sklearn"),
-    "figures": ("matplotlib",),
-    "gpu": ("torch", "triton"),
-    "hub": ("huggingface_hub",),
-    "sklearn": ("sklearn",),
-    "tables": ("pyarrow", "pandas", "narwhals"),
-    "train": ("torch", "sklearn"),
-}
-
-
 def require_extra(purpose: str, extra: str, *modules: str) -> None:
-    """Refuse, before the work, what needs an extra that is not there; `modules` are those needed of it, if not all.
-
-    >>> need("Adding up", "figures", "math")
-    """
-    if not all(map(_is_there, modules or _BROUGHT[extra])):
+    """Raise MissingExtra unless the modules of an extra can be imported."""
+    if not all(sys.modules.get(module) or find_spec(module) for module in modules):
         raise MissingExtra(purpose, extra)
 
 
-def _is_there(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # a module without a spec was put in its place
-        return True
-
-
-# Larger ones can hardly be meant, and Python would not write them out.
-LARGEST_WHOLE = 10**1000
-LONGEST_PATH, LONGEST_NAME = 4096, 255  # what Linux takes, and few others take more
-
-Thing = TypeVar("Thing")
-P = ParamSpec("P")
-R = TypeVar("R")
-
-
 def shorten(value: Any, width: int = 40) -> str:
-    """`repr(value)`, cut to `width` characters, for messages of one line."""
+    """`repr(value)` in one line of at most `width` characters."""
     try:
         text = " ".join(repr(value).split())
     except Exception:  # too deep, too long, or somebody's own repr fails
         text = f"something of type {type(value).__name__}"
-    return text if len(text) <= width else text[: width - 1] + "…"
+    return truncate(text, width)
 
 
-def check_int(value: Any, name: str, *, at_least: int, at_most: int = LARGEST_WHOLE) -> int:
-    """The whole number that `value` is, if it is one and neither too small nor too large.
+def _wrong(name: str, expected: str, value: Any, kind: type[InputError] = InputError) -> InputError:
+    return kind(f"{name} must be {expected}, not {shorten(value)}.", argument=name)
 
-    >>> whole_number(np.int64(3), "`layers`", at_least=0)
-    3
-    """
-    number = _as_whole(value)
+
+def check_int(value: Any, name: str, *, at_least: int, at_most: int = _LARGEST_INT) -> int:
+    """The integer that `value` is, within bounds."""
+    number = _as_int(value)
     if number is not None and at_least <= number <= at_most:
         return number
-    bounds = f"from {at_least} up" if at_most == LARGEST_WHOLE else f"from {at_least} to {at_most}"
-    raise InputError(f"{name} must be a whole number {bounds}, not {shorten(value)}.", argument=name)
+    bounds = f"from {at_least} up" if at_most == _LARGEST_INT else f"from {at_least} to {at_most}"
+    raise _wrong(name, f"a whole number {bounds}", value)
 
 
-def _as_whole(value: Any) -> int | None:
-    # True counts as 1 for Python, but nobody means it as a size.
-    if isinstance(value, bool | np.bool_):
+def _as_int(value: Any) -> int | None:
+    if isinstance(value, bool | np.bool_):  # 1 for Python, but nobody means it as a size
         return None
     try:
         return operator.index(value)
-    except Exception:  # that of numpy, torch or anybody
+    except Exception:  # of numpy, torch or anybody
         return None
 
 
 def check_real(value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf) -> float:
-    """The finite float that `value` is, if it is large enough.
-
-    >>> real_number(Fraction(1, 2), "`effort`", above=0)
-    0.5
-    """
+    """The finite float that `value` is, within bounds."""
     if isinstance(value, int | float | np.integer | np.floating | Fraction) and not isinstance(value, bool):
         try:
             number = float(value)
@@ -140,148 +106,92 @@ def check_real(value: Any, name: str, *, at_least: float = -math.inf, above: flo
         if math.isfinite(number) and number >= at_least and number > above:
             return number
     bounds = f" from {at_least:g} up" if at_least > -math.inf else f" above {above:g}" if above > -math.inf else ""
-    raise InputError(f"{name} must be a finite number{bounds}, not {shorten(value)}.", argument=name)
+    raise _wrong(name, f"a finite number{bounds}", value)
 
 
 def check_bool(value: Any, name: str) -> bool:
-    """True or False, and not what Python would take for it: the text "False" is true.
-
-    >>> truth_value(np.True_, "`midpoints`")
-    True
-    """
-    if isinstance(value, bool | np.bool_):
-        return bool(value)
-    raise InputError(f"{name} must be True or False, not {shorten(value)}.", argument=name)
+    """True or False, and nothing that is merely truthy: the text "False" is."""
+    return bool(check_instance(value, (bool, np.bool_), name, "True or False"))
 
 
 def check_choice(value: Any, names: Collection[str], name: str, *, also: str = "") -> str:
-    """The text that `value` is, if it is among the names; `also` says in an error what else is taken."""
+    """One of the names; `also` says in the error what else is accepted."""
     if isinstance(value, str) and value in names:
         return str(value)
-    raise InputError(f"{name} must be one of {', '.join(map(repr, names))}{also}, not {shorten(value)}.", argument=name)
+    raise _wrong(name, f"one of {', '.join(map(repr, names))}{also}", value)
 
 
-def instance(value: Any, kind: type[Thing] | tuple[type[Thing], ...], name: str, wish: str) -> Thing:
-    """The value itself, if it is of a kind; `wish` says in an error what was expected, with an example."""
+def check_instance(value: Any, kind: type[T] | tuple[type[T], ...], name: str, expected: str) -> T:
+    """The value, if it is an instance of a class; else an error that says what was expected."""
     if isinstance(value, kind):
         return value
-    raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
+    raise _wrong(name, expected, value)
 
 
 def check_str(value: Any, name: str) -> str:
-    """The text that `value` is; bytes are none."""
-    if isinstance(value, str):
-        return value
-    raise InputError(f"{name} must be a text, not {shorten(value)}.", argument=name)
+    """The value, if it is a text; bytes are not."""
+    return check_instance(value, str, name, "a text")
 
 
 def check_callable(value: Any, name: str, *arguments: str) -> Any:
-    """A function that can be called with so many arguments, or None."""
+    """None, or a function that can be called with these arguments."""
     if value is None:
         return None
     try:
         inspect.signature(value).bind(*arguments)
-    except TypeError:
-        wish = f"None or a function of ({', '.join(arguments)})"
-        raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name) from None
-    except Exception:  # some that are written in C do not tell what they take
-        if not callable(value):
-            raise InputError(f"{name} must be None or a function, not {shorten(value)}.", argument=name) from None
+    except Exception as error:  # some functions that are written in C have no signature
+        if isinstance(error, TypeError) or not callable(value):
+            raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value) from None
     return value
 
 
-def file_path(value: Any, name: str = "`path`") -> Path:
-    """The path of a file or folder that a text or a Path names.
-
-    >>> file_path("runs/first.npz").suffix
-    '.npz'
-    """
+def check_path(value: Any, name: str = "`path`") -> Path:
+    """The path of a file or folder, from a text or a Path."""
     try:
         text = os.fspath(value)
         parts = os.fsencode(text).split(b"/")
     except Exception:  # no path, one that fails, or half a character
         text, parts = "", [b""]
-    fits = len(text) <= LONGEST_PATH and max(map(len, parts)) <= LONGEST_NAME
+    fits = len(text) <= _LONGEST_PATH and max(map(len, parts)) <= _LONGEST_NAME
     if not isinstance(text, str) or not any(parts) or not fits or re.search(r"[\0\n\r]", text):
-        raise InputError(f"{name} must be the name of a file, a text or a Path, not {shorten(value)}.", argument=name)
+        raise _wrong(name, "the name of a file, a text or a Path", value)
     return Path(text)
 
 
-def validate_params(**readers: Callable[[Any, str], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Have a function's arguments read at its door, by name: each reader is called with the value and its name.
-
-    >>> @takes(hull=truth_value)
-    ... def draw(hull=False): ...
-    >>> draw(hull="no")
-    Traceback (most recent call last):
-    hardmax._validation.InputError: `hull` must be True or False, not 'no'.
-    """
-
-    def with_door(function: Callable[P, R]) -> Callable[P, R]:
-        signature = inspect.signature(function)
-
-        @wraps(function)
-        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
-            given = signature.bind(*args, **kwargs)
-            for name in readers.keys() & given.arguments.keys():
-                given.arguments[name] = readers[name](given.arguments[name], f"`{name}`")
-            return function(*given.args, **given.kwargs)
-
-        return checked
-
-    return with_door
-
-
 def normalize_index(index: Any, length: int, name: str) -> int:
-    """Where an index points in a sequence, from 0 up: -1 is the last place.
-
-    >>> place(-1, 3, "`cloud`")
-    2
-    """
-    wish = f"a whole number below {length}, or from {-length} up to count from the end"
-    number = _as_whole(index)
-    if number is None:
-        raise InputError(f"{name} must be {wish}, not {shorten(index)}.", argument=name)
-    if -length <= number < length:
+    """An index of a sequence, from 0 up: -1 is the last one."""
+    number = _as_int(index)
+    if number is not None and -length <= number < length:
         return number % length
-    raise InputIndexError(f"{name} must be {wish}, not {shorten(number)}.", argument=name)
+    expected = f"a whole number below {length}, or from {-length} up to count from the end"
+    raise _wrong(name, expected, index, InputError if number is None else InputIndexError)
 
 
-def places(part: slice, length: int, name: str) -> range:
-    """Where a slice points in a sequence."""
+def normalize_slice(part: slice, length: int, name: str) -> range:
+    """The indices in a slice of a sequence."""
     try:
         return range(length)[part]
     except Exception:
-        raise InputError(
-            f"{name} must be a whole number or a slice of whole numbers, not {shorten(part)}.", argument=name
-        ) from None
+        raise _wrong(name, "a whole number or a slice of whole numbers", part) from None
 
 
-def refuse_unreadable(values: Any, name: str, *, within: int = 0) -> None:
-    """Refuse what is no array of numbers though it could be made one: where some are masked, sparse ones, bytes.
+def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
+    """Refuse what numpy would turn into numbers that nobody meant: masked entries, bytes, dates, sparse matrices.
 
-    So many levels `within` lists are looked at as well.
+    Items of nested lists are checked too, so many levels deep.
     """
     if within and isinstance(values, list | tuple):
         for value in values:
-            refuse_unreadable(value, name, within=within - 1)
-    # The module of masked arrays is loaded when it is first named.
-    if isinstance(values, np.ndarray) and type(values) is not np.ndarray and np.ma.is_masked(values):
-        raise InputError(
-            f"{name} has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out.",
-            argument=name,
-        )
-    if isinstance(values, bytes | bytearray | memoryview):
-        raise InputError(
-            f"{name} must be numbers, not bytes: {shorten(values)}. See numpy.frombuffer to read them.", argument=name
-        )
-    kind = type(values)
-    if isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-        raise InputError(
-            f"{name} must be numbers, not dates or times ({values.dtype}): say in which unit, by .astype.",
-            argument=name,
-        )
-    if hasattr(kind, "toarray") and hasattr(kind, "nnz"):
-        raise InputError(
-            f"{name} is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray().", argument=name
-        )
+            check_numeric(value, name, within=within - 1)
+    kind, wrong = type(values), ""
+    # `np.ma` is loaded when first named.
+    if isinstance(values, np.ndarray) and kind is not np.ndarray and np.ma.is_masked(values):
+        wrong = "has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out"
+    elif isinstance(values, bytes | bytearray | memoryview):
+        wrong = f"must be numbers, not bytes: {shorten(values)}. See numpy.frombuffer to read them"
+    elif isinstance(values, np.ndarray) and values.dtype.kind in "mM":
+        wrong = f"must be numbers, not dates or times ({values.dtype}): choose a unit with .astype"
+    elif hasattr(kind, "toarray") and hasattr(kind, "nnz"):
+        wrong = f"is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray()"
+    if wrong:
+        raise InputError(f"{name} {wrong}.", argument=name)

@@ -8,6 +8,7 @@
 must agree with them; `simulate` is the same mathematics made fast.
 """
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -16,42 +17,42 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
-from hardmax._format import card, note, table
-from hardmax._metric import check_positive_definite, check_square, check_symmetric, is_metric
+from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax._tokens.points import Points, merge
 from hardmax._tokens.rationals import IntegerCloud, Number, read_number
-from hardmax._validation import InputError, check_bool, instance, shorten
-
-SHOWN_OF_METRIC, LONGEST_CELL = 8, 8
+from hardmax._validation import InputError, check_instance, shorten
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Dynamics:
-    """The parameters of a layer: the step `alpha` and the `metric` A (the identity, if None).
+    """Step size and metric of a layer.
 
-    A float alpha is the decimal it is written as (0.1 is 1/10). The metric must be symmetric positive definite, as the
-    theorem asks; `any_metric=True` admits every square matrix, for which leaders and limits need not exist.
+    Parameters
+    ----------
+    alpha : number or str
+        Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10.
+    metric : array_like of shape (d, d), optional
+        The matrix A; the identity by default. Every square matrix is accepted. The theorem is about symmetric positive
+        definite ones (`is_definite`): for others leaders and limits need not exist, and `limit` warns.
 
-    >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).keep
+    Examples
+    --------
+    >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).contraction
     (Fraction(1, 10), Fraction(2, 3))
     """
 
     alpha: Fraction
+    """The step size."""
     matrix: np.ndarray | None
-    """The metric as an array that cannot be written on: float64, or Fractions where float64 does not hold it."""
+    """The metric, read-only: float64, or Fractions where float64 cannot represent it; None for the identity."""
 
-    def __init__(self, alpha: Number, metric: Any = None, *, any_metric: bool = False) -> None:
+    def __init__(self, alpha: Number, metric: Any = None) -> None:
         step = read_number(alpha, "`alpha`")
         if step <= 0:
             raise InputError(f"`alpha` must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
-        any_metric = check_bool(any_metric, "`any_metric`")
         object.__setattr__(self, "alpha", step)
         object.__setattr__(self, "matrix", None if metric is None else _read_metric(metric))
-        if not any_metric and self.matrix is not None:
-            check_symmetric(self.matrix)
-            check_positive_definite(self.matrix)
-            vars(self)["is_definite"] = True
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
@@ -69,85 +70,101 @@ class Dynamics:
         return hash((self.alpha, None if self.matrix is None else self.matrix.astype(np.float64).tobytes()))
 
     def __repr__(self) -> str:
-        metric = "" if self.metric is None else ", metric=" + str([[str(x) for x in row] for row in self.metric])
+        metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
         return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """alpha and the metric as plain data, as exact as they are."""
-        metric = self.metric
-        return {
-            "alpha": str(self.alpha),
-            "metric": None if metric is None else [[str(entry) for entry in row] for row in metric],
-        }
-
     def _repr_html_(self) -> str:
-        if self.matrix is None:
-            return card(f"Dynamics(alpha = {self.alpha}, metric: identity)")
-        size, some = len(self.matrix), slice(SHOWN_OF_METRIC)
-        rows = [[_cell(Fraction(number)) for number in row] for row in self.matrix[some, some].tolist()]
-        cut = f"its first {SHOWN_OF_METRIC} rows and columns" if size > SHOWN_OF_METRIC else ""
-        return card(f"Dynamics(alpha = {self.alpha}, metric: {size} by {size})", table(rows), note(cut))
+        from hardmax.figures.markup import dynamics_card
+
+        return dynamics_card(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return alpha and the metric as plain data, exactly."""
+        metric = None if self.metric is None else [[str(entry) for entry in row] for row in self.metric]
+        return {"alpha": str(self.alpha), "metric": metric}
 
     @cached_property
     def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
         """The metric in Fractions; None for the identity."""
         return None if self.matrix is None else tuple(tuple(map(Fraction, row)) for row in self.matrix.tolist())
 
-    @cached_property
+    @property
     def is_definite(self) -> bool:
-        """Whether the metric is symmetric positive definite, as the identity is: decided exactly, and once."""
-        return self.matrix is None or is_metric(self.matrix)
+        """Whether the metric is symmetric positive definite, as the theorem assumes; decided exactly, and once."""
+        return not self.indefinite_reason
 
     @cached_property
-    def keep(self) -> Fraction:
-        """The share g = 1 / (1 + alpha) of itself that a token keeps in a layer."""
+    def indefinite_reason(self) -> str:
+        """Why the metric is not symmetric positive definite; empty if it is."""
+        return "" if self.matrix is None else not_a_metric(self.matrix)
+
+    def check_definite(self) -> "Dynamics":
+        """Return these dynamics, if the metric is symmetric positive definite; else raise an InputError."""
+        if self.is_definite:
+            return self
+        message = f"`metric` must be symmetric positive definite: {self.indefinite_reason}."
+        raise InputError(message, argument="metric")
+
+    @cached_property
+    def contraction(self) -> Fraction:
+        """The factor 1 / (1 + alpha) by which a layer shrinks the distance of a token to its target."""
         return 1 / (1 + self.alpha)
 
     @property
     def metric_integers(self) -> list[list[int]] | None:
         """The metric times its common denominator: a positive factor changes no attended set."""
-        return None if self._as_integers is None else self._as_integers.numerators
+        return None if self._integers is None else self._integers.numerators
 
     @property
     def metric_denominator(self) -> int:
-        """By what `metric_integers` are the metric; 1 for the identity."""
-        return 1 if self._as_integers is None else self._as_integers.denominator
+        """The common denominator of `metric_integers`; 1 for the identity."""
+        return 1 if self._integers is None else self._integers.denominator
 
     @cached_property
-    def _as_integers(self) -> IntegerCloud | None:
+    def _integers(self) -> IntegerCloud | None:
         return None if self.matrix is None else IntegerCloud.of(self.matrix)
 
     def check_dimension(self, dimension: int) -> None:
-        if self.matrix is not None and len(self.matrix) != dimension:
-            size = len(self.matrix)
-            raise InputError(
-                f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates.", argument="metric"
-            )
+        """Raise an InputError if the metric does not fit tokens of a dimension.
+
+        Parameters
+        ----------
+        dimension : int
+            Number of coordinates of a token.
+        """
+        if self.matrix is not None and (size := len(self.matrix)) != dimension:
+            message = f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates."
+            raise InputError(message, argument="metric")
 
 
-def _cell(number: Fraction) -> str:
-    """A number of the metric as it is, or the decimal near it where that has too many digits."""
-    written = str(number)
-    return written if len(written) <= LONGEST_CELL else f"≈{float(number):.4g}"
-
-
-def read_dynamics(dynamics: Any) -> Dynamics:
-    """The parameters of a layer that were given, if they are that."""
-    return instance(dynamics, Dynamics, "`dynamics`", "a Dynamics, such as Dynamics(0.5)")
+def check_dynamics(dynamics: Any) -> Dynamics:
+    """The dynamics that were given, if they are that."""
+    return check_instance(dynamics, Dynamics, "`dynamics`", "a Dynamics, such as Dynamics(0.5)")
 
 
 def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSets]:
-    """The attended set of every token, exactly; a list of them, one for each cloud, if `tokens` is a batch.
+    """Attended set of every token, computed exactly.
 
+    Parameters
+    ----------
+    tokens : array_like of shape (n, d), or a batch of clouds
+        The tokens.
+    dynamics : Dynamics
+        Step size and metric.
+
+    Returns
+    -------
+    AttendedSets or list of AttendedSets
+        One for each cloud, if `tokens` is a batch.
+
+    Examples
+    --------
     >>> attended([[1, 1], [1, -1], [0.5, 0]], Dynamics(1))
     AttendedSets([[0], [1], [0, 1]])
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
-    sets = []
-    for cloud in clouds:
-        points = _checked_points(cloud, dynamics)
-        sets.append(AttendedSets(Choices.of_lists(_attended_points(points.integers, dynamics)), points))
+    sets = [AttendedSets(Choices.of_sets(chosen), points) for points, chosen in _attended_points(clouds, dynamics)]
     return sets[0] if form.is_single else sets
 
 
@@ -157,35 +174,28 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
     moved = []
-    for cloud in clouds:
-        points = _checked_points(cloud, dynamics)
-        after = _moved_points(points, _attended_points(points.integers, dynamics), dynamics.alpha)
+    for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
+        z, counts = points.integers.fractions(), points.multiplicities.astype(object)
+        means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
+        after = (z + dynamics.alpha * means) / (1 + dynamics.alpha)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
 
 
-def _checked_points(cloud: Cloud, dynamics: Dynamics) -> Points:
-    dynamics.check_dimension(cloud.tokens.shape[1])
-    return merge(cloud)
-
-
-def _attended_points(points: IntegerCloud, dynamics: Dynamics) -> list[list[int]]:
-    chosen = []
-    for z in points.numerators:
-        direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
-        scores = [_dot(direction, other) for other in points.numerators]
-        best = max(scores)
-        chosen.append([j for j, score in enumerate(scores) if score == best])
-    return chosen
-
-
-def _moved_points(points: Points, chosen: list[list[int]], alpha: Fraction) -> np.ndarray:
-    z, counts = points.integers.fractions(), points.multiplicities.astype(object)
-    means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
-    return (z + alpha * means) / (1 + alpha)
+def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tuple[Points, list[list[int]]]]:
+    """The distinct points of each cloud, and those that each of them attends to."""
+    for cloud in clouds:
+        dynamics.check_dimension(cloud.tokens.shape[1])
+        points, chosen = merge(cloud), []
+        for z in points.integers.numerators:
+            direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
+            scores = [_dot(direction, other) for other in points.integers.numerators]
+            best = max(scores)
+            chosen.append([j for j, score in enumerate(scores) if score == best])
+        yield points, chosen
 
 
 def _dot(x: list[int], y: list[int]) -> int:
@@ -193,8 +203,9 @@ def _dot(x: list[int], y: list[int]) -> int:
 
 
 def _read_metric(metric: Any) -> np.ndarray:
-    # A copy, since the caller's array may become another; adding zero turns -0.0 into 0.0.
+    # A copy, since the caller's array may change; adding zero turns -0.0 into 0.0.
     table = read_table(metric, "`metric`") + 0
-    check_square(table)
+    if table.shape[0] != table.shape[1]:
+        raise InputError(f"`metric` must be square, not {table.shape[0]} by {table.shape[1]}.", argument="metric")
     table.flags.writeable = False
     return table

@@ -1,6 +1,7 @@
 """Infinite-depth limits: `limit`, what it returns, and `verify`."""
 
 import math
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -21,7 +22,7 @@ from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number, root
 from hardmax._validation import InputError, check_int, check_real, file_path, require_extra, shorten
 from hardmax.certificate import Verdict
-from hardmax.dynamics import Dynamics, read_dynamics
+from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
@@ -419,7 +420,7 @@ def verify(certificate: dict[str, Any] | str | Path | Limit, *, effort: float = 
     if isinstance(certificate, Limit):
         certificate = certificate.certificate
     elif isinstance(certificate, str | Path):
-        certificate = read_certificate(file_path(certificate), effort)
+        certificate = read_certificate(check_path(certificate), effort)
     if not isinstance(certificate, dict):
         came = shorten(certificate)
         raise InputError(

@@ -9,7 +9,7 @@ from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import Cloud, Form, ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, require_extra
-from hardmax.dynamics import Dynamics, read_dynamics
+from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import AfterLayers, Every, LastOnly, Record, Stop, check_recording, read_record, read_stop
 from hardmax.trajectory import Tables, Trajectories, Trajectory
@@ -102,7 +102,7 @@ def simulate(
         raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
     machine = machine_for(tokens, engine)
     plan = Plan(
-        read_dynamics(dynamics),
+        check_dynamics(dynamics),
         solvers_for(arithmetic, machine),
         read_stop(stop) if layers is None else AfterLayers(layers),
         read_record(record),
@@ -166,9 +166,9 @@ def step(tokens: Any, dynamics: Dynamics) -> Tables:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
     if is_tensor(tokens) and tokens.is_cuda:
-        require_extra("The GPU engine", "gpu")
+        require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._gpu.simulation import step_table
 
         moved = step_table(tokens, dynamics)

@@ -77,7 +77,9 @@ class TheoremReport(tuple[Statement, ...]):
         return f"TheoremReport({pluralize(len(self), 'statement')}; {found})"
 
     def _repr_html_(self) -> str:
-        return card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
+        from hardmax.figures.markup import html_card
+
+        return html_card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)
@@ -108,7 +110,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
     >>> bool(report), {statement.verdict for statement in report}
     (True, {'holds'})
     """
-    given = instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
+    given = check_instance(result, (Limit, Trajectory), "`result`", "what `limit` or `simulate` gave for one cloud")
     run = given.run if isinstance(given, Limit) else given
     if run.points.count > MOST_TOKENS:
         raise InputError(

@@ -126,5 +126,5 @@ def test_memory_may_be_unknown(monkeypatch: pytest.MonkeyPatch):
 
 def test_after_compiling_nothing_has_to_be_compiled_for_clouds_and_texts():
     health.compile_kernels()
-    for kernel in (encode_texts.kernel, walk_texts.kernel, walk_clouds.kernel, search.kernel, read_text, rank_words):
+    for kernel in (encode_texts, walk_texts, walk_clouds, search, read_text, rank_words):
         assert kernel.compiled.signatures

@@ -15,7 +15,7 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_evaluate import make_model
 
-from hardmax._format import escape_html, harmless_json, harmless_text, sanitize_line
+from hardmax._format import escape_html, escape_json, sanitize_line, sanitize_text
 from hardmax._validation import InputError
 from hardmax.cli import output
 from hardmax.cli.starting import hush_libraries
@@ -68,17 +68,17 @@ def test_every_control_and_every_mark_of_direction_is_escaped():
     planes = (range(0x3000), range(0xD800, 0x10000), range(0xE0000, 0xE1000))
     everything = " ".join(chr(code) for plane in planes for code in plane)
     assert len(harmful(everything)) > 2000
-    for made_harmless in (sanitize_line, harmless_text, escape_html):
+    for made_harmless in (sanitize_line, sanitize_text, escape_html):
         assert harmful(made_harmless(everything)) == []
     assert "\n" not in sanitize_line(everything)
-    assert harmful(harmless_json(everything)) == []
-    assert json.loads(harmless_json(everything)) == everything
+    assert harmful(escape_json(everything)) == []
+    assert json.loads(escape_json(everything)) == everything
 
 
 def test_letters_of_all_scripts_stay_as_they_are():
     spelt = "Привет, 世界! שלום, नमस्ते, می\u200cخواهم, 👩\u200d🔬 naïve “–”\n\tand so on"
-    assert harmless_text(spelt) == spelt
-    assert json.loads(harmless_json(spelt, encoding="ascii")) == spelt
+    assert sanitize_text(spelt) == spelt
+    assert json.loads(escape_json(spelt, encoding="ascii")) == spelt
 
 
 def test_what_is_harmless_stays_so():

@@ -21,7 +21,7 @@ SQUARE = b"1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
 BATCH = b"[[[1, 1], [0.5, 0]], [[3, 4], [0.1, 0], [0, 0.1]]]"
 ROUND = b"1,0\n-1/2,4/5\n-1/2,-4/5\n"
 HALF = ("--alpha", "1/2")
-TURN = (*HALF, "--metric", "0,-1;1,0", "--any-metric")
+TURN = (*HALF, "--metric", "0,-1;1,0")
 
 
 def facts(text: str) -> dict[str, str]:
@@ -247,7 +247,6 @@ def assert_refused(outcome: Outcome, *, naming: list[str]) -> None:
 BAD_OPTIONS = {
     "alpha zero": (["--alpha", "0"], ["--alpha", "positive"]),
     "alpha missing": ([], ["--alpha"]),
-    "metric not symmetric": ([*HALF, "--metric", "2,1;0,1"], ["--metric", "symmetric", "--any-metric"]),
     "metric of another dimension": ([*HALF, "--metric", "1"], ["--metric", "1 by 1", "2"]),
     "arithmetic unknown": ([*HALF, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
     "layers negative": ([*HALF, "--max-layers", "-3"], ["--max-layers", "-3"]),

@@ -1,44 +1,45 @@
-"""The parameters of a layer: how they are read, and what is refused."""
+"""The parameters of a layer: how they are read, what is refused, and which matrices are metrics."""
 
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import any_metrics, spd_metrics
 
 import hardmax as hm
+from hardmax import _metric
+from hardmax._metric import is_positive_definite, not_a_metric
 
-TENTHS = [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1), np.float16(0.1)]
+TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
 
 
-@pytest.mark.parametrize("alpha", TENTHS)
+@pytest.mark.parametrize("alpha", [0.1, "0.1", "1/10", Fraction(1, 10), np.float64(0.1), np.float32(0.1)])
 def test_alpha_is_the_decimal_it_is_written_as(alpha):
     assert hm.Dynamics(alpha).alpha == Fraction(1, 10)
-    assert hm.Dynamics(alpha).keep == Fraction(10, 11)
+    assert hm.Dynamics(alpha).contraction == Fraction(10, 11)
 
 
 def test_equal_parameters_are_equal_and_hashable():
-    assert hm.Dynamics(0.5, [[2, 1], [1, 1]]) == hm.Dynamics("1/2", np.array([[2.0, 1.0], [1.0, 1.0]]))
-    assert len({hm.Dynamics(0.5), hm.Dynamics("1/2"), hm.Dynamics(1)}) == 2
-
-
-def test_any_metric_admits_every_square_matrix():
-    assert hm.Dynamics(1, [[0, 1], [-1, 0]], any_metric=True).metric == ((0, 1), (-1, 0))
+    table = np.array([[0.5, -0.0], [0.0, 2.0]])
+    floats, texts = hm.Dynamics(1, table), hm.Dynamics(1, [["1/2", "0"], ["0", "2"]])
+    table[0, 0] = 9.0
+    assert floats == texts
+    assert hash(floats) == hash(texts)
+    assert len({floats, texts, hm.Dynamics(1), hm.Dynamics("1"), hm.Dynamics(1, [[0.5, 0], [0, "2.1"]])}) == 3
 
 
 @pytest.mark.parametrize(
     ("alpha", "metric", "message"),
     [
         (0, None, "`alpha` must be positive, not 0"),
-        (-0.5, None, "`alpha` must be positive"),
         ("fast", None, "`alpha` must be a finite number.*'fast'"),
         (float("nan"), None, "`alpha` must be a finite number"),
-        (float("inf"), None, "`alpha` must be a finite number"),
         (None, None, "`alpha` must be a finite number"),
         ("1e999999999", None, "`alpha` must be 0 or of a size between"),
         (1, [[1, 2, 3], [4, 5, 6]], "`metric` must be square, not 2 by 3"),
-        (1, [[1, 2], [0, 1]], r"`metric` must be symmetric: \|A - A.T\| reaches 2"),
-        (1, [[1, 2], [2, 1]], "positive definite: its smallest eigenvalue is -1"),
-        (1, [[0]], "positive definite: its smallest eigenvalue is 0"),
         (1, [[1, "x"], [0, 1]], "`metric` .*'x'"),
         (1, [[1, np.nan], [0, 1]], "`metric` must be finite"),
         (1, [1, 2], "`metric` must be a table"),
@@ -50,23 +51,107 @@ def test_bad_parameters_get_one_clear_line(alpha, metric, message):
     assert "\n" not in str(caught.value)
 
 
-def test_positive_definiteness_is_decided_exactly():
-    # In floats both have a smallest eigenvalue of rounding size.
-    tiny = Fraction(1, 10**30)
-    hm.Dynamics(1, [[1, 1], [1, 1 + tiny]])
-    with pytest.raises(hm.InputError, match="positive definite"):
-        hm.Dynamics(1, [[1, 1], [1, 1 - tiny]])
-
-
 def test_a_metric_of_the_wrong_size_is_refused():
-    with pytest.raises(hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"):
-        hm.simulate([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]), layers=1)
-    with pytest.raises(hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"):
-        hm.step([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]))
+    for call in (hm.step, hm.attended, hm.limit):
+        with pytest.raises(hm.InputError, match="`metric` is 2 by 2, but the tokens have 3 coordinates"):
+            call([[1.0, 2.0, 3.0]], hm.Dynamics(1, [[2, 1], [1, 1]]))
 
 
-def test_a_metric_is_shown_in_full_while_its_numbers_are_short():
-    shown = hm.Dynamics(1, [["1/3", 0], [0, "0.123456789"]])._repr_html_()
-    assert "1/3" in shown
-    assert "≈0.1235" in shown
-    assert "≈0.3" not in shown
+@pytest.mark.parametrize(
+    ("metric", "reason"),
+    [
+        ([[1, 2], [0, 1]], r"not symmetric: \|A - A.T\| reaches 2. Pass \(A \+ A.T\)/2 if that is rounding"),
+        ([[1, 2], [2, 1]], "not positive definite: its smallest eigenvalue is -1"),
+        ([[0, 0], [0, 1]], "not positive definite: its smallest eigenvalue is 0"),
+    ],
+)
+def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason):
+    dynamics = hm.Dynamics(1, metric)
+    assert not dynamics.is_definite
+    with pytest.warns(UserWarning, match=reason):
+        lim = hm.limit([[1, 2], [3, 1]], dynamics, at_most=3)
+    assert not lim.theorem_applies
+    with pytest.raises(hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"):
+        dynamics.check_definite()
+
+
+def test_a_metric_is_decided_once(monkeypatch):
+    decided = []
+    monkeypatch.setattr(_metric, "is_positive_definite", lambda table: decided.append(1) or True)
+    dynamics = hm.Dynamics("1/2", [[2, 1], [1, 1]])
+    for _ in range(2):
+        hm.simulate([[1, 2], [3, -1]], dynamics, layers=2)
+        assert hm.limit([[1, 2], [3, -1]], dynamics).theorem_applies
+    assert len(decided) == 1
+
+
+def table(rows) -> np.ndarray:
+    return np.array(rows, dtype=object)
+
+
+def minor(rows, size: int) -> Fraction:
+    """The leading minor, by Leibniz' formula."""
+    total = Fraction(0)
+    for order in permutations(range(size)):
+        product = Fraction((-1) ** sum(order[i] > order[j] for i in range(size) for j in range(i + 1, size)))
+        for i, j in enumerate(order):
+            product *= rows[i][j]
+        total += product
+    return total
+
+
+@settings(max_examples=200)
+@given(st.integers(1, 4).flatmap(lambda d: st.one_of(any_metrics(d), spd_metrics(d))), st.integers(-4, 4))
+def test_a_metric_is_symmetric_and_its_leading_minors_are_positive(matrix, shift):
+    if matrix is None:
+        return
+    rows = [[value + (shift if i == j else 0) for j, value in enumerate(row)] for i, row in enumerate(matrix)]
+    whole = [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
+    definite = all(minor(whole, size) > 0 for size in range(1, len(whole) + 1))
+    assert is_positive_definite(table(whole)) == definite
+    assert is_positive_definite(table(whole).astype(float)) == definite or whole != table(whole).astype(float).tolist()
+    assert (not not_a_metric(table(rows))) == (rows == whole and definite)
+
+
+def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
+    """L D L^T, L with ones on its diagonal: positive definite if and only if the pivots D are positive."""
+    factor = np.tril(lower, -1).astype(object) + np.eye(len(lower), dtype=int).astype(object)
+    return factor @ np.diag(np.array(pivots, dtype=object)) @ factor.T + Fraction(0)
+
+
+@st.composite
+def pivots_and_factors(draw):
+    n = draw(st.integers(1, 6))
+    pivots = draw(st.lists(st.sampled_from([*TINY, Fraction(1), Fraction(3)]), min_size=n, max_size=n))
+    entries = draw(st.lists(st.integers(-3, 3), min_size=n * n, max_size=n * n))
+    exponents = draw(st.lists(st.integers(-300, 300), min_size=n, max_size=n))
+    return pivots, np.array(entries).reshape(n, n), exponents
+
+
+@settings(max_examples=200)
+@given(pivots_and_factors())
+def test_a_matrix_is_positive_definite_if_its_pivots_are_positive(drawn):
+    pivots, lower, exponents = drawn
+    units = np.array([Fraction(2) ** k for k in exponents], dtype=object)
+    exact = with_pivots(pivots, lower) * units * units[:, None]
+    assert is_positive_definite(exact) == all(pivot > 0 for pivot in pivots)
+
+
+@pytest.mark.parametrize("tiny", TINY)
+def test_the_last_pivot_decides_however_small_it_is(tiny):
+    lower = np.random.default_rng(0).integers(-2, 3, (24, 24))
+    assert is_positive_definite(with_pivots([Fraction(1)] * 23 + [tiny], lower)) == (tiny > 0)
+
+
+def test_what_a_factor_proves_is_positive_definite_and_what_a_vector_refutes_is_not():
+    rng = np.random.default_rng(0)
+    for n in (1, 3, 8):
+        for _ in range(60):
+            root = rng.standard_normal((n, n))
+            floats = root @ root.T + np.diag(rng.choice([1e-17, 1e-3, -1e-17, -1e-3], n))
+            floats = (floats + floats.T) / 2
+            integers = np.array([[int(Fraction(x) * 2**200) for x in row] for row in floats.tolist()])
+            exact = _metric._minors_are_positive(integers.tolist())
+            assert exact or not _metric._is_proved(floats)
+            assert not exact or _metric._is_proved(floats + np.eye(n) * 1e-3)
+            assert _metric._is_refuted(integers, floats, np.zeros(n, dtype=int)) == (not exact)

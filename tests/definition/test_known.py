@@ -7,9 +7,8 @@ from typing import cast
 import oracle
 import pytest
 from hypothesis import given
-from hypothesis import strategies as st
-from known import KNOWN, SQUARE, TURN, Known, rational
-from strategies import any_metric_problems, clouds, problems, rational_rotations, signed_permutations
+from known import KNOWN, SQUARE, Known, rational
+from strategies import problems
 
 LAYERS = 6
 each_known = pytest.mark.parametrize("known", KNOWN, ids=str)
@@ -28,10 +27,6 @@ def last_cloud(known: Known) -> oracle.Cloud:
 def as_floats(cloud: oracle.Cloud) -> oracle.Cloud:
     # The oracle's loops run on floats just as well, which shows what plain floats would do.
     return cast(oracle.Cloud, [[float(x) for x in token] for token in cloud])
-
-
-def test_names_of_known_clouds_are_distinct():
-    assert len({known.name for known in KNOWN}) == len(KNOWN)
 
 
 @each_known
@@ -96,28 +91,3 @@ def test_distinct_tokens_never_meet(problem):
 
 def test_distinct_tokens_can_meet_under_a_negative_metric():
     assert oracle.step(rational("1", "-1"), Fraction(1), rational("-1")) == rational("0", "0")
-
-
-@given(any_metric_problems(max_n=6))
-def test_a_leader_never_moves_again_whatever_the_metric(problem):
-    cloud, metric, alpha = problem
-    path = list(oracle.walk(cloud, alpha, metric, layers=LAYERS))
-    for leader, layer in oracle.leaders_of(path).items():
-        assert all(later[leader] == path[layer][0][leader] for later, _ in path[layer:])
-
-
-@given(clouds(max_n=8), st.data())
-def test_turning_a_cloud_turns_its_attended_sets_along(cloud, data):
-    d = len(cloud[0])
-    turn = data.draw(st.one_of(signed_permutations(d), rational_rotations(d)))
-    assert oracle.attended_sets([oracle.apply(turn, token) for token in cloud]) == oracle.attended_sets(cloud)
-
-
-@given(clouds(min_d=2, max_d=3, min_n=4, max_n=7))
-def test_clouds_keep_to_the_sizes_asked_for(cloud):
-    assert 4 <= len(cloud) <= 7
-    assert {len(token) for token in cloud} in ({2}, {3})
-
-
-def test_the_turn_of_the_trap_is_a_rotation():
-    assert [[oracle.dot(a, b) for a in TURN] for b in TURN] == rational("1 0", "0 1")

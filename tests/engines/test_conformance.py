@@ -70,7 +70,7 @@ def test_attended_sets_leaders_and_tokens_are_the_true_ones(problem: Problem):
 @given(any_metric_problems())
 def test_they_are_the_true_ones_for_metrics_that_the_theorem_excludes(problem: Problem):
     cloud, metric, alpha = problem
-    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    dynamics = hm.Dynamics(alpha, metric)
     assert_same_as_oracle([run(cloud, dynamics, 4) for run in PROVED], cloud, metric, alpha, 4)
 
 

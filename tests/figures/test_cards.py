@@ -12,15 +12,15 @@ from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax import clouds
-from hardmax._format import LONGEST_CELL, card, table
 from hardmax.figures.asked import LimitLike, RunLike, has
 from hardmax.figures.cards import MOST_CLOUDS, runs_card
 from hardmax.figures.flat import plane_axes
+from hardmax.figures.markup import LONGEST_CELL, html_card, html_table
 from hardmax.figures.sketches import sketch_limit, sketch_run
 from hardmax.figures.svg import MARGIN, sketch_svg
 
 HALF = hm.Dynamics("1/2")
-ROUND = hm.Dynamics("1/2", [[0, -1], [1, 0]], any_metric=True)
+ROUND = hm.Dynamics("1/2", [[0, -1], [1, 0]])
 LARGEST = 30_000  # letters
 CLOUDS: dict[str, Any] = {
     "one token": [[3.0, 4.0]],
@@ -168,7 +168,7 @@ def test_a_large_metric_is_cut_and_long_numbers_are_rounded():
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "</div>"])
 def test_nothing_is_left_unescaped(hostile: str):
     sketch = sketch_run(run_of("square"), 100).sketch
-    for html in (card(f"{hostile}({hostile})"), table([[hostile]]), sketch_svg(sketch, hostile)):
+    for html in (html_card(f"{hostile}({hostile})"), html_table([[hostile]]), sketch_svg(sketch, hostile)):
         assert not re.search(r"<(script|img)|[\x1b\u202e]", html)
         parsed(html)
     (told,) = parsed(f"<div>{sketch_svg(sketch, hostile)}</div>")
@@ -176,7 +176,7 @@ def test_nothing_is_left_unescaped(hostile: str):
 
 
 def test_long_cells_are_cut():
-    (cell,) = parsed(table([["9" * 500]])).iter("td")
+    (cell,) = parsed(html_table([["9" * 500]])).iter("td")
     assert len(cell.text or "") == LONGEST_CELL
 
 

@@ -14,7 +14,7 @@ HALF = Dynamics("1/2")
 
 @pytest.mark.parametrize("metric", [None, [[2, 1], [1, 1]], [[2, 1], [0, 1]]], ids=["identity", "other", "skew"])
 def test_a_token_in_a_cell_looks_towards_its_leader(metric: list | None):
-    lim = limit(clouds.square(), Dynamics("1/2", metric, any_metric=True))
+    lim = limit(clouds.square(), Dynamics("1/2", metric))
     cells = draw_cells(lim, Figure().subplots())
     matrix = np.eye(2) if metric is None else np.array(metric, dtype=float)
     owners = [lim.points[lim.clusters.labels == label][0] for label in range(len(lim.clusters))]

@@ -20,7 +20,7 @@ from hardmax.figures.style import save_figure
 from hardmax.figures.views import view_of
 
 HALF = Dynamics("1/2")
-ROUND = Dynamics("1/2", [[0, -1], [1, 0]], any_metric=True)
+ROUND = Dynamics("1/2", [[0, -1], [1, 0]])
 CUBE = [*product((-1, 1), repeat=3), (0.25, 0, 0), (0.25, 0.25, 0), (0.25, 0.25, 0.125)]
 
 CLOUDS = {

@@ -160,7 +160,7 @@ class Problem:
 
     @cached_property
     def dynamics(self) -> hm.Dynamics:
-        return hm.Dynamics(self.alpha, self.metric, any_metric=self.any_metric)
+        return hm.Dynamics(self.alpha, self.metric)
 
     @cached_property
     def truth(self) -> ExactCloud:

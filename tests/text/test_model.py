@@ -11,7 +11,7 @@ from text.reviews import read_split
 from text.small_models import WORDS, random_texts, small_model
 
 import hardmax
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
@@ -85,7 +85,7 @@ def test_a_prediction_does_not_depend_on_the_number_of_threads():
     model, texts = small_model(), random_texts(500)
     found = set()
     for threads in (1, 2, 7):
-        with limited_to(threads):
+        with limit_threads(threads):
             found.add(model.predict_proba(texts).tobytes())
     assert len(found) == 1
 

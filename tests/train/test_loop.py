@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch", reason="training needs torch (extra `train`
 
 from small_training import RECIPE, RECIPES, examples, train_small
 
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.train.clouds import Clouds
 from hardmax.train.log import read_log
@@ -60,7 +60,7 @@ def test_threads_change_no_bit(recipe):
     threads = torch.get_num_threads()
     try:
         torch.set_num_threads(1)
-        with limited_to(1):
+        with limit_threads(1):
             assert bits(train_small(recipe=recipe)[0]) == bits(network)
     finally:
         torch.set_num_threads(threads)

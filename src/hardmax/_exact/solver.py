@@ -70,7 +70,7 @@ class ExactSolver:
                 # With a metric that is not positive definite distinct points can meet; those that have met are one.
                 is_leader=np.array([all(rows[j] == rows[i] for j in several) for i, several in enumerate(lists)]),
                 margin=chosen.margin,
-                keep=dynamics.keep,
+                keep=dynamics.contraction,
                 positions=positions,
                 targets=targets,
             )

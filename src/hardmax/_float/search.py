@@ -73,7 +73,7 @@ class Cpu:
         if self.search is not None:
             check_choice(self.search, SEARCHES, "`search`", also=", or None")
         if self.threads is not None:
-            threads = check_int(self.threads, "`threads`", at_least=1, at_most=most_threads())
+            threads = check_int(self.threads, "`threads`", at_least=1, at_most=max_threads())
             object.__setattr__(self, "threads", threads)
 
     def check(self, dimension: int) -> None:

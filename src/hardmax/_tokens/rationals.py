@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._validation import InputError, refuse_unreadable, shorten
+from hardmax._validation import InputError, check_numeric, shorten
 
 LARGEST_EXPONENT = 400
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
@@ -83,7 +83,7 @@ def parse_decimals(values: Any) -> np.ndarray:
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
     """An object array of Fractions of the shape of `values`; an error names the first bad entry."""
     source = values if isinstance(values, np.ndarray) else objects_in(values, name)
-    refuse_unreadable(source, name)
+    check_numeric(source, name)
     result = np.empty(source.shape, dtype=object)
     for index in np.ndindex(source.shape):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"

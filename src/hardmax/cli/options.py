@@ -72,9 +72,6 @@ class WalkOptions:
     metric: Annotated[
         str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")
     ] = None
-    any_metric: Annotated[
-        bool, typer.Option("--any-metric", help="Admit a matrix that is not symmetric positive definite.")
-    ] = False
     arithmetic: Annotated[
         str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")
     ] = "certified"
@@ -175,7 +172,7 @@ def read_record(text: str) -> "Every | LastOnly":
 def check_picture(path: str, option: str) -> None:
     """Refuses before the work a picture that could not be drawn or written after it."""
     check_target(path, option, PICTURES)
-    require_extra(f"`{option}`", "figures")
+    require_extra(f"`{option}`", "figures", "matplotlib")
 
 
 def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
 
-from hardmax._format import harmless_json, harmless_text, sanitize_line
+from hardmax._format import escape_json, sanitize_line, sanitize_text
 
 A_WHILE = 5.0  # seconds without a word
 
@@ -27,17 +27,17 @@ def narrate(sentence: str) -> None:
 def narrate_lines(text: str) -> None:
     """The same with several lines."""
     with suppress(OSError):
-        print(harmless_text(text), file=sys.stderr)
+        print(sanitize_text(text), file=sys.stderr)
 
 
 def print_text(text: object) -> None:
     """Prints lines as they are, on a terminal too: without markup, colours or breaks."""
-    print(harmless_text(str(text)))
+    print(sanitize_text(str(text)))
 
 
 def print_json(document: Any) -> None:
     """One line of strict JSON: no nan, no infinity."""
-    print(harmless_json(document, encoding=sys.stdout.encoding or "utf-8"))
+    print(escape_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 
 def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:

@@ -9,9 +9,9 @@ _CALLED = {"check_theorem": "--check", "instead": "--replace", "engine": "--gpu"
 def in_words_of_the_command(error: InputError, options: set[str]) -> str:
     """The message with options for the arguments of that name.
 
-    >>> wrong = InputError("`layers` must be 0. Or pass any_metric=True.", argument="layers", also=("any_metric=True",))
-    >>> in_words_of_the_command(wrong, {"layers", "any_metric"})
-    '`--layers` must be 0. Or pass --any-metric.'
+    >>> wrong = InputError("`layers` must be 0. Or pass force=True.", argument="layers", also=("force=True",))
+    >>> in_words_of_the_command(wrong, {"layers", "force"})
+    '`--layers` must be 0. Or pass --force.'
     """
     message = str(error)
     for written in (f"`{error.argument}`", *error.also):

@@ -7,9 +7,13 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import validate_data
 
-from hardmax._validation import InputError, InputTypeError, check_bool, refuse_unreadable
+from hardmax._validation import InputError, check_bool, check_numeric
 from hardmax.dynamics import Dynamics
 from hardmax.limits import limit
+
+
+class InputTypeError(InputError, TypeError):
+    """Points of the wrong type, where scikit-learn expects a TypeError."""
 
 
 class HardmaxClustering(ClusterMixin, BaseEstimator):
@@ -50,7 +54,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         points = self._read(X)
         center = check_bool(self.center, "`center`")
         origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
-        found = limit(points - origin, Dynamics(self.alpha, self.metric))
+        found = limit(points - origin, Dynamics(self.alpha, self.metric).check_definite())
         if found.settled_at is None:
             raise InputError(f"`X` did not settle ({found.stopped}): try a larger `alpha`.")
         self.limit_ = found
@@ -61,7 +65,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         return self
 
     def _read(self, X: Any) -> np.ndarray:  # noqa: N803
-        refuse_unreadable(X, "`X`", within=1)
+        check_numeric(X, "`X`", within=1)
         try:
             return np.asarray(validate_data(self, X, dtype=np.float64))
         except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import column_or_1d
 
-from hardmax._validation import InputError, refuse_unreadable, shorten
+from hardmax._validation import InputError, check_numeric, shorten
 from hardmax.text.tokens.texts import is_missing
 
 
@@ -42,7 +42,7 @@ def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
 
 
 def _flat(y: Any) -> np.ndarray:
-    refuse_unreadable(y, "`y`")
+    check_numeric(y, "`y`")
     try:
         return column_or_1d(y, warn=True)
     except Exception:  # of scikit-learn, or of whatever was given

@@ -9,6 +9,7 @@ from hardmax._files import write_whole
 from hardmax._validation import InputError, file_path, validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import AbstractMovieWriter, FFMpegWriter, Figure, FigureCanvasAgg, PillowWriter, rc_context
 from hardmax.figures.plotting import draw_titled
 from hardmax.figures.views import projection_for
@@ -20,7 +21,7 @@ _SIDE, _FLAT, _DPI = 4.0, 2.0, 120  # an even number of pixels each way, as vide
 _FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
 
 
-@validate_params(run=inputs.a_run, path=file_path, fps=inputs.a_speed)
+@validate_params(run=inputs.a_run, path=check_path, fps=inputs.a_speed)
 def animate_run(run: RunLike, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     frames = _usual(run) if layers is None else inputs.frames(layers, "`layers`", MOST_FRAMES)

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from hardmax._validation import InputError, normalize_index, validate_params
+from hardmax._validation import InputError, normalize_index
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.plane import draw_leader_polygon, draw_paths, draw_tokens

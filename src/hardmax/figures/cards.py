@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import card, note, side_by_side, table
 from hardmax.figures.asked import LimitLike, ModelLike, RunLike
 from hardmax.figures.flat import plane_axes, remark_on
+from hardmax.figures.markup import html_card, html_note, html_row, html_table
 from hardmax.figures.palette import place_of_class
 from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
 from hardmax.figures.svg import Sketch, sketch_svg
@@ -54,7 +54,9 @@ def model_card(model: ModelLike) -> str:
     most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
     best = [[name, *(f"“{words[v]}”" for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
     key = f"the {len(often):,} most frequent of {len(words):,} tokens, in the colours of the classes they speak for"
-    return card(repr(model), f"<div>{picture}</div>", note(key), note(remark_on(model.dimension)), table(best))
+    return html_card(
+        repr(model), f"<div>{picture}</div>", html_note(key), html_note(remark_on(model.dimension)), html_table(best)
+    )
 
 
 def _one(thing: Any, drawing: Drawing, ends: str, d: int) -> str:
@@ -62,15 +64,15 @@ def _one(thing: Any, drawing: Drawing, ends: str, d: int) -> str:
     width, height = _FLAT if d == 1 else _LARGE
     key = f"pale: start{', at the top' if d == 1 else ''} · dot: {ends} · star: leader"
     picture = sketch_svg(drawing.sketch, facts, width=width, height=height)
-    return card(facts, f"<div>{picture}</div>", note(key), note(drawing.remark))
+    return html_card(facts, f"<div>{picture}</div>", html_note(key), html_note(drawing.remark))
 
 
 def _many(things: Sequence[Any], sketch: Callable[[Any, int], Drawing]) -> str:
     # By number, since making all of a large batch would take long.
     first = [things[cloud] for cloud in range(min(len(things), MOST_CLOUDS))]
-    drawn = side_by_side([(f"cloud {number}", _small(thing, sketch)) for number, thing in enumerate(first)])
+    drawn = html_row([(f"cloud {number}", _small(thing, sketch)) for number, thing in enumerate(first)])
     left_out = f"the first {MOST_CLOUDS} of {len(things):,} clouds" if len(things) > MOST_CLOUDS else ""
-    return card(repr(things), drawn, note(left_out))
+    return html_card(repr(things), drawn, html_note(left_out))
 
 
 def _small(thing: Any, sketch: Callable[[Any, int], Drawing]) -> str:

@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from hardmax._validation import InputError, validate_params
+from hardmax._validation import InputError
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Axes, Polygon
 from hardmax.figures.palette import look_of
 from hardmax.figures.views import prepare, view_of

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA, escape_mathtext, pluralize
-from hardmax._validation import InputError, shorten, validate_params
+from hardmax._format import EXTRA_TOKEN, escape_mathtext, pluralize
+from hardmax._validation import InputError, shorten
 from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.labels import place_labels
 from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection, QuadContourSet
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
@@ -122,7 +123,7 @@ def plane_of(model: ModelLike, leaders: Sequence[LeaderLike]) -> Plane:
 
 def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
     """Where the leaders are."""
-    number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA))}
+    number = {word: v for v, word in enumerate((*model.vocabulary.surfaces, EXTRA_TOKEN))}
     strange = next((leader.word for leader in leaders if leader.word not in number), None)
     if strange is not None:
         raise InputError(

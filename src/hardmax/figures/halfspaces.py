@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._validation import InputError, normalize_index, validate_params
+from hardmax._validation import InputError, normalize_index
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Annotation, Axes, Figure, LineCollection, PathCollection, Polygon
 from hardmax.figures.palette import BLUE, FAINT, INK, SKY, VERMILION
 from hardmax.figures.plane import draw_origin, window

@@ -1,12 +1,14 @@
 """What figures are given, checked at the door: what to draw, and axes to draw it on."""
 
-from collections.abc import Mapping
-from typing import Any
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from hardmax._tokens.batches import float_array, whole_numbers
-from hardmax._validation import InputError, check_int, check_real, instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, check_real, shorten
 from hardmax.figures.asked import LimitLike, RunLike, like
 from hardmax.figures.mpl import Axes, is_color_like
 from hardmax.geometry._affine import read_points
@@ -14,11 +16,31 @@ from hardmax.geometry.polytope import Polytope
 
 LARGEST_FIGURE, FASTEST = 100, 50
 Curve = tuple[np.ndarray, np.ndarray, np.ndarray]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def validate_params(**checks: Callable[[Any, str], Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator: pass arguments of a function through checks, each called with the value and the argument's name."""
+
+    def decorate(function: Callable[P, R]) -> Callable[P, R]:
+        signature = inspect.signature(function)
+
+        @wraps(function)
+        def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+            given = signature.bind(*args, **kwargs)
+            for name in checks.keys() & given.arguments.keys():
+                given.arguments[name] = checks[name](given.arguments[name], f"`{name}`")
+            return function(*given.args, **given.kwargs)
+
+        return checked
+
+    return decorate
 
 
 def an_axes(value: Any, name: str) -> Axes:
     """Axes of matplotlib."""
-    return instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+    return check_instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
 
 
 def a_run(value: Any, name: str) -> RunLike:
@@ -33,7 +55,7 @@ def a_limit(value: Any, name: str) -> LimitLike:
 
 def a_polytope(value: Any, name: str) -> Polytope:
     """A polytope."""
-    return instance(value, Polytope, name, "a Polytope")
+    return check_instance(value, Polytope, name, "a Polytope")
 
 
 def runs_by_name(value: Any, name: str) -> Mapping[str, RunLike]:

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._validation import check_bool, validate_params
+from hardmax._validation import check_bool
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.marks import draw_lines, marks
 from hardmax.figures.mpl import Artist, Axes, LineCollection, Path, PathCollection
 from hardmax.figures.palette import CYCLE, FAINT, INK, LEADER, room

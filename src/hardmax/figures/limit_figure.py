@@ -1,8 +1,8 @@
 """The limit of a cloud as a figure of its own, with a key."""
 
-from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.limits import draw_limit, drawn_every
 from hardmax.figures.marks import sign
 from hardmax.figures.mpl import Axes, Figure, Line2D

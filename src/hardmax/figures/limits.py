@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._validation import validate_params
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.marks import marks
 from hardmax.figures.mpl import Artist, Axes, Axes3D, Line2D, PathCollection, Text, withStroke
 from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room

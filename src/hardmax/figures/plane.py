@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hardmax._validation import validate_params
 from hardmax.figures import inputs
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Axes, Line2D, PathCollection, Polygon
 from hardmax.figures.palette import FAINT, INK, SHADE
 

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, check_int, validate_params
+from hardmax._validation import InputError, check_int
 from hardmax.figures import inputs
 from hardmax.figures.asked import LimitLike, RunLike
 from hardmax.figures.flat import remark_on
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.layers import MOST_POINTS, draw_layer
 from hardmax.figures.limit_figure import tell_limit
 from hardmax.figures.limits import draw_limit

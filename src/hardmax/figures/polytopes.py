@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from hardmax._validation import InputError, validate_params
+from hardmax._validation import InputError
 from hardmax.figures import inputs
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Artist, Axes, Axes3D, Poly3DCollection, Polygon
 from hardmax.figures.palette import FAINT, INK
 from hardmax.geometry._hull import going_round

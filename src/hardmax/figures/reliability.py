@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardmax._validation import validate_params
 from hardmax.figures import inputs
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Axes, Figure, Line2D, LineCollection
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.style import our_look

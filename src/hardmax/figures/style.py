@@ -51,8 +51,8 @@ def save_figure(figure: Figure, path: str | Path) -> None:
 
 def figure_bytes(figure: Figure, path: str | Path) -> bytes:
     """What `save_figure` writes to that path."""
-    instance(figure, Figure, "`figure`", "a figure of matplotlib")
-    suffix = file_path(path).suffix
+    check_instance(figure, Figure, "`figure`", "a figure of matplotlib")
+    suffix = check_path(path).suffix
     kind = suffix.lstrip(".").lower()
     if kind not in ("png", "svg", "pdf"):
         raise InputError(f"`path` must end in .png, .svg or .pdf, not {suffix or 'nothing'!r}.")

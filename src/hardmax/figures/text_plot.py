@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA, escape_mathtext
+from hardmax._format import EXTRA_TOKEN, escape_mathtext
 from hardmax.figures.animation import write_film
 from hardmax.figures.free_places import UPRIGHT
 from hardmax.figures.labels import place_labels
@@ -159,7 +159,7 @@ def _name(scene: TextScene, ax: Axes) -> tuple[list[Annotation], list[Annotation
     names = [
         *(scene.classes[c] for c in classes),
         _MEAN_NAME,
-        *("neutral leader" if scene.crowd else EXTRA for _ in extra),
+        *("neutral leader" if scene.crowd else EXTRA_TOKEN for _ in extra),
     ]
     places = [*(_place_of_name(c, regions[c], scene) for c in classes), scene.mean[-1], *(end[t] for t in extra)]
     areas = [*(0.0 for _ in classes), _MEAN, *(_STAR for _ in extra)]

@@ -8,7 +8,7 @@ import unicodedata
 
 import numpy as np
 
-from hardmax._format import EXTRA, escape_html
+from hardmax._format import EXTRA_TOKEN, escape_html, truncate
 from hardmax.figures.free_places import UPRIGHT, Box, free_offset
 from hardmax.figures.svg import joined, star_around, tenths
 from hardmax.figures.text_scene import TextScene, Window
@@ -146,7 +146,7 @@ def _names(scene: TextScene, canvas: _Canvas) -> list[str]:
     mean = canvas.places(scene.mean)[-1]
     wanted = [("mean", mean, _MEAN, "")]
     if scene.extra is not None:
-        wanted.append(("neutral leader" if scene.crowd else EXTRA, ends[scene.extra], _STAR, ""))
+        wanted.append(("neutral leader" if scene.crowd else EXTRA_TOKEN, ends[scene.extra], _STAR, ""))
     wanted += [
         (scene.words[t], ends[t], _STAR, "strong") if scene.leads[t] else (scene.words[t], starts[t], _DOT, "")
         for t in scene.named[:MOST_NAMED]
@@ -214,8 +214,7 @@ def _around(place: np.ndarray, reach: float) -> Box:
 
 
 def _cut(name: str) -> str:
-    line = " ".join(name.split())
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+    return truncate(" ".join(name.split()), LONGEST_NAME)
 
 
 def _width(shown: str, *, strong: bool) -> float:

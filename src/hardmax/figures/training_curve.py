@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_choice, validate_params
+from hardmax._validation import InputError, check_choice
 from hardmax.figures import inputs
 from hardmax.figures.asked import EpochLike, all_like
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.mpl import Axes, Figure, Line2D, MaxNLocator
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
 from hardmax.figures.style import our_look

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from hardmax._validation import file_path
+from hardmax._validation import check_path
 from hardmax.text.files.finding import find_model
 from hardmax.text.files.folder import read_model
 from hardmax.text.text_model import TextModel
@@ -10,4 +10,4 @@ from hardmax.text.text_model import TextModel
 
 def load(name_or_path: str | Path) -> TextModel:
     """The shipped model of that name, or the model in that folder. Nothing is downloaded."""
-    return read_model(find_model(file_path(name_or_path, "`name_or_path`")), TextModel)
+    return read_model(find_model(check_path(name_or_path, "`name_or_path`")), TextModel)

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
-from hardmax._format import format_layers, pluralize
-from hardmax._validation import check_bool, check_str, file_path, require_extra
+from hardmax._format import pluralize
+from hardmax._validation import check_bool, check_path, check_str, require_extra
 from hardmax.text.model.model import Model
+from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     from hardmax.text.changing.comparing import Comparison
@@ -102,7 +103,7 @@ class TextModel(Model):
         """Write the model to a folder, whole or not at all; a model that is there is replaced."""
         from hardmax.text.files.folder import write_model
 
-        write_model(self, file_path(folder, "`folder`"))
+        write_model(self, check_path(folder, "`folder`"))
 
     save_pretrained = save
 
@@ -111,7 +112,7 @@ class TextModel(Model):
         """Read a model from a folder, with every check."""
         from hardmax.text.files.folder import read_model
 
-        return read_model(file_path(folder, "`folder`"), cls)
+        return read_model(check_path(folder, "`folder`"), cls)
 
     @classmethod
     def from_pretrained(
@@ -124,7 +125,7 @@ class TextModel(Model):
         from hardmax.text.files.folder import read_model
         from hardmax.text.files.hub import find_or_fetch
 
-        path, fetch = file_path(name_or_path, "`name_or_path`"), check_bool(download, "`download`")
+        path, fetch = check_path(name_or_path, "`name_or_path`"), check_bool(download, "`download`")
         return read_model(find_or_fetch(path, fetch, *_of_the_hub(revision, token)), cls)
 
     def push_to_hub(

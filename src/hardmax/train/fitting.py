@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from hardmax._validation import InputError, check_callable, check_str, file_path, instance, shorten
+from hardmax._validation import InputError, check_callable, check_instance, check_path, check_str, shorten
 from hardmax.text.evaluation.calibration import fit_temperature
 from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.files.claims import Claim
@@ -53,10 +53,14 @@ def fit(
     With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
     same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
     """
-    layer = Hardmax() if layer is None else instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    layer = (
+        Hardmax()
+        if layer is None
+        else check_instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    )
     progress = check_callable(progress, "`progress`", "epoch")
     _check_device(device)
-    folder = None if folder is None else file_path(folder, "`folder`")
+    folder = None if folder is None else check_path(folder, "`folder`")
     found, labels, counts = read_examples(texts, labels, sample_weight)
     classes, numbers = read_labels(labels, len(found))
     suited = _suited(recipe, found, numbers)
@@ -167,7 +171,7 @@ def _suited(recipe: Recipe | Suited | None, texts: TextBytes, numbers: np.ndarra
     if recipe is None:
         return suit(texts, numbers)
     wish = "a Recipe, such as Recipe(epochs=5), or what `suit` chose"
-    given = instance(recipe, (Recipe, Suited), "`recipe`", wish)
+    given = check_instance(recipe, (Recipe, Suited), "`recipe`", wish)
     return given if isinstance(given, Suited) else Suited(given)
 
 

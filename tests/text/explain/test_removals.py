@@ -82,7 +82,7 @@ def says(why, ids: np.ndarray) -> np.ndarray:
     direction = (decoder[0] if best else -decoder[0]) if len(decoder) == 1 else decoder[best] - decoder[second]
     metric = np.eye(own.dimension) if own.metric is None else own.metric
     stand = dict(zip(why.found.ids.tolist(), range(len(why.ends)), strict=True))
-    keep = 0.0 if math.isinf(own.layers) else float(own.dynamics.keep) ** own.layers
+    keep = 0.0 if math.isinf(own.layers) else float(own.dynamics.contraction) ** own.layers
     leading = np.flatnonzero(why.leads)
     found = []
     for token in ids.tolist():

@@ -11,7 +11,7 @@ import pytest
 from text.scoring.tables import FORMS, read_table, texts, write_table
 from text.small_models import small_model
 
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.text.scoring import bulk, joining
 from hardmax.text.scoring.ahead import ahead
@@ -131,7 +131,7 @@ def test_bytes_do_not_depend_on_batches_and_threads(suffix: str, reviews: Path, 
     found = set()
     for number, (batch, threads) in enumerate([(1, 1), (7, 2), (4096, 2), (4096, 1)]):
         out = tmp_path / f"{number}{suffix}"
-        with limited_to(threads):
+        with limit_threads(threads):
             score(reviews, out, replace(SMALL, batch_size=batch))
         found.add(out.read_bytes())
     assert len(found) == 1

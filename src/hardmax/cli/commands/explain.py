@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax._format import harmless_text, sanitize_line
+from hardmax._format import sanitize_line, sanitize_text
 from hardmax._validation import require_extra
 from hardmax.cli.one_text import DEFAULT_MODEL, TextFile, TheModel, TheText, read_text
 from hardmax.cli.options import AsJson, check_target
@@ -40,7 +40,7 @@ def explain_command(
         check_target(html, "--html", (".html", ".htm"))
     if gif is not None:
         check_target(gif, "--gif", (".gif",))
-        require_extra("`--gif`", "figures")
+        require_extra("`--gif`", "figures", "matplotlib")
     content = read_text(text, file)
 
     from hardmax.text.shipped import load  # only now, since it takes a while to come
@@ -70,7 +70,7 @@ def _show(explanation: "Explanation") -> None:
 
     marked, told = Text(), Text()
     for piece in pieces(explanation):
-        text = harmless_text(piece.text)
+        text = sanitize_text(piece.text)
         if piece.side == "left out":
             marked.append(f"\n{text}\n", "dim")
         elif piece.vote is None:

@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from hardmax._format import plain_depth
 from hardmax.cli.options import AsJson
 from hardmax.cli.output import print_json, print_table
+from hardmax.text.wording import layers_to_json
 
 COLUMNS = ("name", "tokens", "dimension", "layers", "alpha", "classes", "accuracy")
 
@@ -33,7 +33,7 @@ def _described(name: str) -> dict[str, Any]:
         "name": name,
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": plain_depth(model.layers),
+        "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "classes": list(model.classes),
         "accuracy": model.metrics.get("accuracy"),

@@ -38,7 +38,7 @@ def reproduce_command(
     from hardmax.paper.pieces import find_piece, names_of
 
     names = names_of(what)
-    require_extra("`hardmax reproduce`", "figures")
+    require_extra("`hardmax reproduce`", "figures", "matplotlib")
     if seed < 0:
         raise InputError(f"`--seed` must be a whole number from 0 up, not {seed}.")
     if data is not None:
@@ -88,4 +88,4 @@ def check_data(folder: Path) -> None:
     missing = [name for name in ("train.parquet", "test.parquet") if not (folder / name).is_file()]
     if missing:
         raise InputError(f"`--data` {str(folder)!r} has no {missing[0]}: expected a folder with both parts of IMDb.")
-    require_extra("`--data`", "tables")
+    require_extra("`--data`", "tables", "pyarrow", "pandas")

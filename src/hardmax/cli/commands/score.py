@@ -69,8 +69,8 @@ def score_command(
 
     # Only now, since numpy and pyarrow take a while to come.
     from hardmax import __version__
-    from hardmax._parallel import limited_to
-    from hardmax._validation import check_int, file_path
+    from hardmax._parallel import limit_threads
+    from hardmax._validation import check_int, check_path
     from hardmax.text.scoring.bulk import Plan, check_places, score_file
     from hardmax.text.scoring.scored import Asked
     from hardmax.text.shipped import load
@@ -78,11 +78,11 @@ def score_command(
     if work.threads is not None:
         check_int(work.threads, "`threads`", at_least=1)
     check_int(work.batch_size, "`batch_size`", at_least=1)
-    wishes, target = Asked.read(**asdict(asked)), file_path(out, "`out`")
+    wishes, target = Asked.read(**asdict(asked)), check_path(out, "`out`")
     check_places(source, target, work.force)
     plan = Plan(work.batch_size, work.force, __version__)
     began = time.perf_counter()
-    with progress_bar("scoring") as bar, limited_to(work.threads) if work.threads else nullcontext():
+    with progress_bar("scoring") as bar, limit_threads(work.threads) if work.threads else nullcontext():
         account = score_file(load(model), source, Path(out), wishes, plan, bar and _with_rate(bar))
     seconds = time.perf_counter() - began
     score_report.tell(account, wishes.on_bad_rows)

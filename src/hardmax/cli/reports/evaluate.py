@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax._format import format_layers, plain_depth, pluralize
+from hardmax._format import pluralize
 from hardmax._validation import InputError
 from hardmax.cli.output import print_facts, print_table
+from hardmax.text.wording import format_layers, layers_to_json
 
 if TYPE_CHECKING:
     from hardmax.text.evaluation.measuring import Evaluation
@@ -32,7 +33,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": plain_depth(model.layers),
+        "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
     }

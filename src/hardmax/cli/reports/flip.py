@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
-from hardmax._format import format_probability, harmless_text, pluralize, sanitize_line
+from hardmax._format import pluralize, sanitize_line, sanitize_text
 from hardmax.cli.output import is_terminal, print_text
 from hardmax.text.changing.flipping import Flip
 from hardmax.text.explain.excerpt import windows_around
+from hardmax.text.wording import format_probability
 
 Kind = Literal["stays", "goes", "comes", "left out"]
 # On a terminal that knows neither, and on a pipe, what goes is [-so-], and what comes {+so+}.
@@ -33,7 +34,7 @@ def show_flip(text: str, flip: Flip) -> None:
             shown = Text()
             for bit in bits_of(text, flip):
                 line_breaks = "\n" * (bit.kind == "left out")
-                shown.append(f"{line_breaks}{harmless_text(bit.text)}{line_breaks}", LOOKS[bit.kind])
+                shown.append(f"{line_breaks}{sanitize_text(bit.text)}{line_breaks}", LOOKS[bit.kind])
             console.print(shown, "\n")
             print_text(told(flip))
             return

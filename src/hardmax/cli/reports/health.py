@@ -58,9 +58,9 @@ def missing_of_extra() -> dict[str, list[str]]:
 
 def processors() -> dict[str, str]:
     """Cores of the machine, and threads that the kernels use."""
-    from hardmax._parallel import most_threads
+    from hardmax._parallel import max_threads
 
-    return {"cores": str(os.cpu_count() or 1), "threads used": str(most_threads())}
+    return {"cores": str(os.cpu_count() or 1), "threads used": str(max_threads())}
 
 
 def memory() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax._format import finite
+from hardmax._format import finite_or_none
 from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
@@ -50,11 +50,11 @@ def _run_document(run: "Trajectory") -> dict[str, Any]:
         "settled_at": run.settled_at,
         "arithmetic": run.arithmetic,
         "certified": run.certified,
-        "error": finite(run.error),
-        "smallest_margin": finite(run.smallest_margin),
+        "error": finite_or_none(run.error),
+        "smallest_margin": finite_or_none(run.smallest_margin),
         "decided_at": list(run.decided_at),
         "decided_by": list(run.decided_by.values()),
-        "margins": [finite(margin) for margin in run.margins.tolist()],
+        "margins": [finite_or_none(margin) for margin in run.margins.tolist()],
         "leaders": run.leaders.tolist(),
         "leader_layers": run.leader_layers.tolist(),
         "tokens": run.at(run.layers).tolist(),
@@ -118,5 +118,5 @@ def _show_clouds(runs: "Trajectories") -> None:
 
 def _margin(run: "Trajectory") -> str:
     # A cloud of one point has nobody to prefer: its margin is infinite.
-    margin = finite(run.smallest_margin)
+    margin = finite_or_none(run.smallest_margin)
     return "none (no choice to make)" if margin is None else f"{margin:.3g}" if is_terminal() else repr(margin)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._validation import InputError, instance, shorten
+from hardmax._validation import InputError, check_instance, shorten
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.authors.words import TOKENISER, is_word, name_rows
 from hardmax.text.model.analysis import Analysis
@@ -33,7 +33,7 @@ LENGTH = 128  # positions of a review, as the authors cut and pad it
 
 def model_of(weights: Weights, words: Sequence[str] | None = None) -> TextModel:
     """The model with these weights, unrounded; token v of its vocabulary is row v. `words` are those of the rows."""
-    instance(weights, Weights, "`weights`", "what `read_weights` gives")
+    check_instance(weights, Weights, "`weights`", "what `read_weights` gives")
     if words is not None and len(words) != weights.rows:
         raise InputError(f"`words` has {len(words):,} entries: expected {weights.rows:,}, one for each row.")
     tokens = name_rows(weights.rows, words)
@@ -91,13 +91,13 @@ def encode_rows(reviews: Any, rows: int) -> Encoded:
 
 def weigh_rows(model: Model, reviews: Any) -> Analysis:
     """All that the model finds in reviews given as rows: masses, leaders, logits, probabilities."""
-    instance(model, Model, "`model`", "a model, as `model_of` gives it")
+    check_instance(model, Model, "`model`", "a model, as `model_of` gives it")
     return model.weigh(encode_rows(reviews, len(model.vocabulary)))
 
 
 def run_of_rows(model: Model, review: Any) -> tuple[np.ndarray, "Trajectory"]:
     """The distinct rows of one review, and their run through the layers, each as often as it is there."""
-    instance(model, Model, "`model`", "a model, as `model_of` gives it")
+    check_instance(model, Model, "`model`", "a model, as `model_of` gives it")
     found = encode_rows([review], len(model.vocabulary))
     return found.ids, walk_cloud(model.prepared.table[found.ids], found.counts, model.dynamics, model.layers)
 

@@ -19,6 +19,7 @@ from hardmax.paper.authors.archive import LARGEST_FILE, WISH, read_members
 from hardmax.paper.authors.opcodes import ATTENTION, CLASSIFIER, read_tree
 from hardmax.paper.authors.records import Global, Instance, Tensor
 from hardmax.paper.authors.tensors import read_order, read_tensor
+from hardmax.text.wording import format_layers
 
 MOST_LAYERS = 10_000
 PICKLE = "data.pkl"
@@ -63,7 +64,7 @@ class Weights:
 def read_weights(path: str | Path) -> Weights:
     """The weights in a file that the authors' code saved. It is a pickle: nothing of it is run, and whatever such a
     file does not need is refused with one line."""
-    name, data = shown_name(path), read_bytes(file_path(path), WISH, at_most=LARGEST_FILE)
+    name, data = shown_name(path), read_bytes(check_path(path), WISH, at_most=LARGEST_FILE)
     members = read_members(data, name)
     if PICKLE not in members:
         raise InputError(f"{name} has no {PICKLE}: {WISH}.")

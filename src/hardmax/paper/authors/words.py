@@ -26,7 +26,7 @@ WISH = "expected one word a line, in the order of the rows, PAD first"
 def read_words(path: str | Path, rows: int) -> list[str]:
     """The word of each row from a file: a line each, the first for PAD, an empty one where the word is not known."""
     name = shown_name(path)
-    text = decode(read_bytes(file_path(path, "`words`"), WISH, at_most=LARGEST_LIST), name, WISH)
+    text = decode(read_bytes(check_path(path, "`words`"), WISH, at_most=LARGEST_LIST), name, WISH)
     words = [line.strip() for line in text.removesuffix("\n").split("\n")]
     if len(words) != rows:
         raise InputError(f"{name} has {len(words):,} lines, and the embedding {rows:,} rows: {WISH}.")

@@ -6,10 +6,10 @@ from typing import Any
 
 from hardmax import clouds
 from hardmax._clusters import Vertex
-from hardmax._validation import validate_params
 from hardmax.dynamics import Dynamics
 from hardmax.figures import inputs
 from hardmax.figures.animation import write_film
+from hardmax.figures.inputs import validate_params
 from hardmax.figures.layers import draw_layer
 from hardmax.figures.mpl import Figure
 from hardmax.figures.style import our_look

@@ -136,7 +136,7 @@ def remark(numbers: Numbers) -> str:
         f"far as the other in the direction of the other; but tokens tend to only {len(reached)} of these "
         f"{len(edges)}, because it takes a tie to get there. With delta = {numbers['delta']} the tokens are all in "
         f"the neighbourhood of S from layer {numbers['all_inside_from']} on, and their distance from their limits "
-        f"shrinks by the factor 1/(1 + alpha) = {Dynamics(numbers['alpha']).keep} in every layer."
+        f"shrinks by the factor 1/(1 + alpha) = {Dynamics(numbers['alpha']).contraction} in every layer."
     )
 
 

@@ -60,7 +60,7 @@ def write_result(folder: Path, training: Training, *, at_once: int = 1) -> dict[
         kept |= {f"chosen/{name}": value for name, value in training.best.items()}
     tensors = {name: value.detach().cpu().contiguous() for name, value in kept.items()}
     write_whole(folder / WEIGHTS, save(tensors, metadata={"plan": json.dumps(document["plan"])}))
-    write_whole(folder / DOCUMENT, harmless_json(document).encode("utf-8"))
+    write_whole(folder / DOCUMENT, escape_json(document).encode("utf-8"))
     return document
 
 

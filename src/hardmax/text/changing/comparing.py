@@ -6,12 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import format_probability, pluralize, sanitize_line
-from hardmax._validation import InputError, instance, shorten
+from hardmax._format import pluralize, sanitize_line
+from hardmax._validation import InputError, check_instance, shorten
 from hardmax.text.explain.account import Label
 from hardmax.text.explain.explaining import explain
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.texts import read_texts
+from hardmax.text.wording import format_probability
 
 _MOST_SHOWN, _MOST_WORDS = 10, 5
 
@@ -74,7 +75,7 @@ class Comparison:
 def compare(model: Model, other: Model, texts: Any) -> Comparison:
     """Which of the texts another model answers otherwise, and which words are why."""
     for one, name in ((model, "`model`"), (other, "`other`")):
-        instance(one, Model, name, "a TextModel")
+        check_instance(one, Model, name, "a TextModel")
     if model.classes != other.classes:
         raise InputError(f"`other` has the classes {shorten(other.classes)}: expected {shorten(model.classes)}.")
     given = read_texts(texts).strings()

@@ -13,13 +13,14 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import format_probability, pluralize, sanitize_line
+from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text.explain.account import Label
 from hardmax.text.labels import number_of_class
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.cutting import JOINT, Span
 from hardmax.text.tokens.units import Units
+from hardmax.text.wording import format_probability
 
 TRIES = 20_000
 _AT_ONCE = 2048  # texts that are asked about together

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_str, file_path, shorten
+from hardmax._validation import InputError, check_path, check_str, shorten
 from hardmax.text.data.rows import READERS, Row
 from hardmax.text.data.spans import Span, read_spans
 
@@ -78,7 +78,7 @@ def read_corpus(
 
     A Parquet file may unpack to 256 MiB, or to 100 times its own size if that is more.
     """
-    path = file_path(path)
+    path = check_path(path)
     for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):
         if column is not None:
             check_str(column, name)

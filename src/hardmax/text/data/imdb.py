@@ -31,7 +31,7 @@ def fetch_imdb(split: str) -> Path:
 
 
 def _hub() -> Any:
-    require_extra(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub")
+    require_extra(f"`{NAME}` (from the Hub; a file or the folder aclImdb needs nothing)", "hub", "huggingface_hub")
     import huggingface_hub
 
     return huggingface_hub

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, check_int, check_real, instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, check_real, shorten
 
 _FILLERS = (
     *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),
@@ -57,7 +57,7 @@ def plant(
     True
     """
     texts = check_int(texts, "`texts`", at_least=1, at_most=MOST_TEXTS)
-    classes = tuple(instance(classes, (tuple, list), "`classes`", "a list of texts"))
+    classes = tuple(check_instance(classes, (tuple, list), "`classes`", "a list of texts"))
     if not all(isinstance(name, str) for name in classes) or len(classes) < 2 or len(set(classes)) != len(classes):
         raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
     if check_real(disturbed, "`disturbed`", at_least=0) > 1:

@@ -9,7 +9,7 @@ from scipy.special import logsumexp
 
 from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import objects_in
-from hardmax._validation import InputError, instance, shorten
+from hardmax._validation import InputError, check_instance, shorten
 from hardmax.text.labels import class_numbers
 from hardmax.text.text_model import TextModel
 
@@ -50,7 +50,7 @@ def fit_temperature(logits: Any, truth: Any) -> float:
 
 def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
     """The same model with the temperature that suits validation texts and their labels best."""
-    model = instance(model, TextModel, "`model`", "a TextModel")
+    model = check_instance(model, TextModel, "`model`", "a TextModel")
     number = {name: c for c, name in enumerate(model.classes)}
     truth = []
     for label in objects_in(labels, "`labels`").ravel().tolist():

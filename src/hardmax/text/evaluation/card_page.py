@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import escape_html, format_layers, pluralize
+from hardmax._format import escape_html, pluralize
 from hardmax.text.evaluation.measuring import Evaluation
 from hardmax.text.evaluation.metrics import calibration_curve
 from hardmax.text.explain.explaining import explain
@@ -17,6 +17,7 @@ from hardmax.text.knowing.statistics import LeaderStatistics
 from hardmax.text.knowing.words import keywords
 from hardmax.text.model.contents import digest
 from hardmax.text.text_model import TextModel
+from hardmax.text.wording import format_layers
 
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
 _LOOK = """

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, check_int, instance, shorten
+from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text.data.spans import read_spans
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged
@@ -99,7 +99,7 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     >>> measure_standing(model, ["A great film.", "An awful film!"])
     Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.5, without_others=1.0)
     """
-    instance(model, TextModel, "`model`", "a TextModel")
+    check_instance(model, TextModel, "`model`", "a TextModel")
     at_most, seed = check_int(at_most, "`at_most`", at_least=1), check_int(seed, "`seed`", at_least=0)
     given = _strings(texts)
     if not given:
@@ -131,14 +131,14 @@ def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequenc
     >>> share_inside(model, ["A great film.", "Awful!"], [[(2, 7)], []])
     0.5
     """
-    instance(model, TextModel, "`model`", "a TextModel")
+    check_instance(model, TextModel, "`model`", "a TextModel")
     first = check_int(first, "`first`", at_least=1)
     return _mean([hit for text, marked in _marked_texts(texts, spans) for hit in _hits(model, text, marked, first)])
 
 
 def measure_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequence[Span]]) -> Inside:
     """How often the words that lead stand in what people marked, beside how much they marked; as in `share_inside`."""
-    instance(model, TextModel, "`model`", "a TextModel")
+    check_instance(model, TextModel, "`model`", "a TextModel")
     hits, marked_words = [], []
     for text, marked in _marked_texts(texts, spans):
         if own := _hits(model, text, marked):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._format import EXTRA, plain_depth
+from hardmax._format import EXTRA_TOKEN
 from hardmax.dynamics import Dynamics
 from hardmax.text.explain.margin import Margin, nearest_change
 from hardmax.text.explain.removals import Ranking, rank_words
@@ -17,6 +17,7 @@ from hardmax.text.model.masses import walk_cloud
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
 from hardmax.text.tokens.one_text import Read
+from hardmax.text.wording import layers_to_json
 
 if TYPE_CHECKING:
     from hardmax.trajectory import Trajectory
@@ -205,7 +206,9 @@ class Account:
     @cached_property
     def leaders(self) -> tuple[Share, ...]:
         """The words that lead, those with the largest mass first; a neutral leader is no word, and is left out."""
-        leading = [share for share in self.ledger if share.leads and not (self.has_neutral and share.word == EXTRA)]
+        leading = [
+            share for share in self.ledger if share.leads and not (self.has_neutral and share.word == EXTRA_TOKEN)
+        ]
         return tuple(sorted(leading, key=lambda share: -share.mass))
 
     @property
@@ -224,7 +227,7 @@ class Account:
     def words(self) -> tuple[str, ...]:
         """What the words are, in the order of all arrays."""
         surfaces, tokens = self.model.vocabulary.surfaces, len(self.model.vocabulary)
-        return tuple(surfaces[token] if token < tokens else EXTRA for token in self.found.ids.tolist())
+        return tuple(surfaces[token] if token < tokens else EXTRA_TOKEN for token in self.found.ids.tolist())
 
     @cached_property
     def points(self) -> np.ndarray:
@@ -313,7 +316,7 @@ class Account:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": plain_depth(self.layers),
+            "layers": layers_to_json(self.layers),
             "alpha": str(self.dynamics.alpha),
             "neutral": self.neutral,
             "rest": self.rest,

@@ -13,6 +13,7 @@ from hardmax._format import format_probability, harmless_json
 from hardmax._validation import InputError, file_path
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.showing import plain
+from hardmax.text.wording import format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,10 +32,10 @@ class Explanation(Account):
 
     def save(self, path: str | Path) -> None:
         """Write the explanation to a `.html`, `.json` or `.txt` file, whole or not at all."""
-        path = file_path(path)
+        path = check_path(path)
         suffix = path.suffix.lower()
         if suffix == ".json":
-            content = harmless_json(self.to_dict(), indent=1) + "\n"
+            content = escape_json(self.to_dict(), indent=1) + "\n"
         elif suffix == ".txt":
             content = f"{self}\n"
         elif suffix in (".html", ".htm"):
@@ -78,7 +79,7 @@ class Explanation(Account):
         def title(layer: int) -> str:
             return f"{self._title()}   {ends if layer == last else f'layer {layer}'}"
 
-        film_text(scene, file_path(path), title, fps=speed)
+        film_text(scene, check_path(path), title, fps=speed)
 
     def _scene(self) -> "TextScene":
         if not self.words:

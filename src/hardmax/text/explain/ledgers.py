@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from hardmax._format import EXTRA, pluralize
+from hardmax._format import EXTRA_TOKEN, pluralize
 from hardmax.text.explain.account import Account, Share, Vote
 
 
@@ -51,7 +51,9 @@ def _votes(account: Account, most: int) -> list[Row]:
     if left:
         rows.append(Row(f"… and {len(left):,} more", "", sum(vote.vote for vote in left)))
     if len(account.counting) < len(account.ledger):
-        told = (f"{percent(account.neutral)} of the words", "neutral leader") if _neutral(account) else (EXTRA, "")
+        told = (
+            (f"{percent(account.neutral)} of the words", "neutral leader") if _neutral(account) else (EXTRA_TOKEN, "")
+        )
         rows.append(Row(*told, account.rest))
     return rows
 
@@ -75,7 +77,7 @@ def _leaders(account: Account) -> list[Row]:
 
 def _neutral(account: Account) -> list[Share]:
     """The neutral leader, where there is one and it leads."""
-    return [share for share in account.ledger if account.has_neutral and share.leads and share.word == EXTRA]
+    return [share for share in account.ledger if account.has_neutral and share.leads and share.word == EXTRA_TOKEN]
 
 
 def _named(word: Share | Vote) -> str:

@@ -4,7 +4,7 @@ A page loads nothing and runs nothing, works with the keyboard, on a phone, in t
 than 200 KB. Whatever colour says is also said by a line, a shape or a word.
 """
 
-from hardmax._format import escape_html, format_layers, format_probability, pluralize, sanitize_line
+from hardmax._format import escape_html, pluralize, sanitize_line, truncate
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.figures.text_svg import text_svg
 from hardmax.text.explain.account import Account
@@ -12,6 +12,7 @@ from hardmax.text.explain.excerpt import WHOLE, Piece, pieces
 from hardmax.text.explain.ledgers import Table, ledgers_of, unknown
 from hardmax.text.explain.picture import scene_of
 from hardmax.text.explain.sentence import Bit, sentence
+from hardmax.text.wording import format_layers, format_probability
 
 MOST_ROWS = 200
 MOST_CLASSES = 6
@@ -263,5 +264,4 @@ def _class_of(side: int, account: Account) -> str:
 
 def short_name(name: object) -> str:
     """A word or the name of a class, cut if it is very long."""
-    line = str(name)
-    return line if len(line) <= LONGEST_NAME else line[: LONGEST_NAME - 1] + "…"
+    return truncate(str(name), LONGEST_NAME)

@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from hardmax._format import EXTRA
+from hardmax._format import EXTRA_TOKEN
 from hardmax.figures.flat import principal_axes
 from hardmax.figures.text_scene import NEUTRAL, TextScene
 from hardmax.text.explain.account import Account
@@ -31,7 +31,7 @@ def scene_of(account: Account, path: np.ndarray | None = None) -> TextScene:
         sides=np.where(account.found.counting, account.sides, NEUTRAL),
         leads=account.leads,
         weights=np.abs(account.votes),
-        extra=len(account.words) - 1 if account.words[-1] == EXTRA else None,
+        extra=len(account.words) - 1 if account.words[-1] == EXTRA_TOKEN else None,
         classes=tuple(map(str, account.model.classes)),
         scores=_scores(account, axes, mean[-1]),
         remark=remark,

@@ -11,6 +11,7 @@ from hardmax._validation import InputError, file_path, shorten
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.explain.page import content, document, footer, opening, short_name
+from hardmax.text.wording import format_probability
 
 _OPENING = 110  # characters of each text in the index
 
@@ -22,7 +23,7 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     >>> model = load("imdb-2d")
     >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
     """
-    path = file_path(path)
+    path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
     told = _read(explanations)

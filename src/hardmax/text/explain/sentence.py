@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import NamedTuple
 
-from hardmax._format import EXTRA, pluralize
+from hardmax._format import EXTRA_TOKEN, pluralize
 from hardmax.text.explain.account import Account
 
 MOST_LEADERS = 4
@@ -43,7 +43,7 @@ def _following(account: Account) -> list[list[Bit]]:
     return [
         [
             Bit(f"{_so_many(followers[leader.word], is_first=not n)} "),
-            Bit("the extra token" if leader.word == EXTRA else leader.word, side[leader.word]),
+            Bit("the extra token" if leader.word == EXTRA_TOKEN else leader.word, side[leader.word]),
         ]
         for n, leader in enumerate(account.leaders[:MOST_LEADERS])
     ]

@@ -1,8 +1,9 @@
 """An explanation as plain text for a terminal."""
 
-from hardmax._format import format_probability, sanitize_line
+from hardmax._format import sanitize_line
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.ledgers import Table, ledgers_of, unknown
+from hardmax.text.wording import format_probability
 
 MOST_ROWS = 20
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, instance
+from hardmax._validation import InputError, check_instance
 from hardmax.text.data.spans import read_spans
 from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure
@@ -64,7 +64,7 @@ def measure_faithfulness(
 
     Texts without a word are left out. `spans` are what people marked in each text.
     """
-    instance(model, TextModel, "`model`", "a TextModel")
+    check_instance(model, TextModel, "`model`", "a TextModel")
     given = read_texts(texts).strings()
     if not given:
         raise InputError("`texts` must be at least one text, in UTF-8.")

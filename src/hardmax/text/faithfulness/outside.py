@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax._validation import InputError, file_path, shorten
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.text.faithfulness.attributions import Attribution
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.characters import fold
@@ -17,7 +17,7 @@ _WISH = 'a line such as {"row": 0, "scores": {"awful": -1.5}}, rows from 0 up'
 
 def read_attributions(path: str | Path, texts: Sequence[str]) -> Attribution:
     """The scores of the words of each text, positive for the predicted class; words that are not named have 0."""
-    path = file_path(path, "`path`")
+    path = check_path(path, "`path`")
     try:
         lines = path.read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

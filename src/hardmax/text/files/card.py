@@ -4,8 +4,9 @@ import re
 from math import isinf
 from typing import Any
 
-from hardmax._format import escape_html, format_layers, sanitize_line
+from hardmax._format import escape_html, sanitize_line
 from hardmax.text.model.model import Model
+from hardmax.text.wording import format_layers
 
 _CARD = """---
 library_name: hardmax

@@ -40,7 +40,7 @@ def push(model: Model, repository: str, private: bool, revision: str | None, tok
 
 
 def _hub() -> Any:
-    require_extra("A model on the Hub", "hub")
+    require_extra("A model on the Hub", "hub", "huggingface_hub")
     import huggingface_hub
 
     return huggingface_hub

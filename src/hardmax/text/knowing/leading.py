@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA
-from hardmax._validation import check_int, instance
+from hardmax._format import EXTRA_TOKEN
+from hardmax._validation import check_instance, check_int
 from hardmax.text.explain.account import Label
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
@@ -39,15 +39,15 @@ def frequent_leaders(model: Model, found: Analysis, most: int | None = None) -> 
     >>> [(leader.word, leader.texts, leader.lean) for leader in frequent_leaders(model, found)]
     [('great', 2, 'positive'), ('awful', 1, 'negative')]
     """
-    instance(model, Model, "`model`", "a TextModel")
-    instance(found, Analysis, "`found`", "what `model.analyse` gives")
+    check_instance(model, Model, "`model`", "a TextModel")
+    check_instance(found, Analysis, "`found`", "what `model.analyse` gives")
     most = None if most is None else check_int(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
     if model.has_neutral:  # it leads everywhere, and is no word
         leads &= found.ids != model.prepared.extra
     tokens, times = np.unique(found.ids[leads], return_counts=True)
     masses = np.bincount(found.ids[leads], found.masses[leads], minlength=len(model.prepared.table))
-    surfaces = (*model.vocabulary.surfaces, EXTRA)
+    surfaces = (*model.vocabulary.surfaces, EXTRA_TOKEN)
     ranked = sorted(zip((-times).tolist(), (surfaces[token] for token in tokens), tokens.tolist(), strict=True))
     return tuple(
         Leader(

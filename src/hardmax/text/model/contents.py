@@ -5,9 +5,9 @@ import json
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from hardmax._format import plain_depth
 from hardmax._validation import InputError
 from hardmax.text.model.model import Model
+from hardmax.text.wording import layers_to_json
 
 FORMAT, VERSION = "hardmax text model", 1
 DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
@@ -25,7 +25,7 @@ def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
         "format": FORMAT,
         "version": VERSION,
         "classes": list(model.classes),
-        "layers": plain_depth(model.layers),
+        "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
         "counts": "presence" if model.binary else "all",

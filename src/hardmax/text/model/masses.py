@@ -42,7 +42,7 @@ def masses(run: "Trajectory", counts: np.ndarray, layers: float) -> np.ndarray:
     [0.75, 0.25]
     """
     weights = run.points.multiplicities.astype(np.float64)
-    mass, keep = weights, float(run.dynamics.keep)
+    mass, keep = weights, float(run.dynamics.contraction)
     if _goes_on_for_ever(run, layers):
         mass = _hand_to_leaders(mass, run.attended(run.layers).choices, weights)
     for layer in reversed(range(run.layers)):

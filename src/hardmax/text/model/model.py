@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._compile import interpreted
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_bool, check_real, check_str, instance, shorten
+from hardmax._validation import InputError, check_bool, check_instance, check_real, check_str, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
@@ -63,7 +63,7 @@ class Model:
     @cached_property
     def dynamics(self) -> Dynamics:
         """The parameters of a layer."""
-        return Dynamics(self.alpha, self.metric)
+        return Dynamics(self.alpha, self.metric).check_definite()
 
     @property
     def has_neutral(self) -> bool:
@@ -98,7 +98,7 @@ class Model:
 
     def weigh(self, found: Encoded) -> Analysis:
         """All that follows from the known tokens of texts."""
-        found = instance(found, Encoded, "`found`", "what `encode` or `read` found")
+        found = check_instance(found, Encoded, "`found`", "what `encode` or `read` found")
         return weigh(found, self.prepared, self.dynamics, self.layers)
 
     def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
@@ -130,9 +130,9 @@ class Model:
 
     def _check(self) -> None:
         """Shapes, finiteness and sizes; raises InputError with one line."""
-        instance(self.vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
-        instance(self.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-        instance(self.metrics, dict, "`metrics`", "a dict of plain data")
+        check_instance(self.vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
+        check_instance(self.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+        check_instance(self.metrics, dict, "`metrics`", "a dict of plain data")
         tokens, classes = len(self.vocabulary), len(self.classes)
         if self.embeddings.ndim != 2 or len(self.embeddings) != tokens or self.embeddings.shape[1] < 1:
             shape = f"({tokens}, d), a row for each token of the vocabulary"

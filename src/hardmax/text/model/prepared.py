@@ -59,10 +59,10 @@ class Prepared:
         factors = np.array(kernel_factors(table.shape[1], metric))
         endless = math.isinf(layers)
         walked = ROWS_AT_MOST - 1 if endless else int(layers)
-        powers = np.zeros(walked + 1) if endless else float_powers(dynamics.keep, 0, walked + 1)
+        powers = np.zeros(walked + 1) if endless else float_powers(dynamics.contraction, 0, walked + 1)
         return cls(
             Vectors(table, *_levels(table)),
-            Rules(matrix, float(dynamics.keep), walked, factors),
+            Rules(matrix, float(dynamics.contraction), walked, factors),
             Depth(powers, endless),
             decoding,
             decoding.says(table),

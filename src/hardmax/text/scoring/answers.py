@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA
+from hardmax._format import EXTRA_TOKEN
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
 from hardmax.text.scoring.arrow import Array, Table, pa
@@ -24,7 +24,7 @@ class Answerer:
     @classmethod
     def of(cls, model: Model) -> "Answerer":
         """Who answers for the model."""
-        return cls(model, pa.array([*model.vocabulary.surfaces, EXTRA], pa.string()), _classes(model.classes))
+        return cls(model, pa.array([*model.vocabulary.surfaces, EXTRA_TOKEN], pa.string()), _classes(model.classes))
 
     def schema(self) -> Any:
         """The columns of the answers, with their types."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._validation import InputError, check_int, instance
+from hardmax._validation import InputError, check_instance, check_int
 from hardmax.text.labels import class_numbers
 from hardmax.text.tokens.characters import MARKS
 from hardmax.text.tokens.encoding import encode
@@ -39,7 +39,7 @@ def build_vocabulary(
     """
     found = read_texts(texts)
     labels = _read_labels(labels, len(found))
-    instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
     words, phrases = (check_int(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`")))
     fewest = check_int(fewest, "`fewest`", at_least=1)
     stream, ends, spellings, starts = number_words(

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import instance
+from hardmax._validation import check_instance
 from hardmax.text.tokens.kernels.encoding import Found, Texts, close_ranks, encode_texts
 from hardmax.text.tokens.lexicon import Lexicon, lexicon_of
 from hardmax.text.tokens.texts import TextBytes, read_texts
@@ -40,8 +40,8 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
     ([0, 2, 1, 1], [2, 2, 1, 1], [0, 3, 3, 4])
     """
-    instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-    lexicon = lexicon_of(instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary"), tokeniser)
+    check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    lexicon = lexicon_of(check_instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary"), tokeniser)
     parts = [encode_part(part, lexicon, tokeniser) for part in blocks(read_texts(texts))]
     if len(parts) == 1:
         return parts[0]

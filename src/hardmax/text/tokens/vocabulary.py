@@ -10,7 +10,7 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_str, instance, shorten
+from hardmax._validation import InputError, check_instance, check_str, shorten
 from hardmax.text.tokens.characters import CLASSES, MARKS, are_folded, codes_of, fold
 from hardmax.text.tokens.kernels.kinds import LETTER
 from hardmax.text.tokens.tokeniser import LONGEST_PHRASE, SURFACE
@@ -68,7 +68,7 @@ class Vocabulary:
         >>> Vocabulary.from_bytes(b"good\\t1\\t5\\n").counts.tolist()
         [[1, 5]]
         """
-        instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
         check_str(name, "`name`")
         try:
             text = data.decode()
