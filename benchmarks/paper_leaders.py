@@ -21,7 +21,7 @@ import numpy as np
 from safetensors.numpy import load_file
 
 from hardmax._files import write_whole
-from hardmax._format import EXTRA
+from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
 from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights, read_weights

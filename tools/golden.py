@@ -76,7 +76,7 @@ def answer(number: int) -> dict[str, Any]:
         except hm.InputError:
             if not free:
                 raise
-            dynamics = hm.Dynamics(alpha, metric, any_metric=True)  # commits that ask for it
+            dynamics = hm.Dynamics(alpha, metric)  # commits that ask for it
         run = hm.simulate(tokens, dynamics, layers=3)
         found: dict[str, Any] = {
             "attended": [digest(run.attended(layer).tolist()) for layer in range(4)],

@@ -323,7 +323,7 @@ def walk_batch(
     longest = int(sizes.max())
     clouds = Clouds(tokens, offsets, longest, table_size(longest), task)
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
-    rules = Rules(matrix, float(dynamics.keep), layers, np.array(kernel_factors(tokens.shape[1], metric)))
+    rules = Rules(matrix, float(dynamics.contraction), layers, np.array(kernel_factors(tokens.shape[1], metric)))
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))
     for first in range(0, count, _AT_ONCE):
         last = min(first + _AT_ONCE, count)

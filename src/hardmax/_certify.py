@@ -40,7 +40,7 @@ class Certificate(dict[str, Any]):
         path : str or Path
             A name that ends in ``.json``.
         """
-        path = file_path(path)
+        path = check_path(path)
         if path.suffix != ".json":
             raise InputError(f"`path` has the suffix {path.suffix!r}: expected .json.", argument="path")
         write_whole(path, self.to_json().encode())

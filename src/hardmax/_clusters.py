@@ -206,7 +206,7 @@ def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int
     # Both ends of a distance are off by the run's error, and so are those of the distances it is compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly, share = run.exactly(phase).rounded(), power(run.dynamics.keep, layer - phase.layer)
+    exactly, share = run.exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
     limits = run.exactly(run.phases[-1]).rounded().targets(near)
     ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
     return max(dot(way, way) for way in (minus(between(w, z, share), limit) for w, z, limit in ways))

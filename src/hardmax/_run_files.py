@@ -17,7 +17,7 @@ from hardmax._files import parse_json, read_arrays, read_bytes, shown_name, writ
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
-from hardmax._format import finite
+from hardmax._format import finite_or_none
 from hardmax._run import Plan, Together, run_cloud
 from hardmax._tokens.batches import Form, Layout, Packed, Ragged
 from hardmax._validation import InputError, check_choice, check_int, check_real, check_str
@@ -56,7 +56,7 @@ def save(result: Any, path: Path) -> None:
         starts = result.clouds.tokens
     else:
         header["runs"] = [
-            [list(run.recorded), run.settled_at, run.stopped, run.arithmetic, finite(run.error)] for run in runs
+            [list(run.recorded), run.settled_at, run.stopped, run.arithmetic, finite_or_none(run.error)] for run in runs
         ]
         starts = np.concatenate([run.points.coordinates[run.points.of_token] for run in runs])
         arrays["leader_since"] = np.concatenate([run.leader_since[run.points.of_token] for run in runs])
@@ -107,7 +107,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     given = Ragged(header.get("starts", arrays.get("starts")), offsets, arrays.get("multiplicities"))
     if form.layout is Layout.STACK and len({*np.diff(given.offsets).tolist()}) > 1:
         raise ValueError("clouds of a stack have equally many tokens")
-    dynamics = Dynamics(header["alpha"], header["metric"], any_metric=True)
+    dynamics = Dynamics(header["alpha"], header["metric"])
     dynamics.check_dimension(given.tokens.shape[1])
     name = header["arithmetic"]
     solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU)
@@ -118,7 +118,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
         return Together(clouds, form, Plan(dynamics, solvers, stop, record), CPU)
     since = arrays["leader_since"]
     if last.shape != given.tokens.shape or last.dtype != np.float64 or not np.isfinite(last).all():
-        raise ValueError("`tokens` must be finite floats, as many as the run starts from")
+        raise ValueError("`tokens` must be finite_or_none floats, as many as the run starts from")
     if since.shape != last.shape[:1] or since.dtype != np.int64 or since.min() < -1:
         raise ValueError("`leader_since` must have a layer for each token, or -1")
     runs = []

@@ -20,7 +20,7 @@ from hardmax._files import ZIP_MAGIC, check_unpacked, decode, parse_json, read_a
 from hardmax._format import pluralize
 from hardmax._tokens.batches import Ragged, check_range, read_table
 from hardmax._tokens.rationals import exact_number
-from hardmax._validation import InputError, file_path, require_extra, shorten
+from hardmax._validation import InputError, check_path, require_extra, shorten
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
@@ -59,7 +59,7 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     ...     read_cloud(path)[1].tolist()
     [Fraction(-1, 1), Fraction(1, 1000)]
     """
-    file_path(path)
+    check_path(path)
     name, data = shown_name(path), read_bytes(path, _WISH)
     if not data.strip():
         raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")

@@ -20,14 +20,14 @@ from hardmax._files import read_certificate
 from hardmax._format import pluralize
 from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number, root
-from hardmax._validation import InputError, check_int, check_real, file_path, require_extra, shorten
+from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
-from hardmax.trajectory import Trajectories, Trajectory
+from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
     import pandas
@@ -83,7 +83,7 @@ class Limit:
         return self.run.stopped + repeats
 
     @cached_property
-    def points(self) -> np.ndarray:
+    def points(self) -> Table:
         """The limit of every token, (n, d), a tensor if the tokens were; the last layer if the run did not settle."""
         return self.run.at(self.run.layers) if self.settled_at is None else self.run.ends()
 
@@ -156,7 +156,7 @@ class Limit:
         layer, settled = check_int(layer, "`layer`", at_least=0), self._require_settled()
         if layer < settled:
             return root(_clusters.squared_distance(self.run, self.run.phase_at(layer), layer))
-        return root(self._square_at_settling * power(self.run.dynamics.keep, layer - settled) ** 2)
+        return root(self._square_at_settling * power(self.run.dynamics.contraction, layer - settled) ** 2)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
         """The first layer from which on every token is within a distance of its limit.
@@ -176,7 +176,7 @@ class Limit:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
         settled, goal = self._require_settled(), near**2
         if self._square_at_settling > goal:
-            return settled + _clusters.layers_until(self._square_at_settling, goal, self.run.dynamics.keep)
+            return settled + _clusters.layers_until(self._square_at_settling, goal, self.run.dynamics.contraction)
         return _clusters.first_within(self.run, goal)
 
     @cached_property
@@ -379,7 +379,9 @@ def limit(
     >>> lim.points.ravel().tolist(), lim.clusters.labels.tolist(), lim.layers_to("0.001")
     ([3.0, -1.0, 3.0], [0, 1, 0], 11)
     """
-    dynamics = read_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics)
+    if not dynamics.is_definite:
+        warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
     default = 10_000 if dynamics.is_definite else 500
     run = simulate(
         tokens,

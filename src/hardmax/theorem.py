@@ -19,10 +19,10 @@ from hardmax._clusters import FaceProjection, Vertex
 from hardmax._exact.argmax import Chosen, by_all_scores, directions_of, products
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import card, escape_html, pluralize
+from hardmax._format import escape_html, pluralize
 from hardmax._run import Plan, run_points
 from hardmax._tokens.rationals import IntegerCloud
-from hardmax._validation import InputError, instance
+from hardmax._validation import InputError, check_instance
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit
 from hardmax.stops import Every, Settled
@@ -123,7 +123,7 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
 
 def _patience(run: Trajectory) -> int:
     """How many layers can be afforded: the cost of one grows with the square of the digits that all before added."""
-    products, bits = run.points.count**2 * run.d, run.dynamics.keep.denominator.bit_length()
+    products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
 

@@ -18,7 +18,15 @@ from hardmax._tokens.batches import Form, Ragged, restore, whole_numbers
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
-from hardmax._validation import InputError, check_int, file_path, normalize_index, places, require_extra, shorten
+from hardmax._validation import (
+    InputError,
+    check_int,
+    check_path,
+    normalize_index,
+    normalize_slice,
+    require_extra,
+    shorten,
+)
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Solver, solvers_for, walk
 
@@ -54,7 +62,7 @@ class Stored:
         """
         from hardmax._run_files import save
 
-        save(self, file_path(path))
+        save(self, check_path(path))
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
@@ -67,7 +75,7 @@ class Stored:
         """
         from hardmax._run_files import load
 
-        return load(file_path(path), cls)
+        return load(check_path(path), cls)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -441,7 +449,7 @@ class Trajectories(Stored, Sequence[Trajectory]):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[cloud] for cloud in places(index, len(self), "`index`")]
+            return [self[cloud] for cloud in normalize_slice(index, len(self), "`index`")]
         cloud = normalize_index(index, len(self), "`index`")
         if cloud not in self._made:
             if len(self._made) >= self._at_hand:

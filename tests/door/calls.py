@@ -40,7 +40,7 @@ def core_calls() -> Iterator[Call]:
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, shared
     yield "attended", hm.attended, shared
-    yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED, "any_metric": False}
+    yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
     yield "Gpu", hm.Gpu, {"device": "cuda"}

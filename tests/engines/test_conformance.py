@@ -156,5 +156,5 @@ def test_known_clouds_and_the_traps_end_where_they_should_at_any_depth(known: Kn
     # Leaders may take a few layers to appear; from then on the distance shrinks by g every layer.
     first = distance(run.at(run.settled_at or 0), known.limits)
     for layers in (10, 100):
-        shrunk = float(run.dynamics.keep) ** (layers - (run.settled_at or 0))
+        shrunk = float(run.dynamics.contraction) ** (layers - (run.settled_at or 0))
         assert distance(run.at(layers), known.limits) <= shrunk * first + 2 * run.error

@@ -47,7 +47,7 @@ def test_cells_of_a_line_are_its_two_sides():
 
 
 def test_where_nobody_leads_there_are_no_cells():
-    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], Dynamics("1/2", [[0, -1], [1, 0]], any_metric=True), max_layers=3)
+    lim = limit([[1, 0], [-0.5, 0.8], [-0.5, -0.8]], Dynamics("1/2", [[0, -1], [1, 0]]), max_layers=3)
     assert draw_cells(lim, Figure().subplots()) == []
 
 

@@ -29,7 +29,7 @@ def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int
     phases, layer = [], 0
     for sign, length, place in zip(signs, lengths, places, strict=True):
         cloud = IntegerCloud([[place, 1], [2, 3]], 7 + place % 2 * 7).reduced()
-        phase = {"choices": Choices.of_lists(SETS[sign]), "positions": cloud, "targets": cloud, "keep": Fraction(1, 2)}
+        phase = {"choices": Choices.of_sets(SETS[sign]), "positions": cloud, "targets": cloud, "keep": Fraction(1, 2)}
         phases.append(ExactPhase(layer=layer, until=layer + length, is_leader=np.zeros(2, bool), margin=1.0, **phase))
         layer += length
     points = SimpleNamespace(of_token=np.arange(2), count=2)
@@ -92,7 +92,7 @@ def test_the_first_tokens_of_points_that_chase_one_another_are_named():
 @given(any_metric_problems(min_d=2, max_d=3, max_n=6))
 def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
     cloud, metric, alpha = problem
-    dynamics = hm.Dynamics(alpha, metric, any_metric=True)
+    dynamics = hm.Dynamics(alpha, metric)
     lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
     # With a metric that is symmetric positive definite there are none, and nobody looks for them.
     if lim.settled_at is not None or dynamics.is_definite:
@@ -179,7 +179,7 @@ def test_where_a_run_has_not_settled_all_limits_stay_within_the_bound(scale):
     lim = hm.limit(np.array([[0.0], [1.0]]) * scale, HALF, max_layers=0)
     assert scale <= lim.bound <= 1.001 * scale
     corners, turn = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, -1.0]]) * scale, [[0, -1], [1, 0]]
-    lim = hm.limit(corners, hm.Dynamics(1, turn, any_metric=True), max_layers=4)
+    lim = hm.limit(corners, hm.Dynamics(1, turn), max_layers=4)
     later = oracle.run(fractions(corners), Fraction(1), turn, 40)[-1]  # type: ignore[list-item]
     assert furthest(fractions(lim.points), later) <= Fraction(lim.bound) ** 2
     assert lim.bound <= scale
@@ -195,7 +195,7 @@ def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
     )
     corners = [[x * step, y * step, Fraction(1, 3)] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
     cloud, look = (np.array(corners) @ frame.T).tolist(), (frame @ spin @ frame.T).tolist()
-    lim = hm.limit(cloud, hm.Dynamics(1, look, any_metric=True), max_layers=5)
+    lim = hm.limit(cloud, hm.Dynamics(1, look), max_layers=5)
     assert lim.settled_at is None
     assert len(np.unique(lim.points, axis=0)) == 1
     later = oracle.run(cloud, Fraction(1), look, 20)[-1]
@@ -212,7 +212,7 @@ def test_the_bound_of_an_unsettled_run_counts_what_floats_do_not_show():
 def test_an_exact_hit_counts_whatever_alpha_is_and_a_miss_by_a_hair_does_not(alpha, layer, off):
     # The token 2 follows 4 and is at a distance of 2 keep^m at layer m.
     lim = hm.limit([[4], [2], [-4]], hm.Dynamics(alpha), arithmetic="exact")
-    eps = 2 * lim.run.dynamics.keep**layer
+    eps = 2 * lim.run.dynamics.contraction**layer
     assert lim.layers_to(eps * (1 + off)) == layer + (off < 0)
 
 

@@ -22,7 +22,7 @@ from hardmax._run import Together
 DEEP = 60
 HALF = hm.Dynamics("1/2")
 SQUARE = [[1, 1], [1, -1], [-1, -1], [-1, 1], [0.5, 0]]
-CORNERS, QUARTER_TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]], hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True)
+CORNERS, QUARTER_TURN = [[1, 0], [0, 1], [-1, 0], [0, -1]], hm.Dynamics(1, [[0, -1], [1, 0]])
 alphas = st.sampled_from([Fraction(text) for text in ("1", "1/2", "2", "1/3", "1/10", "10", "7/3")])
 
 
@@ -42,7 +42,7 @@ def test_the_limit_is_where_sixty_exact_layers_lead_and_its_certificate_verifies
     cloud, metric, alpha = problem
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact")
     assert lim.settled_at is not None
-    path, shrunk = oracle.run(cloud, alpha, metric, DEEP), lim.run.dynamics.keep ** (DEEP - lim.settled_at)
+    path, shrunk = oracle.run(cloud, alpha, metric, DEEP), lim.run.dynamics.contraction ** (DEEP - lim.settled_at)
     # From settling on every token goes straight, so layer 60 is known to the last digit.
     pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
     assert path[DEEP] == [mixed(w, z, shrunk) for w, z in pairs]
@@ -97,7 +97,7 @@ def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
 @given(any_metric_problems(max_d=3, max_n=7))
 def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_proved(problem: Problem):
     cloud, metric, alpha = problem
-    lim = hm.limit(cloud, hm.Dynamics(alpha, metric, any_metric=True), arithmetic="exact", max_layers=40)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), arithmetic="exact", max_layers=40)
     if lim.settled_at is None:
         assert not lim.certified
         assert set(map(type, lim.clusters.kinds)) == {OtherLimit}
@@ -111,7 +111,7 @@ def test_nothing_is_claimed_where_the_theorem_does_not_apply_and_nothing_is_prov
         assert hm.verify(lim), hm.verify(lim).reason
         path = oracle.run(cloud, alpha, metric, lim.settled_at + 3)
         pairs = zip(lim.exact_points.tolist(), path[lim.settled_at], strict=True)
-        assert path[-1] == [mixed(w, z, lim.run.dynamics.keep**3) for w, z in pairs]
+        assert path[-1] == [mixed(w, z, lim.run.dynamics.contraction**3) for w, z in pairs]
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arith
 
 def test_leaders_that_have_met_share_a_place():
     # Each looks away from itself: 1 and -1 meet in 0, where they attend to nobody but themselves.
-    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]], any_metric=True))
+    lim = hm.limit([[1], [-1]], hm.Dynamics(1, [[-1]]))
     assert (lim.leaders.tolist(), lim.distinct_leaders.tolist()) == ([0, 1], [0])
     assert lim.clusters.labels.tolist() == [0, 0]
     assert lim.polytope.f_vector == (1,)

@@ -33,7 +33,7 @@ FOR_ALL_LAYERS = {
 @given(st.one_of(problems(max_n=7, max_d=3), any_metric_problems(max_n=7, max_d=3)))
 def test_no_statement_fails_and_those_of_the_theorem_are_silent_where_it_does_not_apply(problem: Problem):
     cloud, metric, alpha = problem
-    lim = hm.limit(cloud, hm.Dynamics(alpha, metric, any_metric=True), max_layers=40)
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric), max_layers=40)
     with patch.object(theorem, "PATIENCE", 40):
         report = hm.check_theorem(lim)
     assert report, str(report)
@@ -165,7 +165,7 @@ def test_trap_with_a_negative_metric_and_steps_2_over_k_plus_2_a_token_freezes_a
     tokens = np.array([[Fraction(-1)], [Fraction(3)]])
     for k in range(1, 60):
         share = Fraction(2, k + 2)
-        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), [[-1]], any_metric=True))
+        tokens = hm.step(tokens, hm.Dynamics(share / (1 - share), [[-1]]))
         assert tokens[1, 0] == Fraction(1, 3)
     assert abs(tokens[0, 0] - Fraction(1, 3)) < Fraction(1, 400)
 

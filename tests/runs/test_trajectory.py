@@ -48,7 +48,7 @@ def test_the_run_says_why_it_stopped(emerging):
 def test_a_run_that_never_settles_gives_up_and_says_so():
     # A quarter turn as the metric: every corner chases the next one, for ever.
     corners = [[1, 0], [0, 1], [-1, 0], [0, -1]]
-    run = hm.simulate(corners, hm.Dynamics(1, [[0, -1], [1, 0]], any_metric=True), stop=hm.Settled(max_layers=25))
+    run = hm.simulate(corners, hm.Dynamics(1, [[0, -1], [1, 0]]), stop=hm.Settled(max_layers=25))
     assert run.layers == 25
     assert run.settled_at is None
     assert run.stopped == "gave up at layer 25: not settled yet"

@@ -102,7 +102,7 @@ def test_numbers_in_a_container_are_the_numbers_given(rows: list[list[Any]]):
         assert read_numbers(table) == truths(rows)
         if kinds <= {int, float, np.int64, np.uint64, np.float64, np.float32}:  # the others may stay Fractions
             assert table.dtype == (np.float64 if is_stored else object)
-    assert hm.Dynamics(1, [rows[0][:1]], any_metric=True).metric == (tuple(truths(rows)[0][:1]),)
+    assert hm.Dynamics(1, [rows[0][:1]]).metric == (tuple(truths(rows)[0][:1]),)
 
 
 @settings(max_examples=300)

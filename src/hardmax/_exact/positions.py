@@ -80,7 +80,7 @@ class ExactPositions:
 
     def __init__(self, points: Points, dynamics: Dynamics) -> None:
         self._points = points
-        self._keep = dynamics.keep
+        self._keep = dynamics.contraction
         self._metric = dynamics.metric_integers
         self._layers: list[int] = []
         self._records: list[tuple[np.ndarray, Choices]] = []  # of each phase the points that had to choose, increasing

@@ -58,7 +58,7 @@ class ExactSolver:
         choices = Choices.of_single(pending)
         while True:
             chosen = by_all_scores(cloud.rows(pending.tolist()), cloud, dynamics)
-            choices = choices.with_rows(pending, Choices.of_lists(chosen.lists))
+            choices = choices.with_rows(pending, Choices.of_sets(chosen.lists))
             lists = choices.lists()
             positions, targets = _with_means(cloud, lists, counts)
             lasting = layers_unchanged(positions, targets, lists, counts, dynamics)
@@ -126,7 +126,7 @@ def first_change(i: int, w: Rows, u: Rows, tied: Iterable[int], dynamics: Dynami
     ((c0, c1, c2),) = curves
     others = set(range(len(w))) - set(tied)
     return soonest(
-        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.keep) for a0, a1, a2 in (scores[j] for j in others)
+        layers_negative(a0 - c0, a1 - c1, a2 - c2, dynamics.contraction) for a0, a1, a2 in (scores[j] for j in others)
     )
 
 

@@ -90,9 +90,7 @@ def score_all(
         smallest = min(smallest, float(gap.min()))
     if not contested:
         return ArgmaxResult.clear(winners, smallest, "dense")
-    return ArgmaxResult(
-        winners, np.array(contested, dtype=np.int64), Choices.of_arrays(candidates), smallest, ("dense",)
-    )
+    return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_sets(candidates), smallest, ("dense",))
 
 
 # Products of two numbers between these, and what rounding takes from them, neither underflow nor overflow.

@@ -91,8 +91,9 @@ def search_in_bands(
         result = search(directions[pending], band.positions, slack)
         best = np.einsum("ij,ij->i", directions[pending], band.positions[result.winners])
         lowest, highest = (np.ldexp(best + sign * slack, band.exponent) for sign in (-1, 1))
-        for row, ceiling, candidates in zip(pending.tolist(), highest.tolist(), result.choices(), strict=True):
-            found[row].append((ceiling + _TINY, band.members[candidates]))
+        choices = result.choices()
+        for place, (row, ceiling) in enumerate(zip(pending.tolist(), highest.tolist(), strict=True)):
+            found[row].append((ceiling + _TINY, band.members[choices[place]]))
         floors[pending] = np.maximum(floors[pending], lowest - _TINY)
         names |= dict.fromkeys(result.by)
         if following is not None:
@@ -100,7 +101,7 @@ def search_in_bands(
             rest += factors.slack(norms[pending], own_errors[pending], following.longest, following.error)
             pending = pending[floors[pending] <= np.ldexp(rest, following.exponent) + _TINY]
     everybody = np.arange(len(positions))
-    choices = Choices.of_arrays(
+    choices = Choices.of_sets(
         [
             np.sort(np.concatenate([several for ceiling, several in some if ceiling >= floor])) if some else everybody
             for some, floor in zip(found, floors, strict=True)

@@ -107,7 +107,7 @@ class Ties:
                 if lead is None and len(some) < len(together):  # they tie: who comes next is not among them
                     _, lead = exact.furthest(directions[row], together)
                 leads.append(np.inf if lead is None else float(lead * unit))
-        return Choices.of_arrays(sets), min(leads)
+        return Choices.of_sets(sets), min(leads)
 
     def _close_ones(self, directions: list[IntegerVector], points: np.ndarray) -> Iterator[np.ndarray]:
         """For each direction those of the points that can be furthest along it, or next to that.

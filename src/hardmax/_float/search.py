@@ -10,7 +10,7 @@ import numpy as np
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.plane import plane
 from hardmax._float.shells import shells
-from hardmax._parallel import limited_to, most_threads
+from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_choice, check_int
 
 
@@ -108,7 +108,7 @@ class Cpu:
 
     def limited(self) -> AbstractContextManager[None]:
         """Context in which kernels run on `threads` threads."""
-        return limited_to(self.threads)
+        return limit_threads(self.threads)
 
 
 # All processors, and whichever search suits.

@@ -85,7 +85,7 @@ class FloatSolver:
         ties = Ties(points, dynamics, self.slack)
         active = ActiveSet(
             layer=0,
-            keep=dynamics.keep,
+            keep=dynamics.contraction,
             frame=ties.frame,
             multiplicities=points.multiplicities,
             positions=ties.frame.numbers,
@@ -107,7 +107,7 @@ class FloatSolver:
                 choices=choices,
                 is_leader=ties.is_leader(choices),
                 margin=relative_margin(found.gap, ties.metric.norm, active.longest),
-                keep=dynamics.keep,
+                keep=dynamics.contraction,
                 source=active,
                 error=ties.frame.error_in_units(active.worst + active.step_error(choices), active.longest),
                 decided_by=" and ".join(found.by),

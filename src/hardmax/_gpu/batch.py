@@ -81,7 +81,7 @@ def _numbers(dynamics: Dynamics, d: int, layers: int, depth: int, then: Then, de
     """The metric, the shares that a token keeps until layer `layers`, and the factors that the kernel counts with."""
     metric = float_metric(dynamics)
     factors = kernel_factors(d, metric)  # in the order of `batch_kernels`
-    factors += [float(dynamics.keep), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
+    factors += [float(dynamics.contraction), 2 * (d + 8) * 2.0**-24 * SAFETY * metric.norm, SAFETY * metric.norm, _LONG]
     matrix = np.zeros((1, 1)) if metric.matrix is None else metric.matrix
     parts = (matrix, then.shares(dynamics, layers, depth), np.array(factors))
     return tuple(torch.from_numpy(part).to(device) for part in parts)

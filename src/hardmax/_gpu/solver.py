@@ -91,7 +91,7 @@ class GpuSolver:
                 layer=layer,
                 until=None if settled else layer + 1,
                 margin=relative_margin(float(found.gaps.min()), float_metric(dynamics).norm, found.largest),
-                keep=dynamics.keep,
+                keep=dynamics.contraction,
                 error=error_ahead,
                 decided_by="gpu",
                 there=positions,
@@ -101,12 +101,12 @@ class GpuSolver:
             if settled:
                 return
             targets = positions[chosen]
-            positions, error = targets + float(dynamics.keep) * (positions - targets), error_ahead
+            positions, error = targets + float(dynamics.contraction) * (positions - targets), error_ahead
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
-    found = _choose(positions, dynamics, None, 0.0, float(dynamics.keep))
+    found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
     assert found.moved is not None
     return found.moved
 

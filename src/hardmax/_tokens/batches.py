@@ -16,7 +16,7 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import Number, objects_in, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64, to_numpy
-from hardmax._validation import InputError, normalize_index, refuse_unreadable, shorten
+from hardmax._validation import InputError, check_numeric, normalize_index, shorten
 
 # Below this size float64 stores every integer, and what it rounds does not come out below it.
 FIRST_UNSURE_INTEGER = 2**53
@@ -89,7 +89,7 @@ def as_array(values: Any, name: str) -> np.ndarray:
         if not set(map(type, values)) <= {list, tuple}:
             values = [to_numpy(row, name) if is_tensor(row) else row for row in values]
         return objects_in(values, name)
-    refuse_unreadable(values, name)
+    check_numeric(values, name)
     try:
         array = np.asarray(values)
         # A data frame of integers and floats has rounded the integers by now.

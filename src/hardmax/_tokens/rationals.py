@@ -94,7 +94,7 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
 def objects_in(values: Any, name: str) -> np.ndarray:
     """An array of objects, every entry as it came: numpy does not look for a type that would suit them all."""
     are_rows = isinstance(values, list | tuple) and set(map(type, values)) <= {list, tuple}
-    refuse_unreadable(values, name, within=0 if are_rows else 1)
+    check_numeric(values, name, within=0 if are_rows else 1)
     try:
         return np.asarray(values, dtype=object)
     except Exception:  # each library has its own errors for what it cannot do

@@ -89,7 +89,7 @@ class WalkOptions:
         from hardmax.dynamics import Dynamics
 
         metric = None if self.metric is None else read_matrix(self.metric, "`--metric`")
-        return Dynamics(alpha, metric, any_metric=self.any_metric)
+        return Dynamics(alpha, metric)
 
     def engine(self) -> "Engine":
         """What shall do the work."""

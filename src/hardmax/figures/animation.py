@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._validation import InputError, file_path, validate_params
+from hardmax._validation import InputError, check_path
 from hardmax.figures import inputs
 from hardmax.figures.asked import RunLike
 from hardmax.figures.inputs import validate_params

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._validation import InputError, file_path, instance
+from hardmax._validation import InputError, check_instance, check_path
 from hardmax.figures.mpl import Axes, Figure, rc_context
 from hardmax.figures.palette import SHADE
 

@@ -13,7 +13,7 @@ from strategies import alphas, clouds
 
 import hardmax as hm
 from hardmax._batch import UNDECIDED, WALKED, Then, walk_batch
-from hardmax._parallel import limited_to
+from hardmax._parallel import limit_threads
 from hardmax._run import Together
 
 HALF = hm.Dynamics("1/2")
@@ -109,7 +109,7 @@ def test_the_same_bits_at_any_number_of_threads_and_progress_in_clouds():
     tokens, counts, results = np.random.default_rng(3).standard_normal((4100 * 9, 2)), [], []
     offsets = np.arange(0, len(tokens) + 1, 9)
     for threads in (1, 2, 7):
-        with limited_to(threads):
+        with limit_threads(threads):
             outcome = walk_batch(tokens, offsets, HALF, 8, progress=lambda *done: counts.append(done))
             results.append(outcome.tokens.tobytes())
     assert len(set(results)) == 1

@@ -92,7 +92,7 @@ def test_a_lead_that_only_vanishes_in_the_limit_is_followed_by_its_slope():
 def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
     dynamics = hm.Dynamics(alpha)
     run = hm.simulate(OVERTAKEN, dynamics, layers=5000, arithmetic="exact")
-    overtaken = next(m for m in range(1, 5000) if dynamics.keep**m <= Fraction(2, 7))
+    overtaken = next(m for m in range(1, 5000) if dynamics.contraction**m <= Fraction(2, 7))
     assert run.decided_at == (0, overtaken)
     assert run.settled_at == overtaken
     assert [run.attended(layer)[2].tolist() for layer in (overtaken - 1, overtaken)] == [[0, 1], [3]]

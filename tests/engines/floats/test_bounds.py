@@ -106,7 +106,7 @@ def test_no_step_is_off_by_more_than_its_bound_and_some_by_more_than_half():
 
 def off_mean(points: list[float], counts: list[int]) -> Fraction:
     """By how much the mean of some points, counted with multiplicity, is off in floats."""
-    choices = Choices.of_lists([list(range(len(points)))] + [[j] for j in range(1, len(points))])
+    choices = Choices.of_sets([list(range(len(points)))] + [[j] for j in range(1, len(points))])
     mean = mean_positions(np.array(points)[:, None], choices, np.array(counts))[0, 0]
     true = sum((m * Fraction(x) for m, x in zip(counts, points, strict=True)), Fraction(0)) / sum(counts)
     return abs(Fraction(float(mean)) - true)

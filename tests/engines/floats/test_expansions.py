@@ -57,7 +57,7 @@ def test_all_candidates_that_tie_are_furthest_and_the_lead_is_that_over_the_next
     tokens = np.concatenate([tokens, tokens[:3, ::-1], tokens[:2] * (1 + 2.0**-52)])
     directions = rng.integers(-3, 4, (5, d)) * 2.0 ** rng.integers(-spread, spread + 1, (5, d)) / rng.choice([1, 3])
     several = [np.sort(rng.permutation(17)[: rng.integers(1, 17)]).tolist() for _ in range(5)]
-    found, lead = exact_argmax(directions, tokens, Choices.of_lists(several))
+    found, lead = exact_argmax(directions, tokens, Choices.of_sets(several))
     wished = [truth(y, tokens, some) for y, some in zip(directions, several, strict=True)]
     assert [some.tolist() for some in found] == [some for some, _ in wished]
     leads = [float(gap) for _, gap in wished if gap is not None]
@@ -79,7 +79,7 @@ def test_differences_that_rounding_takes_away_are_seen(tokens, size):
     look = np.ones(tokens.shape[1])
     wished, gap = truth(look, tokens, range(3))
     for order in ([0, 1, 2], [2, 1, 0], [1, 0, 2]):
-        found, lead = exact_argmax(look[None], tokens[order], Choices.of_lists([[0, 1, 2]]))
+        found, lead = exact_argmax(look[None], tokens[order], Choices.of_sets([[0, 1, 2]]))
         assert [order[j] for j in found[0]] == wished == [0]
         assert lead == float(gap or 0)
 
@@ -122,4 +122,4 @@ def test_a_metric_that_makes_products_vanish_makes_no_ties(exponent):
 def test_a_direction_that_is_rounded_to_2_53_makes_no_ties():
     # The first token looks along -(2^53 + 1, 2^53), which floats round to -(2^53, 2^53).
     tokens = np.array([[2.0**53, 1], [-5, -4], [-4, -5]])
-    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[-1, -1], [-1, 0]], any_metric=True))
+    assert_attended_as_defined(tokens, hm.Dynamics(1, metric=[[-1, -1], [-1, 0]]))

@@ -55,7 +55,7 @@ def test_ties_on_their_way_and_rivals_beside_it_are_those_of_fractions(moving, b
     # All who move look at the middle of an edge; rivals may join them, overtake them, or stay behind.
     cloud = [[1, 1, 0], [1, -1, 0], *([x / 2, 0, z / 2] for x, z in moving), *map(list, beside_them)]
     exact = [[Fraction(x) for x in token] for token in cloud]
-    dynamics, history = hm.Dynamics(alpha, metric, any_metric=True), list(oracle.walk(exact, alpha, metric, 12))
+    dynamics, history = hm.Dynamics(alpha, metric), list(oracle.walk(exact, alpha, metric, 12))
     run, truth = (hm.simulate(exact, dynamics, layers=12, arithmetic=how) for how in ("certified", "exact"))
     assert (run.decided_at, run.settled_at) == (truth.decided_at, truth.settled_at)
     for each in (run, truth):

@@ -9,7 +9,7 @@ import pytest
 from text.small_models import random_texts, small_model
 
 from hardmax._validation import InputError
-from hardmax.text.explain.account import EXTRA
+from hardmax.text.explain.account import EXTRA_TOKEN
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 GRID = np.random.default_rng(1).integers(-1, 2, size=(13, 2))
@@ -58,9 +58,9 @@ def test_leaders_are_those_of_the_run(name):
             assert why.leaders == ()
             continue
         found = model.analyse([text])
-        surfaces = [*model.vocabulary.surfaces, EXTRA]
+        surfaces = [*model.vocabulary.surfaces, EXTRA_TOKEN]
         wanted = {surfaces[found.ids[t]] for t in why.trajectory.leaders}
-        assert {share.word for share in why.leaders} == wanted - ({EXTRA} if model.has_neutral else set())
+        assert {share.word for share in why.leaders} == wanted - ({EXTRA_TOKEN} if model.has_neutral else set())
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -91,7 +91,7 @@ def test_the_words_that_count_are_those_that_do_not_follow_the_neutral_leader(na
     model = MODELS[name]
     for text in random_texts(30):
         why, found = model.explain(text), model.analyse([text])
-        surfaces = [*model.vocabulary.surfaces, EXTRA]
+        surfaces = [*model.vocabulary.surfaces, EXTRA_TOKEN]
         words = [surfaces[token] for token in found.ids]
         assert {vote.word for vote in why.counting} == {
             w for w, counts in zip(words, found.counting, strict=True) if counts
@@ -99,8 +99,8 @@ def test_the_words_that_count_are_those_that_do_not_follow_the_neutral_leader(na
         followed = {w: words[place] if place >= 0 else None for w, place in zip(words, found.follows, strict=True)}
         assert {vote.word: vote.leader for vote in why.counting}.items() <= followed.items()
         voices = dict(zip(words, why.voices.tolist(), strict=True))
-        neutral = sum(voices[w] for w in words if w != EXTRA and model.has_neutral and followed[w] == EXTRA)
-        assert why.neutral * max(1, sum(n for w, n in voices.items() if w != EXTRA)) == pytest.approx(neutral)
+        neutral = sum(voices[w] for w in words if w != EXTRA_TOKEN and model.has_neutral and followed[w] == EXTRA_TOKEN)
+        assert why.neutral * max(1, sum(n for w, n in voices.items() if w != EXTRA_TOKEN)) == pytest.approx(neutral)
 
 
 def test_who_follows_a_neutral_leader_for_ever_adds_nothing():
@@ -108,14 +108,14 @@ def test_who_follows_a_neutral_leader_for_ever_adds_nothing():
     told = [model.explain(text) for text in random_texts(60)]
     assert any(why.neutral > 0.2 for why in told)
     for why in told:
-        if any(share.word == EXTRA and share.leads for share in why.ledger):
+        if any(share.word == EXTRA_TOKEN and share.leads for share in why.ledger):
             assert why.rest == pytest.approx(0, abs=1e-12)
 
 
 def test_without_a_neutral_leader_every_word_counts():
     for name in ("plain", "extra token", "three classes"):
         why = MODELS[name].explain(TEXT)
-        assert {vote.word for vote in why.counting} == {share.word for share in why.ledger} - {EXTRA}
+        assert {vote.word for vote in why.counting} == {share.word for share in why.ledger} - {EXTRA_TOKEN}
         assert why.neutral == 0
 
 

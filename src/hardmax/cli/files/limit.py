@@ -49,8 +49,8 @@ class Targets:
 
     def write(self, result: "Limit | Limits", reports: "Sequence[TheoremReport] | None") -> list[str]:
         """Makes everything, then writes it; gives back where."""
-        from hardmax.cli.reports.limit import document
         from hardmax._files import write_whole
+        from hardmax.cli.reports.limit import document
         from hardmax.limits import Limit
 
         contents: dict[str, bytes] = {}

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from hardmax._format import finite
+from hardmax._format import finite_or_none
 from hardmax.cli.output import is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
@@ -40,7 +40,7 @@ def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport
             one
             | {
                 "check": [
-                    asdict(each) | {"margin": each.margin if each.margin is None else finite(each.margin)}
+                    asdict(each) | {"margin": each.margin if each.margin is None else finite_or_none(each.margin)}
                     for each in report
                 ]
             }
@@ -69,7 +69,7 @@ def _plain(lim: "Limit") -> dict[str, Any]:
         f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
         "arithmetic": lim.arithmetic,
         "certified": lim.certified,
-        "bound": finite(lim.bound),
+        "bound": finite_or_none(lim.bound),
         "theorem_applies": lim.theorem_applies,
         "theorem_reason": lim.theorem_reason,
         "cycle": None if lim.cycle is None else asdict(lim.cycle),

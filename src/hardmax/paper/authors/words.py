@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hardmax._files import decode, read_bytes, shown_name
-from hardmax._validation import InputError, file_path, shorten
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.text.tokens.tokeniser import Tokeniser
 
 PAD = 0

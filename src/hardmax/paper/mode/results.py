@@ -12,7 +12,7 @@ import torch
 from safetensors.torch import save
 
 from hardmax._files import write_whole
-from hardmax._format import harmless_json
+from hardmax._format import escape_json
 from hardmax.paper.mode.history import as_lists
 from hardmax.paper.mode.training import Training
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hardmax._files import write_whole
-from hardmax._format import format_probability, harmless_json
-from hardmax._validation import InputError, file_path
+from hardmax._format import escape_json
+from hardmax._validation import InputError, check_path
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.showing import plain
 from hardmax.text.wording import format_probability

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._format import escape_html, format_probability, pluralize
-from hardmax._validation import InputError, file_path, shorten
+from hardmax._format import escape_html, pluralize
+from hardmax._validation import InputError, check_path, shorten
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.explanation import Explanation
 from hardmax.text.explain.page import content, document, footer, opening, short_name
