@@ -114,9 +114,7 @@ NAMED = {
     "evaluate": ("evaluate", "model", FILE),
     "clouds": ("clouds", EVIL),
     "a cloud's file": ("clouds", "square", "-o", EVIL),
-    "inside": ("clouds", "square", "--inside", EVIL),
     "alpha": ("limit", "points.csv", "--alpha", EVIL),
-    "metric": ("limit", "points.csv", *HALF, "--metric", EVIL),
     "arithmetic": ("limit", "points.csv", *HALF, "--arithmetic", EVIL),
     "search": ("limit", "points.csv", *HALF, "--search", EVIL),
     "record": ("simulate", "points.csv", *HALF, "--layers", "3", "--record", EVIL),
@@ -138,7 +136,6 @@ def test_names_and_values_are_quoted_harmlessly(name: str, hardmax: Command, her
 CONTENTS = {
     "a cell": ("points.csv", f"1,2\n3,{EVIL}\n".encode()),
     "a cell of JSON": ("points.json", json.dumps([[1, EVIL]]).encode()),
-    "a repeated key": ("points.json", f'{{"a{EVIL[15:]}": 1, "a{EVIL[15:]}": 2}}'.encode()),
 }
 
 

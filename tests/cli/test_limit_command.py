@@ -270,7 +270,7 @@ def test_options_that_make_no_sense_are_refused_by_name(
 
 
 def test_tokens_that_are_no_cloud_are_refused_by_line(hardmax: Command):
-    assert_refused(hardmax("limit", "-", *HALF, stdin=b"1,2\nnan,3\n"), naming=["token 1", "nan"])
+    assert_refused(hardmax("limit", "-", *HALF, stdin=b"1,2\nnan,3\n"), naming=["line 2, column 1", "nan"])
     assert_refused(hardmax("limit", "nowhere.csv", *HALF), naming=["nowhere.csv", "does not exist"])
 
 

@@ -22,7 +22,7 @@ def read_for_ever(*_, **__):
 hardmax.certificate.verify = read_for_ever
 """
 WITH_HELPERS = """
-from hardmax import threads
+from hardmax import _parallel as threads
 def work(first, last):
     if first or last > 1:
         say_ready()
