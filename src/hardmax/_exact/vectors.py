@@ -161,11 +161,11 @@ def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
     bits = _BITS + count.bit_length()
     base = Enclosed.of(keep, bits)
     for row in range(count):
+        if here.high.bit_length() - here.shift < -_NEGLIGIBLE:
+            break
         # Of 57 digits that are known, rounding to a float sees 17. A power in the middle of two floats has so few bits
         # that it is known without error.
         powers[row] = here.high / (1 << here.shift)
-        if powers[row] == 0.0:
-            break
         here = here.times(base, bits)
     return powers
 
