@@ -151,22 +151,16 @@ def power(keep: Fraction, layers: int) -> Fraction:
 
 
 def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
-    """The powers g^first, g^(first + 1), … as floats: those of `power`, for less than it costs each.
+    """The powers g^first, g^(first + 1), … as floats.
 
     >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
     ([0.0, 0.0], [1.0, 0.5, 0.25])
     """
     powers = np.zeros(count)
-    here = enclosed_power(keep, first, _BITS) if first else Enclosed(1, 1, 0)
-    bits = _BITS + count.bit_length()
-    base = Enclosed.of(keep, bits)
     for row in range(count):
-        if here.high.bit_length() - here.shift < -_NEGLIGIBLE:
+        powers[row] = power(keep, first + row)
+        if powers[row] == 0.0:
             break
-        # Of 57 digits that are known, rounding to a float sees 17. A power in the middle of two floats has so few bits
-        # that it is known without error.
-        powers[row] = here.high / (1 << here.shift)
-        here = here.times(base, bits)
     return powers
 
 

@@ -16,7 +16,7 @@ from hardmax._float.bounds import SlackFactors, float_metric, norms_above
 
 
 def spread(rng: np.random.Generator, d: int) -> np.ndarray:
-    return rng.standard_normal((120, d)) * 10.0 ** rng.uniform(-140, 140, (120, 1))
+    return rng.standard_normal((120, d)) * 10.0 ** rng.uniform(-50, 50, (120, 1))
 
 
 def one_far_out(rng: np.random.Generator, d: int) -> np.ndarray:
