@@ -78,21 +78,6 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
     return np.array(vectors, dtype=object)
 
 
-def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
-    """The scalar product."""
-    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
-
-
-def minus(a: Vector, b: Vector) -> Vector:
-    """The difference."""
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def between(there: Vector, here: Vector, share: Fraction) -> Vector:
-    """The position at which this share of the way is left: `here` at 1, `there` at 0."""
-    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
-
-
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
 

@@ -51,11 +51,6 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
 
 
-def test_most_of_a_large_cloud_is_left_out():
-    run = hm.simulate(np.random.default_rng(0).standard_normal((20_000, 3)), hm.Dynamics("1/2"), stop=hm.Settled())
-    assert len(run.phases[1].source) < 2_500
-
-
 @settings(max_examples=examples(200))
 @given(problems(min_d=2, max_d=4))
 def test_small_clouds_full_of_ties_too(problem: Problem):

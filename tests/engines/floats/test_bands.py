@@ -45,11 +45,6 @@ def test_points_of_all_sizes_attend_truly(make, d, axes):
     assert [run.attended(layer).tolist() for layer in (0, 1)] == [truth.attended(layer).tolist() for layer in (0, 1)]
 
 
-def test_bands_are_for_clouds_of_which_many_points_are_short():
-    assert not bands.are_spread(np.append(np.ones(1000), 1e-9))
-    assert bands.are_spread(np.append(np.ones(1000), 1e9))
-
-
 @settings(max_examples=examples(800))
 @given(st.integers(0, 2**32 - 1))
 def test_whoever_may_be_the_furthest_is_found_in_whichever_bands_they_are(seed):
