@@ -18,8 +18,8 @@ class Known:
     name: str
     tokens: Cloud
     limits: Cloud
-    leaders: tuple[int, ...]
-    leader_layers: tuple[int, ...]
+    leaders: tuple[int, ...] = (0, 1, 2, 3)
+    leader_layers: tuple[int, ...] = (0, 0, 0, 0)
     alpha: Fraction = Fraction(1)
     metric: Matrix | None = None
 
@@ -35,8 +35,6 @@ def rational(*rows: str) -> list[list[Fraction]]:
 TURN = rational("3/5 -4/5", "4/5 3/5")
 SQUARE = rational("1 1", "-1 1", "-1 -1", "1 -1")
 CUBE = [[Fraction(x) for x in corner] for corner in product((1, -1), repeat=3)]
-FOUR = (0, 1, 2, 3)
-AT_ONCE = (0, 0, 0, 0)
 
 
 def turned(tokens: Cloud) -> Cloud:
@@ -49,8 +47,6 @@ def around_square(name: str, tokens: Cloud, limits: Cloud, alpha: Fraction = Fra
         name=name,
         tokens=SQUARE + tokens,
         limits=SQUARE + limits,
-        leaders=FOUR,
-        leader_layers=AT_ONCE,
         alpha=alpha,
     )
 
@@ -122,8 +118,6 @@ KNOWN = (
         name="trap H1: non-leader clusters, turned",
         tokens=turned(SQUARE + rational("1/2 0", "-1/2 0")),
         limits=turned(SQUARE + rational("1 0", "-1 0")),
-        leaders=FOUR,
-        leader_layers=AT_ONCE,
         alpha=Fraction(1, 2),
     ),
     # The second inner token follows (1, 1) and gets ever closer, but never arrives: it has no vote in the tie
@@ -145,8 +139,6 @@ KNOWN = (
         name="flat square in space",
         tokens=rational("1 1 1", "-1 1 1", "-1 -1 1", "1 -1 1", "1/2 0 1", "0 0 1"),
         limits=rational("1 1 1", "-1 1 1", "-1 -1 1", "1 -1 1", "1 0 1", "1 0 1"),
-        leaders=FOUR,
-        leader_layers=AT_ONCE,
     ),
     Known(
         # A face, an edge and a vertex of the cube: the origin projected onto each.
@@ -172,8 +164,6 @@ KNOWN = (
         name="square of a metric",
         tokens=rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2", "1/2 -1/2", "1/4 1/4"),
         limits=rational("1 0", "-1 2", "-1 0", "1 -2", "0 1", "1 -1", "1 0"),
-        leaders=FOUR,
-        leader_layers=AT_ONCE,
         metric=rational("2 1", "1 1"),
         alpha=Fraction(2),
     ),
