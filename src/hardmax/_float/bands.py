@@ -47,10 +47,10 @@ def search_in_bands(
     names = {"bands": None}
     pending, order = np.arange(len(points)), np.argsort(-sizes, kind="stable")
     while len(order) and len(pending):
-        largest = sizes[order[0]]
+        largest = float(sizes[order[0]])
         is_member = sizes[order] >= largest / _WIDTH
         members, order = np.sort(order[is_member]), order[~is_member]
-        slack = factors.slack(norms[pending], own_errors[pending], largest, errors[members].max())
+        slack = factors.slack(norms[pending], own_errors[pending], largest, float(errors[members].max()))
         result = search(directions[pending], positions[members], slack)
         best = np.einsum("ij,ij->i", directions[pending], positions[members[result.winners]])
         choices = result.choices()
@@ -60,7 +60,7 @@ def search_in_bands(
         floors[pending] = np.maximum(floors[pending], best - slack)
         names |= dict.fromkeys(result.by)
         if len(order):
-            longest, error = sizes[order[0]], errors[order].max()
+            longest, error = float(sizes[order[0]]), float(errors[order].max())
             rest = lengths[pending] * longest * _ABOVE
             rest += factors.slack(norms[pending], own_errors[pending], longest, error)
             pending = pending[floors[pending] <= rest]
