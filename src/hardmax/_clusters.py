@@ -12,7 +12,7 @@ import numpy as np
 from hardmax._exact.argmax import by_all_scores
 from hardmax._exact.positions import ExactPhase, Phase
 from hardmax._exact.solver import layers_negative
-from hardmax._exact.vectors import Vector, between, dot, fractions_table, minus, power
+from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, unit_of
@@ -209,7 +209,8 @@ def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int
     exactly, share = run.exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
     limits = run.exactly(run.phases[-1]).rounded().targets(near)
     ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
-    return max(dot(way, way) for way in (minus(between(w, z, share), limit) for w, z, limit in ways))
+    squares = (((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways)
+    return max(sum(each, Fraction(0)) for each in squares)
 
 
 def first_within(run: Trajectory, goal: Fraction) -> int:

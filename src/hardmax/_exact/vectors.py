@@ -78,21 +78,6 @@ def fractions_table(vectors: Sequence[Vector]) -> np.ndarray:
     return np.array(vectors, dtype=object)
 
 
-def dot(x: Sequence[Fraction | int], y: Sequence[Fraction | int]) -> Fraction:
-    """The scalar product."""
-    return Fraction(sum(a * b for a, b in zip(x, y, strict=True)))
-
-
-def minus(a: Vector, b: Vector) -> Vector:
-    """The difference."""
-    return tuple(x - y for x, y in zip(a, b, strict=True))
-
-
-def between(there: Vector, here: Vector, share: Fraction) -> Vector:
-    """The position at which this share of the way is left: `here` at 1, `there` at 0."""
-    return tuple(w + share * (z - w) for w, z in zip(there, here, strict=True))
-
-
 class TooLong(InputError):
     """Exact numbers that are too long to be worked with."""
 
@@ -151,22 +136,16 @@ def power(keep: Fraction, layers: int) -> Fraction:
 
 
 def float_powers(keep: Fraction, first: int, count: int) -> np.ndarray:
-    """The powers g^first, g^(first + 1), … as floats: those of `power`, for less than it costs each.
+    """The powers g^first, g^(first + 1), … as floats.
 
     >>> float_powers(Fraction(2, 3), 10**4, 2).tolist(), float_powers(Fraction(1, 2), 0, 3).tolist()
     ([0.0, 0.0], [1.0, 0.5, 0.25])
     """
     powers = np.zeros(count)
-    here = enclosed_power(keep, first, _BITS) if first else Enclosed(1, 1, 0)
-    bits = _BITS + count.bit_length()
-    base = Enclosed.of(keep, bits)
     for row in range(count):
-        # Of 57 digits that are known, rounding to a float sees 17. A power in the middle of two floats has so few bits
-        # that it is known without error.
-        powers[row] = here.high / (1 << here.shift)
+        powers[row] = power(keep, first + row)
         if powers[row] == 0.0:
             break
-        here = here.times(base, bits)
     return powers
 
 

@@ -17,7 +17,7 @@ from hardmax._float.bands import are_spread, search_in_bands
 from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
-from hardmax._validation import InputError, check_real
+from hardmax._validation import check_real
 from hardmax.dynamics import Dynamics
 
 # So few candidates are compared as integers at once; as many scores are made at a time.
@@ -51,11 +51,6 @@ class Ties:
     """A tie policy at work on one run, in the scale of `frame`. With a slack, errors are nan: nothing is promised."""
 
     def __init__(self, points: Points, dynamics: Dynamics, slack: TieSlack | None) -> None:
-        reach = 0.0 if slack is None else float(np.abs(points.floats).max())
-        if reach and not bounds.SMALLEST**4 <= reach <= bounds.LARGEST**4:
-            wrong = f"`tokens` reach {reach:.1e}, where float scores overflow or vanish."
-            other = "arithmetic='certified'"
-            raise InputError(f"{wrong} Use {other}, or scale the cloud.", argument="tokens", also=(other,))
         self.frame, self.metric = Frame.of(points), float_metric(dynamics)
         self.error = self.frame.error if slack is None else np.nan
         self._dynamics, self._slack = dynamics, slack

@@ -101,7 +101,7 @@ def test_a_tie_that_is_overtaken_late_is_found_without_going_there(alpha):
 @pytest.mark.parametrize("alpha", ["1e-6", "1e-300"])
 def test_a_run_looks_no_further_than_its_last_layer(alpha, monkeypatch):
     monkeypatch.setattr(ExactPhase, "integers_at", None)
-    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", at_most=10)
+    lim = hm.limit(OVERTAKEN, hm.Dynamics(alpha), arithmetic="exact", max_layers=10)
     assert (lim.settled_at, lim.run.layers) == (None, 10)
     assert (lim.run.phases[-1].until or 0) > 10**6
 
@@ -144,4 +144,4 @@ def test_sets_are_computed_where_they_may_change_and_not_before(tokens, alpha, s
     run = hm.simulate(tokens, dynamics, layers=12, arithmetic=arithmetic)
     assert (run.settled_at, run.decided_at) == (settled_at, decided_at)
     assert_same_sets(run, oracle.walk([[Fraction(x) for x in token] for token in tokens], dynamics.alpha, None, 12))
-    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, at_most=12).certificate)
+    assert hm.verify(hm.limit(tokens, dynamics, arithmetic=arithmetic, max_layers=12).certificate)

@@ -51,11 +51,6 @@ def test_everybody_attends_to_the_same_with_and_without_those_left_out(d, alpha,
     assert (few.margins <= all_of_them.margins * (1 + 1e-9)).all()
 
 
-def test_most_of_a_large_cloud_is_left_out():
-    run = hm.simulate(np.random.default_rng(0).standard_normal((20_000, 3)), hm.Dynamics("1/2"), stop=hm.Settled())
-    assert len(run.phases[1].source) < 2_500
-
-
 @settings(max_examples=examples(200))
 @given(problems(min_d=2, max_d=4))
 def test_small_clouds_full_of_ties_too(problem: Problem):
@@ -99,7 +94,7 @@ def test_whoever_has_left_trails_by_the_lead_also_those_who_left_long_before(siz
         assert 0 < now.lead <= (scores[now.members].max(axis=0) - scores[gone].max(axis=0)).min()
         assert now.suffices(directions, np.full(720, now.lead * 0.99))
         assert not now.suffices(directions, np.full(720, now.lead * 1.01))
-        found = now.search(hm.Cpu("all"), directions, np.full(720, 1e-15), np.zeros(720, dtype=np.int64))
+        found = now.search(hm.Cpu("dense"), directions, np.full(720, 1e-15), np.zeros(720, dtype=np.int64))
         assert (scores[found.winners, np.arange(720)] >= scores.max(axis=0) - 1e-12).all()
         assert found.gap <= now.lead * (1 + 1e-12)
 
