@@ -57,17 +57,10 @@ class Dynamics:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
             return NotImplemented
-        if self.matrix is None or other.matrix is None:
-            return self.alpha == other.alpha and self.matrix is other.matrix
-        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)
+        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        # Equal matrices, of floats or of Fractions, have equal floats.
-        return hash((self.alpha, None if self.matrix is None else self.matrix.astype(np.float64).tobytes()))
+        return hash(self.alpha)
 
     def __repr__(self) -> str:
         metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
@@ -110,19 +103,15 @@ class Dynamics:
         """The factor 1 / (1 + alpha) by which a layer shrinks the distance of a token to its target."""
         return 1 / (1 + self.alpha)
 
-    @property
-    def metric_integers(self) -> list[list[int]] | None:
-        """The metric times its common denominator: a positive factor changes no attended set."""
-        return None if self._integers is None else self._integers.numerators
-
-    @property
+    @cached_property
     def metric_denominator(self) -> int:
-        """The common denominator of `metric_integers`; 1 for the identity."""
-        return 1 if self._integers is None else self._integers.denominator
+        """The common denominator of the metric; 1 for the identity."""
+        return 1 if self.matrix is None else IntegerCloud.of(self.matrix).denominator
 
     @cached_property
-    def _integers(self) -> IntegerCloud | None:
-        return None if self.matrix is None else IntegerCloud.of(self.matrix)
+    def metric_integers(self) -> list[list[int]] | None:
+        """The metric times its common denominator: a positive factor changes no attended set."""
+        return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
 
     def check_dimension(self, dimension: int) -> None:
         """Raise an InputError if the metric does not fit tokens of a dimension.
