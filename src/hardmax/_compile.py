@@ -58,14 +58,13 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """The dispatcher of numba; with NUMBA_DISABLE_JIT the plain function."""
+        """The dispatcher of numba."""
         import numba
 
         from hardmax._kernel_cache import cache_of
 
         compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
-        if hasattr(compiled, "_cache"):
-            compiled._cache = cache_of(self.py_func)
+        compiled._cache = cache_of(self.py_func)
         return compiled
 
     @property
@@ -84,8 +83,6 @@ class Kernel:
 
     @cached_property
     def _is_on_disk(self) -> bool:
-        if not hasattr(self.compiled, "_cache"):  # with NUMBA_DISABLE_JIT
-            return True
         return hasattr(self.compiled._cache, "is_filled") and self.compiled._cache.is_filled()
 
     def _is_sooner_interpreted(self, seconds: float) -> bool:

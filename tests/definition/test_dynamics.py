@@ -67,7 +67,7 @@ def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason
     dynamics = hm.Dynamics(1, metric)
     assert not dynamics.is_definite
     with pytest.warns(UserWarning, match=reason):
-        lim = hm.limit([[1, 2], [3, 1]], dynamics, at_most=3)
+        lim = hm.limit([[1, 2], [3, 1]], dynamics, max_layers=3)
     assert not lim.theorem_applies
     with pytest.raises(hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"):
         dynamics.check_definite()
