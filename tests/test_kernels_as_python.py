@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
 
 import hardmax as hm
 from hardmax import _compile
@@ -98,20 +97,6 @@ while 'numba' not in sys.modules:
 print(rounds > 1)
 """
     assert run(program).stdout == "True\n"
-
-
-@pytest.mark.parametrize("name", ["imdb-2d", "imdb-16d"])
-def test_a_short_text_is_read_alike_by_the_definition_and_by_the_kernels(name):
-    from hardmax.text.tokens.lexicon import lexicon_of
-    from hardmax.text.tokens.places import read_long
-
-    model = hm.load(name)
-    for text in TEXTS:
-        short = model.read(text)
-        long = read_long(text, lexicon_of(model.vocabulary, model.tokeniser), model.tokeniser, model.extra is not None)
-        assert short.encoded.ids.tolist() == long.encoded.ids.tolist()
-        assert short.encoded.counts.tolist() == long.encoded.counts.tolist()
-        assert [place.tolist() for place in short.places] == [place.tolist() for place in long.places]
 
 
 def test_kernels_run_as_python_answer_adversarial_problems_as_integers_do():

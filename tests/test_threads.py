@@ -144,8 +144,8 @@ def test_work_at_the_end_of_the_interpreter_is_done_by_one_thread():
 # What takes minutes, in kernels and in Qhull.
 LONG = {
     "exact numbers": """
-from hardmax.runs import walking
-walking._MOST_WORK = 10**15
+from hardmax import _run
+_run._MOST_WORK = 10**15
 x = 2 - 2.0**-14
 cloud = [(x, 2), (x, -2), (2, 1), (2, -1), (0.5, 0)]
 hm.limit(cloud, hm.Dynamics("1/2"), max_layers=2)

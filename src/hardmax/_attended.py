@@ -3,12 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import overload
 
 import numpy as np
 
 from hardmax._tokens.points import Points
-from hardmax._validation import normalize_index, normalize_slice
+from hardmax._validation import normalize_index
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,11 +93,11 @@ class Choices:
         return both.of_rows(order)
 
 
-class AttendedSets(Sequence[np.ndarray]):
+class AttendedSets:
     """The attended set of every token: `sets[i]` are the tokens that token i attends to, increasing.
 
-    All copies of a repeated token count. A set is put together when it is read: a word said a thousand times would
-    otherwise be listed a million times.
+    All copies of a repeated token count. A set is put together when it is read: of a word said a thousand times, all
+    sets together would list a million tokens.
 
     Examples
     --------
@@ -114,18 +113,12 @@ class AttendedSets(Sequence[np.ndarray]):
     def __len__(self) -> int:
         return len(self.points.of_token)
 
-    @overload
-    def __getitem__(self, index: int) -> np.ndarray: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[np.ndarray]: ...
-    def __getitem__(self, index: int | slice) -> np.ndarray | Sequence[np.ndarray]:
-        if isinstance(index, slice):
-            return [self[i] for i in normalize_slice(index, len(self), "`index`")]
+    def __getitem__(self, index: int) -> np.ndarray:
         chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 
     def __repr__(self) -> str:
-        shown = ", ".join(str(chosen.tolist()) for chosen in self[:6])
+        shown = ", ".join(str(self[token].tolist()) for token in range(min(len(self), 6)))
         return f"AttendedSets([{shown}{', …' if len(self) > 6 else ''}])"
 
     def tolist(self) -> list[list[int]]:

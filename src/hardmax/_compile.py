@@ -33,11 +33,8 @@ def kernel_sources() -> list[Path]:
 
 
 def digest_sources() -> str:
-    """Digest of the kernel sources as they are on disk; empty where they cannot be read (in a zip)."""
-    try:
-        parts = [(path.relative_to(PACKAGE).as_posix(), path.read_bytes()) for path in kernel_sources()]
-    except OSError:
-        return ""
+    """Digest of the kernel sources as they are on disk."""
+    parts = [(path.relative_to(PACKAGE).as_posix(), path.read_bytes()) for path in kernel_sources()]
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -52,9 +49,7 @@ class Kernel:
     *arguments)`, and a call without these two is shared among threads.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], inline: str, tasks: Callable[..., int] | None, is_python: bool
-    ) -> None:
+    def __init__(self, function: Any, inline: str, tasks: Callable[..., int] | None, is_python: bool) -> None:
         self.py_func = function
         self.targetoptions: dict[str, Any] = {"inline": inline}
         self._tasks, self._is_python = tasks, is_python
@@ -63,14 +58,13 @@ class Kernel:
 
     @cached_property
     def compiled(self) -> Any:
-        """The dispatcher of numba; with NUMBA_DISABLE_JIT the plain function."""
+        """The dispatcher of numba."""
         import numba
 
         from hardmax._kernel_cache import cache_of
 
         compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
-        if hasattr(compiled, "_cache"):
-            compiled._cache = cache_of(self.py_func)
+        compiled._cache = cache_of(self.py_func)
         return compiled
 
     @property
@@ -89,7 +83,7 @@ class Kernel:
 
     @cached_property
     def _is_on_disk(self) -> bool:
-        return not hasattr(self.compiled, "_cache") or self.compiled._cache.is_filled()
+        return hasattr(self.compiled._cache, "is_filled") and self.compiled._cache.is_filled()
 
     def _is_sooner_interpreted(self, seconds: float) -> bool:
         """Whether Python does a little more work before numba, which needs so long to compile, is ready."""
@@ -106,19 +100,17 @@ def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -
 def njit_parallel(tasks: Callable[..., int], *, is_python: bool = True) -> Callable[[Callable[..., Any]], Kernel]:
     """Decorator: a kernel with `tasks(*arguments)` tasks, which threads do in any order.
 
-    No task may depend on what others have done, so that results are the same on any number of threads. A kernel that is
-    in part written in LLVM's language is not Python, and cannot do without numba.
+    No task may depend on what others have done, so that results are the same on any number of threads. A kernel with
+    LLVM's language in it is not Python.
     """
     return lambda function: Kernel(function, "never", tasks, is_python)
 
 
 @contextmanager
 def interpreted(kernel: Kernel, *, if_small: bool = True, seconds: float = 10.0) -> Iterator[bool]:
-    """In this block kernels run as Python, to the same bits, if there is little to do and that is sooner; yields
-    whether they do.
+    """Run kernels as Python in this block, to the same bits, if there is little to do and that is sooner; yields if so.
 
-    `kernel` is the one in the block that takes longest to compile, about `seconds`. Once such blocks have taken as long
-    as numba needs to load or compile it, it is compiled, whatever else was called before.
+    `kernel` is the one that takes longest to compile, about `seconds`: once such blocks have taken as long, it is.
     """
     if _interpreting.get() or not (if_small and kernel._is_sooner_interpreted(seconds)):
         yield _interpreting.get()

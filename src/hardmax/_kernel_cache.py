@@ -54,9 +54,9 @@ class _KernelCache(FunctionCache):
 
     def save_overload(self, sig: Any, data: Any) -> None:
         # Of sources that were edited since they were imported, the code may be of the old ones, the new ones, or both.
-        if digest_sources() != IMPORTED:
-            return
         with suppress(Exception):  # a full disk, a folder that has gone or a damaged file does not stop the kernel
+            if digest_sources() != IMPORTED:
+                return
             self._folder.mkdir(exist_ok=True)
             super().save_overload(sig, data)
             for other in set(self._folder.parent.glob(f"{_ENVIRONMENT}-*")) - {self._folder}:
@@ -67,20 +67,13 @@ class _KernelCache(FunctionCache):
         return any(self._folder.glob(f"{self._impl.filename_base}.*.nbi"))
 
 
-class _NoCache(NullCache):
-    def load_overload(self, sig: Any, target_context: Any) -> None:
-        _announce("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
-
-    def is_filled(self) -> bool:
-        return False
-
-
-def cache_of(function: Any) -> Any:
+def cache_of(function: Any) -> FunctionCache | NullCache:
     """The cache of a kernel; none where sources cannot be read (a zip) or no folder can be written to."""
     try:
         return _KernelCache(function)
     except (OSError, RuntimeError):
-        return _NoCache()
+        _announce("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
+        return NullCache()
 
 
 @cache

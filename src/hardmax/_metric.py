@@ -22,8 +22,6 @@ from hardmax._tokens.rationals import IntegerCloud
 _UNIT = 2.0**-53
 _ABOVE = 1 + 2.0**-10  # more than rounding takes from a norm
 _UNDERFLOW = 2.0**-900
-# Bits of the integers that eigenvectors are rounded to: few find a simple direction, many one that is hardly negative.
-_BITS = (20, 50)
 
 
 def not_a_metric(table: np.ndarray) -> str:
@@ -46,35 +44,18 @@ def is_positive_definite(table: np.ndarray) -> bool:
     """
     if not (table.diagonal() > 0).all():
         return False
-    integers = np.array(IntegerCloud.of(table).numerators, dtype=object) if table.dtype == object else None
-    exponents = _half_exponents(table.diagonal() if integers is None else integers.diagonal())
-    balanced = _balanced(table if integers is None else integers, exponents)
+    integers = np.array(IntegerCloud.of(table).numerators, dtype=object)  # times a common denominator
+    exponents = np.array([value.bit_length() // 2 for value in integers.diagonal()])
+    shifts = exponents[:, None] + exponents
+    pairs = zip(integers.ravel().tolist(), shifts.ravel().tolist(), strict=True)
+    # Entries that are much too large may not be floats.
+    scaled = [value / (1 << shift) if abs(value) >> shift < 8 else np.inf for value, shift in pairs]
+    balanced = np.array(scaled).reshape(table.shape)
     if (np.abs(balanced) > 4).any():
         return False
     if _is_proved(balanced):
         return True
-    if integers is None:  # times a common denominator, in Python's integers
-        integers = np.array(IntegerCloud.of(table).numerators, dtype=object)
     return not _is_refuted(integers, balanced, exponents) and _minors_are_positive(integers.tolist())
-
-
-def _half_exponents(diagonal: np.ndarray) -> np.ndarray:
-    """For each positive number an integer k, such that it is between 1/2 and 4 times 4^k."""
-    if diagonal.dtype != object:
-        return np.frexp(diagonal)[1] // 2
-    return np.array([value.bit_length() // 2 for value in diagonal])
-
-
-def _balanced(matrix: np.ndarray, exponents: np.ndarray) -> np.ndarray:
-    """Row i and column i over 2 to its exponent, as floats."""
-    shifts = exponents[:, None] + exponents
-    if matrix.dtype != object:
-        with np.errstate(over="ignore", under="ignore"):
-            return np.ldexp(matrix, -shifts)
-    pairs = zip(matrix.ravel().tolist(), shifts.ravel().tolist(), strict=True)
-    # Entries that are much too large may not be floats.
-    scaled = [value / (1 << shift) if abs(value) >> shift < 8 else np.inf for value, shift in pairs]
-    return np.array(scaled).reshape(matrix.shape)
 
 
 def _is_proved(matrix: np.ndarray) -> bool:
@@ -90,12 +71,9 @@ def _is_proved(matrix: np.ndarray) -> bool:
 
 def _is_refuted(matrix: np.ndarray, balanced: np.ndarray, exponents: np.ndarray) -> bool:
     vector = np.linalg.eigh(balanced)[1][:, 0]
-    for bits in _BITS:
-        rounded = np.rint(np.ldexp(vector / np.abs(vector).max(), bits)).astype(np.int64).astype(object)
-        direction = rounded << (exponents.max() - exponents).astype(object)
-        if direction @ matrix @ direction <= 0:
-            return True
-    return False
+    rounded = np.rint(np.ldexp(vector / np.abs(vector).max(), 50)).astype(np.int64).astype(object)
+    direction = rounded << (exponents.max() - exponents).astype(object)
+    return direction @ matrix @ direction <= 0
 
 
 def _minors_are_positive(matrix: list[list[int]]) -> bool:

@@ -17,8 +17,7 @@ from typing import Any, TypeVar
 
 # Seconds: less is done sooner by one thread than others are awake; a turn among several threads, and of one alone.
 _SHORT, _TURN, _TURN_ALONE = 2e-4, 5e-4, 0.1
-# A first task that takes longer than this shows how long others take; else a few more are tried.
-_MEASURABLE, _FEW = 1.5e-5, 8
+_MEASURABLE = 1.5e-5  # what takes as long shows how long the rest takes
 
 T = TypeVar("T")
 _limit: ContextVar[int | None] = ContextVar("threads", default=None)
@@ -48,19 +47,17 @@ def parallel_for(work: Callable[..., Any], tasks: int, arguments: tuple[Any, ...
     The first tasks are done here, and show whether the others are worth waking threads for. A call does no more than
     takes a tenth of a second, unless that is a single task: Python sees Ctrl-C between two calls.
     """
-    done, each, left, began = 0, 0.0, 0.0, time.perf_counter()
-    for tried in (1, _FEW):
-        last = min(done + tried, tasks)
+    done, spent, began = 0, 0.0, time.perf_counter()
+    while spent < _MEASURABLE:
+        last = min(8 * done + 1, tasks)
         work(done, last, *arguments)
-        done, each = last, (time.perf_counter() - began) / max(last, 1)
-        left = (tasks - done) * each
-        if done == tasks:
+        if last == tasks:
             return
-        if left <= _SHORT or each >= _MEASURABLE:
-            break
-    threads = 1 if left <= _SHORT else _limit.get() or max_threads()
+        done, spent = last, time.perf_counter() - began
+    each = spent / done
+    threads = 1 if (tasks - done) * each <= _SHORT else _limit.get() or max_threads()
     longest = _TURN_ALONE if threads == 1 else _TURN
-    turn = max(1, min(int(longest / each) if each else tasks, -(-(tasks - done) // threads)))
+    turn = max(1, min(int(longest / each), -(-(tasks - done) // threads)))
     starts, stop = itertools.count(done, turn), threading.Event()  # `next` is atomic
 
     def take_turns() -> None:

@@ -1,7 +1,4 @@
-"""Checks of arguments: each returns what was meant, or raises an error of one line.
-
-Values may be of any kind: an object that fails when it is looked at is refused like any other.
-"""
+"""Checks of arguments of any kind: each returns what was meant, or raises an error of one line."""
 
 import inspect
 import math
@@ -10,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Collection
+from contextlib import suppress
 from fractions import Fraction
 from importlib.util import find_spec
 from pathlib import Path
@@ -22,7 +20,6 @@ from hardmax._format import sanitize_line, truncate
 T = TypeVar("T")
 
 _LARGEST_INT = 10**1000  # Python would not print much larger ones
-_LONGEST_PATH, _LONGEST_NAME = 4096, 255  # limits of Linux; few systems have larger ones
 
 
 class InputError(ValueError):
@@ -31,11 +28,11 @@ class InputError(ValueError):
     Parameters
     ----------
     message : str
-        Which argument, what was expected, what was given, and the way out. Control characters are escaped.
+        Which argument, what was expected, what was given, and the way out.
     argument : str, default ""
-        Name of the argument that the message is about.
+        The argument that the message is about; the command line replaces it by its option.
     also : tuple of str, default ()
-        Other arguments as the message spells them. The command line replaces all of these by its options.
+        Other arguments in the message, likewise.
 
     Examples
     --------
@@ -78,22 +75,15 @@ def _wrong(name: str, expected: str, value: Any, kind: type[InputError] = InputE
     return kind(f"{name} must be {expected}, not {shorten(value)}.", argument=name)
 
 
-def check_int(value: Any, name: str, *, at_least: int, at_most: int = _LARGEST_INT) -> int:
-    """The integer that `value` is, within bounds."""
-    number = _as_int(value)
-    if number is not None and at_least <= number <= at_most:
-        return number
+def check_int(
+    value: Any, name: str, *, at_least: int, at_most: int = _LARGEST_INT, error: type[InputError] = InputError
+) -> int:
+    """The integer that `value` is, within bounds. True is none: 1 for Python, but nobody means it as a size."""
+    with suppress(Exception):  # of numpy, torch or anybody
+        if not isinstance(value, bool | np.bool_) and at_least <= (number := operator.index(value)) <= at_most:
+            return number
     bounds = f"from {at_least} up" if at_most == _LARGEST_INT else f"from {at_least} to {at_most}"
-    raise _wrong(name, f"a whole number {bounds}", value)
-
-
-def _as_int(value: Any) -> int | None:
-    if isinstance(value, bool | np.bool_):  # 1 for Python, but nobody means it as a size
-        return None
-    try:
-        return operator.index(value)
-    except Exception:  # of numpy, torch or anybody
-        return None
+    raise _wrong(name, f"a whole number {bounds}", value, error)
 
 
 def check_real(value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf) -> float:
@@ -139,9 +129,10 @@ def check_callable(value: Any, name: str, *arguments: str) -> Any:
         return None
     try:
         inspect.signature(value).bind(*arguments)
-    except Exception as error:  # some functions that are written in C have no signature
-        if isinstance(error, TypeError) or not callable(value):
-            raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value) from None
+    except TypeError:
+        raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value) from None
+    except ValueError:  # some functions that are written in C have no signature
+        pass
     return value
 
 
@@ -149,49 +140,33 @@ def check_path(value: Any, name: str = "`path`") -> Path:
     """The path of a file or folder, from a text or a Path."""
     try:
         text = os.fspath(value)
-        parts = os.fsencode(text).split(b"/")
+        os.fsencode(text)
     except Exception:  # no path, one that fails, or half a character
-        text, parts = "", [b""]
-    fits = len(text) <= _LONGEST_PATH and max(map(len, parts)) <= _LONGEST_NAME
-    if not isinstance(text, str) or not any(parts) or not fits or re.search(r"[\0\n\r]", text):
+        text = ""
+    if not isinstance(text, str) or not text.strip("/") or re.search(r"[\0\n\r]", text):
         raise _wrong(name, "the name of a file, a text or a Path", value)
     return Path(text)
 
 
 def normalize_index(index: Any, length: int, name: str) -> int:
     """An index of a sequence, from 0 up: -1 is the last one."""
-    number = _as_int(index)
-    if number is not None and -length <= number < length:
-        return number % length
-    expected = f"a whole number below {length}, or from {-length} up to count from the end"
-    raise _wrong(name, expected, index, InputError if number is None else InputIndexError)
-
-
-def normalize_slice(part: slice, length: int, name: str) -> range:
-    """The indices in a slice of a sequence."""
-    try:
-        return range(length)[part]
-    except Exception:
-        raise _wrong(name, "a whole number or a slice of whole numbers", part) from None
+    return check_int(index, name, at_least=-length, at_most=length - 1, error=InputIndexError) % length
 
 
 def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
-    """Refuse what numpy would turn into numbers that nobody meant: masked entries, bytes, dates, sparse matrices.
-
-    Items of nested lists are checked too, so many levels deep.
-    """
+    """Refuse what numpy would turn into numbers that nobody meant, also within so many levels of nested lists."""
     if within and isinstance(values, list | tuple):
         for value in values:
             check_numeric(value, name, within=within - 1)
     kind, wrong = type(values), ""
     # `np.ma` is loaded when first named.
     if isinstance(values, np.ndarray) and kind is not np.ndarray and np.ma.is_masked(values):
-        wrong = "has masked entries, which are no numbers: fill them with .filled(value), or leave their rows out"
+        wrong = "masked entries: fill them with .filled(value), or leave their rows out"
     elif isinstance(values, bytes | bytearray | memoryview):
-        wrong = f"must be numbers, not bytes: {shorten(values)}. See numpy.frombuffer to read them"
+        wrong = f"bytes: {shorten(values)}"
     elif isinstance(values, np.ndarray) and values.dtype.kind in "mM":
-        wrong = f"must be numbers, not dates or times ({values.dtype}): choose a unit with .astype"
+        wrong = f"dates or times ({values.dtype}): choose a unit with .astype"
     elif hasattr(kind, "toarray") and hasattr(kind, "nnz"):
-        wrong = f"is a sparse matrix ({kind.__name__}), which is not read: pass its .toarray()"
+        wrong = f"a sparse matrix ({kind.__name__}): pass its .toarray()"
     if wrong:
-        raise InputError(f"{name} {wrong}.", argument=name)
+        raise InputError(f"{name} must be numbers, not {wrong}.", argument=name)

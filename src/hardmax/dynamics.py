@@ -33,8 +33,8 @@ class Dynamics:
     alpha : number or str
         Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10.
     metric : array_like of shape (d, d), optional
-        The matrix A; the identity by default. Every square matrix is accepted. The theorem is about symmetric positive
-        definite ones (`is_definite`): for others leaders and limits need not exist, and `limit` warns.
+        The matrix A; the identity by default. Unless it is symmetric positive definite, leaders and limits need not
+        exist, and `limit` warns.
 
     Examples
     --------
@@ -51,23 +51,23 @@ class Dynamics:
         step = read_number(alpha, "`alpha`")
         if step <= 0:
             raise InputError(f"`alpha` must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
+        matrix = None
+        if metric is not None:
+            matrix = read_table(metric, "`metric`") + 0  # a copy; -0.0 becomes 0.0
+            rows, columns = matrix.shape
+            if rows != columns:
+                raise InputError(f"`metric` must be square, not {rows} by {columns}.", argument="metric")
+            matrix.flags.writeable = False
         object.__setattr__(self, "alpha", step)
-        object.__setattr__(self, "matrix", None if metric is None else _read_metric(metric))
+        object.__setattr__(self, "matrix", matrix)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
             return NotImplemented
-        if self.matrix is None or other.matrix is None:
-            return self.alpha == other.alpha and self.matrix is other.matrix
-        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)
+        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> int:
-        # Equal matrices, of floats or of Fractions, have equal floats.
-        return hash((self.alpha, None if self.matrix is None else self.matrix.astype(np.float64).tobytes()))
+        return hash(self.alpha)
 
     def __repr__(self) -> str:
         metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
@@ -110,19 +110,15 @@ class Dynamics:
         """The factor 1 / (1 + alpha) by which a layer shrinks the distance of a token to its target."""
         return 1 / (1 + self.alpha)
 
-    @property
-    def metric_integers(self) -> list[list[int]] | None:
-        """The metric times its common denominator: a positive factor changes no attended set."""
-        return None if self._integers is None else self._integers.numerators
-
-    @property
+    @cached_property
     def metric_denominator(self) -> int:
-        """The common denominator of `metric_integers`; 1 for the identity."""
-        return 1 if self._integers is None else self._integers.denominator
+        """The common denominator of the metric; 1 for the identity."""
+        return 1 if self.matrix is None else IntegerCloud.of(self.matrix).denominator
 
     @cached_property
-    def _integers(self) -> IntegerCloud | None:
-        return None if self.matrix is None else IntegerCloud.of(self.matrix)
+    def metric_integers(self) -> list[list[int]] | None:
+        """The metric times its common denominator: a positive factor changes no attended set."""
+        return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
 
     def check_dimension(self, dimension: int) -> None:
         """Raise an InputError if the metric does not fit tokens of a dimension.
@@ -200,12 +196,3 @@ def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tu
 
 def _dot(x: list[int], y: list[int]) -> int:
     return sum(a * b for a, b in zip(x, y, strict=True))
-
-
-def _read_metric(metric: Any) -> np.ndarray:
-    # A copy, since the caller's array may change; adding zero turns -0.0 into 0.0.
-    table = read_table(metric, "`metric`") + 0
-    if table.shape[0] != table.shape[1]:
-        raise InputError(f"`metric` must be square, not {table.shape[0]} by {table.shape[1]}.", argument="metric")
-    table.flags.writeable = False
-    return table

@@ -56,7 +56,7 @@ def solvers_for(arithmetic: str | TieSlack, machine: Engine) -> tuple[Solver, ..
     if not isinstance(arithmetic, TieSlack):
         check_choice(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
     if isinstance(machine, Gpu):
-        machine.check_present()
+        machine.check()
         if arithmetic != "certified":
             message = f"`arithmetic` {shorten(arithmetic)} has no GPU engine: use 'certified', or engine=Cpu()."
             raise InputError(message, argument="arithmetic")

@@ -23,7 +23,6 @@ from hardmax._validation import (
     check_int,
     check_path,
     normalize_index,
-    normalize_slice,
     require_extra,
     shorten,
 )
@@ -449,7 +448,7 @@ class Trajectories(Stored, Sequence[Trajectory]):
     def __getitem__(self, index: slice) -> Sequence[Trajectory]: ...
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
-            return [self[cloud] for cloud in normalize_slice(index, len(self), "`index`")]
+            return [self[cloud] for cloud in range(len(self))[index]]
         cloud = normalize_index(index, len(self), "`index`")
         if cloud not in self._made:
             if len(self._made) >= self._at_hand:

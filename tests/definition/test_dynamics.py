@@ -1,17 +1,15 @@
 """The parameters of a layer: how they are read, what is refused, and which matrices are metrics."""
 
 from fractions import Fraction
-from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import any_metrics, spd_metrics
 
 import hardmax as hm
 from hardmax import _metric
-from hardmax._metric import is_positive_definite, not_a_metric
+from hardmax._metric import is_positive_definite
 
 TINY = [Fraction(0)] + [sign * Fraction(2) ** -k for k in (20, 52, 80, 400) for sign in (1, -1)]
 
@@ -69,48 +67,10 @@ def test_what_is_not_a_metric_is_accepted_with_a_warning_of_limit(metric, reason
     dynamics = hm.Dynamics(1, metric)
     assert not dynamics.is_definite
     with pytest.warns(UserWarning, match=reason):
-        lim = hm.limit([[1, 2], [3, 1]], dynamics, at_most=3)
+        lim = hm.limit([[1, 2], [3, 1]], dynamics, max_layers=3)
     assert not lim.theorem_applies
     with pytest.raises(hm.InputError, match=f"`metric` must be symmetric positive definite: it is {reason}"):
         dynamics.check_definite()
-
-
-def test_a_metric_is_decided_once(monkeypatch):
-    decided = []
-    monkeypatch.setattr(_metric, "is_positive_definite", lambda table: decided.append(1) or True)
-    dynamics = hm.Dynamics("1/2", [[2, 1], [1, 1]])
-    for _ in range(2):
-        hm.simulate([[1, 2], [3, -1]], dynamics, layers=2)
-        assert hm.limit([[1, 2], [3, -1]], dynamics).theorem_applies
-    assert len(decided) == 1
-
-
-def table(rows) -> np.ndarray:
-    return np.array(rows, dtype=object)
-
-
-def minor(rows, size: int) -> Fraction:
-    """The leading minor, by Leibniz' formula."""
-    total = Fraction(0)
-    for order in permutations(range(size)):
-        product = Fraction((-1) ** sum(order[i] > order[j] for i in range(size) for j in range(i + 1, size)))
-        for i, j in enumerate(order):
-            product *= rows[i][j]
-        total += product
-    return total
-
-
-@settings(max_examples=200)
-@given(st.integers(1, 4).flatmap(lambda d: st.one_of(any_metrics(d), spd_metrics(d))), st.integers(-4, 4))
-def test_a_metric_is_symmetric_and_its_leading_minors_are_positive(matrix, shift):
-    if matrix is None:
-        return
-    rows = [[value + (shift if i == j else 0) for j, value in enumerate(row)] for i, row in enumerate(matrix)]
-    whole = [[(rows[i][j] + rows[j][i]) / 2 for j in range(len(rows))] for i in range(len(rows))]
-    definite = all(minor(whole, size) > 0 for size in range(1, len(whole) + 1))
-    assert is_positive_definite(table(whole)) == definite
-    assert is_positive_definite(table(whole).astype(float)) == definite or whole != table(whole).astype(float).tolist()
-    assert (not not_a_metric(table(rows))) == (rows == whole and definite)
 
 
 def with_pivots(pivots: list[Fraction], lower: np.ndarray) -> np.ndarray:
@@ -135,6 +95,8 @@ def test_a_matrix_is_positive_definite_if_its_pivots_are_positive(drawn):
     units = np.array([Fraction(2) ** k for k in exponents], dtype=object)
     exact = with_pivots(pivots, lower) * units * units[:, None]
     assert is_positive_definite(exact) == all(pivot > 0 for pivot in pivots)
+    if (exact.astype(float) == exact).all():
+        assert is_positive_definite(exact.astype(float)) == is_positive_definite(exact)
 
 
 @pytest.mark.parametrize("tiny", TINY)

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 from math import ceil, log
-from typing import cast
 
 import oracle
 import pytest
@@ -14,19 +13,10 @@ LAYERS = 6
 each_known = pytest.mark.parametrize("known", KNOWN, ids=str)
 
 
-def named(name: str) -> Known:
-    return next(known for known in KNOWN if known.name == name)
-
-
 def last_cloud(known: Known) -> oracle.Cloud:
     # Once settled, a token keeps 1 / (1 + alpha) of its distance in a layer; the first ten let it settle.
     layers = ceil(log(1e8) / log(1 + known.alpha)) + 10
     return oracle.run(known.tokens, known.alpha, known.metric, layers)[-1]
-
-
-def as_floats(cloud: oracle.Cloud) -> oracle.Cloud:
-    # The oracle's loops run on floats just as well, which shows what plain floats would do.
-    return cast(oracle.Cloud, [[float(x) for x in token] for token in cloud])
 
 
 @each_known
@@ -46,16 +36,6 @@ def test_a_leader_sits_on_its_limit_from_its_first_layer_on(known: Known):
     path = oracle.run(known.tokens, known.alpha, known.metric, layers=max(known.leader_layers) + 3)
     for leader, layer in zip(known.leaders, known.leader_layers, strict=True):
         assert all(cloud[leader] == known.limits[leader] for cloud in path[layer:])
-
-
-@pytest.mark.parametrize(
-    ("trap", "victim"), [("trap H1: non-leader clusters, turned", 4), ("trap H2: the late voter", 4)]
-)
-def test_plain_floats_fall_into_the_traps(trap: str, victim: int):
-    known = named(trap)
-    vertices = as_floats(known.limits[:4])
-    final = oracle.run(as_floats(known.tokens), cast(Fraction, float(known.alpha)), None, layers=200)[-1]
-    assert any(final[victim] == pytest.approx(vertex) for vertex in vertices)
 
 
 def test_a_tie_attends_to_every_index_including_copies():

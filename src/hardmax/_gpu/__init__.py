@@ -1,7 +1,4 @@
-"""The one boundary for torch and triton: nothing outside imports them to compute layers.
-
-`Gpu` can be named where there is none; torch is imported when it is to work.
-"""
+"""The one boundary for torch and triton, which nothing outside imports to compute layers."""
 
 import re
 from contextlib import AbstractContextManager, nullcontext
@@ -32,22 +29,16 @@ class Gpu:
 
     def __post_init__(self) -> None:
         if not (isinstance(self.device, str) and re.fullmatch("cuda(:[0-9]{1,4})?|cpu", self.device)):
-            raise InputError(
-                f"`device` must be 'cuda', or one of several such as 'cuda:1', not {shorten(self.device)}."
-            )
+            raise InputError(f"`device` must be 'cuda' or such as 'cuda:1', not {shorten(self.device)}.")
 
-    def check(self, dimension: int) -> None:
-        """Check that tokens of a dimension can be worked on: any dimension can, where there is such a GPU.
+    def check(self, dimension: int = 1) -> None:
+        """Refuse where there is no such GPU, or torch or triton is not installed.
 
         Parameters
         ----------
-        dimension : int
-            Coordinates of a token.
+        dimension : int, default 1
+            Coordinates of a token: any number will do.
         """
-        self.check_present()
-
-    def check_present(self) -> None:
-        """Refuse where there is no such GPU, or torch or triton is not installed."""
         require_extra("The GPU engine", "gpu")
         import torch  # pyright: ignore[reportMissingImports]
 

@@ -26,7 +26,6 @@ ties, are scored in full.
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
 
 import torch
 
@@ -110,8 +109,8 @@ def _filter(
     sizes = {"d": d, "width": width, "block": block} | _FUSED
     tiles, programs = -(-count // _TILE), min(-(-count // block), _PROGRAMS)
     padded = tiles * _TILE
-    behind = width + programs * (2 * width + 1)
-    state = torch.empty(kernels.HEADER.value + behind, dtype=torch.float64, device=device)
+    length = kernels.HEADER.value + width + programs * (2 * width + 1)
+    state = torch.empty(length, dtype=torch.float64, device=device)
     kernels.extents[(programs,)](points, state, count, programs, **sizes)
     kernels.frame_points[(1,)](state, programs, width=width, block=block, **_FUSED)
     rough = torch.empty((padded, width), dtype=torch.float16, device=device)
@@ -121,7 +120,10 @@ def _filter(
     rough_rows = torch.empty((room, width), dtype=torch.float16, device=device)
     rows = torch.empty((4, room), dtype=torch.float64, device=device)  # best scores, margins, reaches, slack
     maxima = torch.empty((tiles, room), dtype=torch.float32, device=device)
-    made: Any = None
+    picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
+    winners = torch.empty(asked, dtype=torch.int64, device=device)
+    gaps = torch.empty(asked, dtype=torch.float64, device=device)
+    moved = torch.empty_like(points) if moves else None
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
     for first in range(0, asked, room):
         here = min(room, asked - first)
@@ -130,19 +132,13 @@ def _filter(
         grid, depth = (room // _ROWS, -(-tiles // _SPAN)), min(width, _DEEPEST)
         scores = (rough_rows, rough, maxima, rows, room, tiles, _SPAN)
         kernels.tile_maxima[grid](*scores, width=width, depth=depth, **warps, **_FUSED)
-        if made is None:  # while the filter works: a device that waits for its first kernels does nothing else
-            picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
-            gaps = torch.empty(asked, dtype=torch.float64, device=device)
-            moved = torch.empty_like(points) if moves else None
-            made = picked, torch.empty(asked, dtype=torch.int64, device=device), gaps, moved
-        picked, winners, gaps, moved = made
         kernels.pick_tiles[(room // _BLOCK,)](maxima, rows, picked, room, tiles, num_warps=2, **_FUSED)
         read = (directions, points, rough_rows, rough, rows, picked, state, constants)
-        written = (winners, gaps, moved if moves else gaps)
+        written = (winners, gaps, gaps if moved is None else moved)
         fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
         kernels.rescore[(here,)](*read, *written, count, first, room, **fixed, num_warps=2, **_FUSED)
     largest, unproved = state[:2].tolist()
-    return Argmax(made[1], made[2], made[3], largest), unproved
+    return Argmax(winners, gaps, moved, largest), unproved
 
 
 def _score_in_full(

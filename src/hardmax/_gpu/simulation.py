@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -70,14 +70,8 @@ def keys_of(tokens: torch.Tensor) -> torch.Tensor:
     bits = tokens.contiguous().view(torch.int64)
     # Short floats differ in their high bits alone: moved down, these make all bits of a product. Whole numbers add up
     # to the same in any order.
-    return ((bits ^ (bits >> 29)) * _weights(tokens.shape[1], tokens.device)).sum(dim=1)
-
-
-@lru_cache(maxsize=16)
-def _weights(dimension: int, device: torch.device) -> torch.Tensor:
-    """An odd number for each coordinate, the same ones every time."""
-    odd = np.random.default_rng(0).integers(-(2**62), 2**62, dimension) * 2 + 1
-    return torch.from_numpy(odd).to(device)
+    odd = np.random.default_rng(0).integers(-(2**62), 2**62, tokens.shape[1]) * 2 + 1
+    return ((bits ^ (bits >> 29)) * torch.from_numpy(odd).to(tokens.device)).sum(dim=1)
 
 
 class GpuTrajectory(Trajectory):

@@ -99,7 +99,7 @@ class WalkOptions:
             raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
         if not self.gpu:
             return Cpu(self.search, self.threads)
-        Gpu().check_present()
+        Gpu().check()
         return Gpu()
 
 
