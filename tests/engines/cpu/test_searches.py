@@ -15,7 +15,7 @@ from hardmax._float import shells as module
 from hardmax._float.argmax import ArgmaxResult, score_all
 from hardmax._float.bounds import SlackFactors, float_metric
 from hardmax._float.cones import WIDTH, cones
-from hardmax._float.search import ONLY_IN, SEARCHES, suited
+from hardmax._float.search import ONLY_IN, SEARCHES
 from hardmax._tokens.rationals import IntegerCloud
 from hardmax.dynamics import Dynamics
 
@@ -92,10 +92,6 @@ def test_shells_and_cones_together_find_the_same(d, monkeypatch):
     found = SEARCHES["shells"](points, points, slack)
     assert set(found.by) <= {"shells", "cones"}
     assert_same(found, score_all(points, points, slack))
-
-
-def test_every_search_is_the_one_that_suits_some_size():
-    assert {suited(rows, 10_000, d) for rows in (1, 10_000) for d in (1, 2, 3, 20)} == set(SEARCHES)
 
 
 @pytest.mark.parametrize("d", [150_528, 200_000])
