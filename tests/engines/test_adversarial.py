@@ -129,8 +129,10 @@ def test_a_search_that_overlooks_a_point_is_noticed(tier):
         assert any("attended sets" in words for words in judge_number(number, device=False, patience=600).wrong)
 
 
-@pytest.mark.parametrize(("name", "value", "noticed"), [("error", 1e-300, "further off"), ("margins", [1.0], "margin")])
+@pytest.mark.parametrize(
+    ("name", "value", "noticed"), [("error", 1e-300, "further off"), ("margins", np.ones(1), "margin")]
+)
 def test_errors_that_are_too_small_and_margins_that_are_too_large_are_noticed(name, value, noticed):
     number = first_by(Tier.SMALL, "gaussian", "processor dense")
-    with patch.object(hm.Trajectory, name, np.array(value)):
+    with patch.object(hm.Trajectory, name, value):
         assert any(noticed in words for words in judge_number(number, device=False, patience=600).wrong)
