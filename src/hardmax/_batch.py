@@ -35,8 +35,8 @@ class Rules(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, its last row, where
-    there are no more, those of all later layers; `since` gets the layer since which each point leads, or -1."""
+    """Memory for one cloud. Points are columns; row k of `chosen` gets the choices of layer k, the last row those of
+    all later layers too; `since` gets the layer since which each point leads, or -1."""
 
     points: np.ndarray
     moved: np.ndarray
@@ -170,17 +170,6 @@ LEVELS = 32  # of length
 WALKED = -1  # to the layer asked for, and not settled
 
 
-class Clouds(NamedTuple):
-    """Cloud b is `tokens[offsets[b]:offsets[b + 1]]`, no -0.0 among them. None has more tokens than `longest`, and so
-    many `slots` are enough for a table of them. A task for a thread is so many clouds."""
-
-    tokens: np.ndarray
-    offsets: np.ndarray
-    longest: int
-    slots: int
-    task: int
-
-
 class BatchOutcome(NamedTuple):
     """What the kernel found, token by token and cloud by cloud."""
 
@@ -229,17 +218,15 @@ def _level(length, longest):
     return min(LEVELS - 1, np.int64((1.0 - share) * LEVELS)) if share <= 1.0 else 0
 
 
-@njit_parallel(lambda clouds, *_: -(-(len(clouds.offsets) - 1) // clouds.task))
-def walk_clouds(first, last, clouds, rules, powers, outcome):
-    """Walk the clouds that have not settled yet as the rules say, from the beginning. One that settles goes on by the
-    power for the layers that are then left."""
-    tokens, offsets, longest = clouds.tokens, clouds.offsets, clouds.longest
+@njit_parallel(lambda task, offsets, *_: -(-(len(offsets) - 1) // task))
+def walk_clouds(first, last, task, offsets, tokens, longest, slots, rules, powers, outcome):
+    """Walk the clouds that have not settled yet, from the beginning; one that settles goes on by a power at once."""
     d, bits = tokens.shape[1], tokens.view(np.int64)
-    table, places, lengths = np.empty(clouds.slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
+    table, places, lengths = np.empty(slots, np.int64), np.empty(LEVELS + 1, np.int64), np.empty(longest)
     of_token, firsts, order = np.empty(longest, np.int64), np.empty(longest, np.int64), np.empty(longest, np.int64)
     first_at = np.empty(longest, np.int64)  # the first token of the point in a column
     room = make_room(longest, d, 1)
-    for b in range(first * clouds.task, min(last * clouds.task, len(offsets) - 1)):
+    for b in range(first * task, min(last * task, len(offsets) - 1)):
         if outcome.settled[b] != WALKED:
             continue
         start, end = offsets[b], offsets[b + 1]
@@ -279,19 +266,14 @@ class Then(Enum):
     ARRIVE = auto()  # at their limits
 
     def shares(self, dynamics: Dynamics, layers: int, walked: int) -> np.ndarray:
-        """How much of its way a token keeps until layer `layers`, if its cloud settled 0, 1, … layers before `walked`,
-        to which clouds are walked at most."""
+        """How much of its way a token keeps to layer `layers`, if its cloud settled 0, 1, … layers before `walked`."""
         if self is Then.GO_ON:
             return float_powers(dynamics.contraction, layers - walked, walked + 1)
         return np.full(walked + 1, 1.0 if self is Then.STAY else 0.0)
 
 
 def depths(layers: int) -> Iterator[int]:
-    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at last all `layers`.
-
-    >>> list(depths(5000)), list(depths(7))
-    ([16, 256, 4096, 5000], [7])
-    """
+    """How far to walk until all clouds have settled: a little way first, then 16 times as far, at last all `layers`."""
     depth = _FIRST_DEPTH
     while depth < layers:
         yield depth
@@ -321,7 +303,7 @@ def walk_batch(
     products = sizes**2 * tokens.shape[1]
     task = int(min(_CLOUDS_OF_A_TASK, max(1, _TASK // products.max())))
     longest = int(sizes.max())
-    clouds = Clouds(tokens, offsets, longest, table_size(longest), task)
+    clouds = (tokens, longest, table_size(longest))
     matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
     rules = Rules(matrix, float(dynamics.contraction), layers, np.array(kernel_factors(tokens.shape[1], metric)))
     shares = cache(lambda depth: then.shares(dynamics, layers, depth))
@@ -332,8 +314,8 @@ def walk_batch(
             if leave_long:
                 some.settled[(some.settled == WALKED) & (products[first:last] * depth > _MOST)] = UNDECIDED
             with cpu.limited(), interpreted(walk_clouds, if_small=bool(products.sum() <= _SMALL)):
-                here = clouds._replace(offsets=offsets[first : last + 1])
-                walk_clouds(here, rules._replace(layers=depth), shares(depth), some)
+                some_offsets, some_rules = offsets[first : last + 1], rules._replace(layers=depth)
+                walk_clouds(task, some_offsets, *clouds, some_rules, shares(depth), some)
             if not (some.settled == WALKED).any():
                 break
         if progress is not None:

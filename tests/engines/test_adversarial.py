@@ -123,14 +123,16 @@ def overlooking(directions, points, slack, guesses=None):
 
 @pytest.mark.parametrize("tier", [Tier.SMALL, Tier.MIDDLING, Tier.LARGE])
 def test_a_search_that_overlooks_a_point_is_noticed(tier):
-    number = first_by(tier, "sphere", "processor all")
+    number = first_by(tier, "sphere", "processor dense")
     assert not judge_number(number, device=False, patience=600).wrong
-    with patch.dict(search.SEARCHES, all=overlooking):
+    with patch.dict(search.SEARCHES, dense=overlooking):
         assert any("attended sets" in words for words in judge_number(number, device=False, patience=600).wrong)
 
 
-@pytest.mark.parametrize(("name", "value", "noticed"), [("error", 1e-300, "further off"), ("margins", [1.0], "margin")])
+@pytest.mark.parametrize(
+    ("name", "value", "noticed"), [("error", 1e-300, "further off"), ("margins", np.ones(1), "margin")]
+)
 def test_errors_that_are_too_small_and_margins_that_are_too_large_are_noticed(name, value, noticed):
-    number = first_by(Tier.SMALL, "gaussian", "processor all")
-    with patch.object(hm.Trajectory, name, np.array(value)):
+    number = first_by(Tier.SMALL, "gaussian", "processor dense")
+    with patch.object(hm.Trajectory, name, value):
         assert any(noticed in words for words in judge_number(number, device=False, patience=600).wrong)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import hardmax as hm
-from hardmax.engines import Cpu, Gpu, machine_for
+from hardmax.engines import Cpu, Gpu
 
 HALF = hm.Dynamics("1/2")
 CLOUD = np.random.default_rng(0).standard_normal((3000, 12))
@@ -58,8 +58,3 @@ def test_what_a_gpu_cannot_prove_integers_decide(gpu):
 def test_a_gpu_has_no_other_arithmetic(gpu):
     with pytest.raises(hm.InputError, match="has no GPU engine"):
         hm.simulate(CLOUD, HALF, layers=1, arithmetic="float", engine=gpu)
-
-
-def test_arrays_go_to_the_processor_and_an_engine_asked_for_is_taken():
-    assert machine_for(CLOUD, None) == Cpu()
-    assert machine_for(CLOUD, Gpu()) == Gpu()

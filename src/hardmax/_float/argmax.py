@@ -1,8 +1,4 @@
-"""Who is furthest along each direction: what a search returns, all scores in floats, and exact decisions.
-
-Exact are decisions among tokens, which are the floats they are, and among neighbours, whose exact differences are
-rounded only once.
-"""
+"""Who is furthest along each direction: what a search returns, all scores in floats, and exact decisions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -31,7 +27,7 @@ class ArgmaxResult:
     @classmethod
     def clear(cls, winners: np.ndarray, gap: float, by: str) -> "ArgmaxResult":
         """A result in which no second point comes within the slack."""
-        return cls(winners, np.empty(0, dtype=np.int64), _NOBODY, gap, (by,))
+        return cls(winners, np.empty(0, dtype=np.int64), Choices.of_sets([]), gap, (by,))
 
     def with_rows(self, rows: np.ndarray, other: "ArgmaxResult") -> "ArgmaxResult":
         """The same result with some rows, increasing, replaced by the result of a search for them alone."""
@@ -50,12 +46,7 @@ class ArgmaxResult:
 
     def choices(self) -> Choices:
         """The choices of every row: all points within its slack."""
-        if not len(self.contested):
-            return Choices.of_single(self.winners)
         return Choices.of_single(self.winners).with_rows(self.contested, self.candidates)
-
-
-_NOBODY = Choices(np.empty(0, dtype=np.int64), np.zeros(1, dtype=np.int64))
 
 
 def sample_rows(lengths: np.ndarray, count: int) -> np.ndarray:
@@ -88,8 +79,6 @@ def score_all(
             candidates.append(np.flatnonzero(within))
             gap[row] = best[row] - scores[row][~within].max(initial=-np.inf)
         smallest = min(smallest, float(gap.min()))
-    if not contested:
-        return ArgmaxResult.clear(winners, smallest, "dense")
     return ArgmaxResult(winners, np.array(contested, dtype=np.int64), Choices.of_sets(candidates), smallest, ("dense",))
 
 
@@ -123,17 +112,8 @@ def exact_products(numbers: np.ndarray, metric: FloatMetric) -> np.ndarray | Non
     return directions if squares_fit(directions) else None
 
 
-def adds_up_exactly(terms: np.ndarray, sizes: np.ndarray) -> bool:
-    """Whether no sum of some of the terms is rounded, whatever the order; `sizes` are the sums of their sizes."""
-    return float(sizes.max()) <= _LARGEST_WHOLE * _quantum(terms)
-
-
 def _quantum(numbers: np.ndarray) -> float:
-    """The largest power of two of which all numbers are whole multiples.
-
-    >>> _quantum(np.array([3.0, 0.75, 0.0]))
-    0.25
-    """
+    """The largest power of two of which all numbers are whole multiples: 0.25 for 3, 0.75 and 0."""
     mantissas, exponents = np.frexp(numbers[numbers != 0.0])
     if not len(mantissas):
         return 1.0

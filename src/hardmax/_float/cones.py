@@ -13,7 +13,6 @@ The points that a cone keeps are moved to the front of those of the cone around 
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -28,19 +27,6 @@ _FEW_ROWS, _FEW_POINTS = 16, 32  # are scored sooner than split, or dropped
 _TASKS, _FEWEST_ROWS = 16, 64
 # Directions that are searched first, half of them short, to learn about how small the smallest lead is.
 _SAMPLED = 8
-
-
-class Cones(NamedTuple):
-    """Directions, sorted into cones: cone k has those from `starts[k]` up to `starts[k + 1]` in `order`.
-
-    `sorted` has, in that order, their unit vectors, and what the slack and 1 come to where they are scaled so.
-    """
-
-    vectors: np.ndarray  # (rows, d)
-    slack: np.ndarray
-    order: np.ndarray
-    sorted: np.ndarray  # (rows, d + 2)
-    starts: np.ndarray
 
 
 @njit
@@ -63,8 +49,7 @@ def _sort_into_cones(units, order, most):
 
 @njit
 def _find_middle(units, start, end, low, high, centre):
-    """Find the smallest and largest of all columns, and the middle of them; returns the axis along which directions
-    differ most (-1: they do not)."""
+    """Find the bounding box of directions and its middle; returns its widest axis, -1 if all are the same."""
     low[:], high[:] = np.inf, -np.inf
     for i in range(start, end):
         for k in range(len(low)):
@@ -77,16 +62,6 @@ def _find_middle(units, start, end, low, high, centre):
         if high[k] - low[k] > widest and centre[k] < high[k]:
             widest, axis = high[k] - low[k], k
     return axis
-
-
-@njit
-def _radius(high, centre):
-    """More than the largest distance of directions from the middle."""
-    square = 0.0
-    for k in range(len(centre)):
-        square += (high[k] - centre[k]) ** 2
-    # A unit vector is off by a few roundings, and so are the middle and a distance.
-    return np.sqrt(square) * (1 + 2.0**-40 + 4 * len(centre) * UNIT) + (8 + 2 * len(centre)) * UNIT
 
 
 @njit
@@ -140,8 +115,7 @@ def _furthest(c, places, count, scores):
 
 @njit
 def _keep(c, at, places, who, count, radius, margin, behind, away):
-    """Bring to the front those of the points that may come within the margin of the one `at` a place, along some
-    direction of the cone about c; returns how many they are."""
+    """Bring to the front the points that may come within the margin of the one `at` a place; returns how many."""
     d, left, square = len(c), 0, radius * radius
     w = places[at // WIDTH, :, at % WIDTH].copy()
     for b in range((count + WIDTH - 1) // WIDTH):
@@ -172,15 +146,11 @@ def _keep(c, at, places, who, count, radius, margin, behind, away):
 
 
 @njit
-def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
-    """Score the points along some directions, and list those within the slack where there is room for it; returns the
-    smallest lead that is known then."""
-    # Arrays of a named tuple are counted each time they are named: not in a loop.
-    vectors, slacks, order = cones.vectors, cones.slack, cones.order
+def _score_rows(vectors, slacks, rows, places, who, count, scores, found, smallest):
+    """Score the points along some directions, list those within the slack; returns the smallest lead known then."""
     winners, leads, counts, starts, candidates = found
     blocks = (count + WIDTH - 1) // WIDTH
-    for i in range(start, end):
-        row = order[i]
+    for row in rows:
         slack = slacks[row]
         top, second, at = -np.inf, -np.inf, -1
         for b in range(blocks):
@@ -210,25 +180,25 @@ def _score_rows(cones, start, end, places, who, count, scores, found, smallest):
     return smallest
 
 
-@njit_parallel(lambda cones, *_: len(cones.starts) - 1)
-def search(first_task, last_task, cones, blocks, points, reach, known, found):
-    """Search so many points, none of them longer than `reach`, but for those that lag by more than the slack and
-    `known`, a lead that some direction has.
+@njit_parallel(lambda starts, *_: len(starts) - 1)
+def search(first_task, last_task, starts, order, units, vectors, slacks, blocks, points, reach, known, found):
+    """Search points no longer than `reach`, but for those that lag by more than the slack and a `known` lead.
 
-    `found` are arrays: for each direction the first of the furthest points, its lead over the best beyond its slack,
-    how many come within the slack, and, where there is room for it, from where on and who they are.
+    `found`: for each direction the first of the furthest points, its lead over the best beyond its slack, how many come
+    within the slack, and, unless empty, from where on and who they are.
     """
-    units, order, d = cones.sorted, cones.order, cones.vectors.shape[1]
+    d = vectors.shape[1]
     rounding = (4 * d + 16) * UNIT * reach
     places, who = blocks.copy(), np.arange(len(blocks) * WIDTH)
     low, high, centre, behind, away = np.empty(d + 2), np.empty(d + 2), np.empty(d), np.empty(WIDTH), np.empty(WIDTH)
     scores = np.empty((len(places), WIDTH))
     for task in range(first_task, last_task):
-        smallest, parts = known, [(cones.starts[task], cones.starts[task + 1], points)]
+        smallest, parts = known, [(starts[task], starts[task + 1], points)]
         while len(parts) > 0:
             start, end, count = parts.pop()
             axis = _find_middle(units, start, end, low, high, centre)
-            radius = _radius(high, centre)
+            # A unit vector is off by a few roundings, and so are the middle and a distance.
+            radius = np.sqrt(np.sum((high[:d] - centre) ** 2)) * (1 + 2.0**-40 + 4 * d * UNIT) + (8 + 2 * d) * UNIT
             # How far behind w, along a unit vector, a point still matters to some direction.
             margin = max(high[d], smallest * high[d + 1]) * (1 + 2.0**-40) + rounding
             at = _furthest(centre, places, count, scores)
@@ -238,7 +208,7 @@ def search(first_task, last_task, cones, blocks, points, reach, known, found):
                 parts.append((start, middle, left))
                 parts.append((middle, end, left))
             else:
-                smallest = _score_rows(cones, start, end, places, who, left, scores, found, smallest)
+                smallest = _score_rows(vectors, slacks, order[start:end], places, who, left, scores, found, smallest)
 
 
 def cones(
@@ -252,7 +222,7 @@ def cones(
     known, none = np.inf, np.empty(0, dtype=np.int64)
     for rows in (some, np.arange(len(directions))):
         found = _room(len(rows), none, none)
-        search(_sorted(directions[rows], slack[rows]), *laid_out, known, found)
+        search(*_sorted(directions[rows], slack[rows]), *laid_out, known, found)
         winners, leads, counts = found[:3]
         known = float(leads.min(initial=known))
     result, contested = ArgmaxResult.clear(winners, known, "cones"), np.flatnonzero(counts > 1)
@@ -261,16 +231,18 @@ def cones(
     counts = counts[contested]
     offsets = np.concatenate([[0], np.cumsum(counts)])
     candidates = np.empty(offsets[-1], dtype=np.int64)
-    search(_sorted(directions[contested], slack[contested]), *laid_out, 0.0, _room(len(counts), offsets, candidates))
+    some = _sorted(directions[contested], slack[contested])
+    search(*some, *laid_out, 0.0, _room(len(counts), offsets, candidates))
     increasing = np.lexsort((candidates, np.repeat(contested, counts)))
     return replace(result, contested=contested, candidates=Choices(candidates[increasing], offsets))
 
 
-def _sorted(directions: np.ndarray, slack: np.ndarray) -> Cones:
+def _sorted(directions: np.ndarray, slack: np.ndarray) -> tuple[np.ndarray, ...]:
+    """Where cones of directions start in an order; that; the unit vectors, slack and 1 scaled with them, so ordered."""
     lengths, order = norms_above(directions), np.arange(len(directions))
     units = np.column_stack([directions / lengths[:, None], slack / lengths, 1 / lengths])
     starts = _sort_into_cones(units, order, max(_FEWEST_ROWS, -(-len(order) // _TASKS)))
-    return Cones(directions, slack, order, units, starts)
+    return starts, order, units, directions, slack
 
 
 def _room(rows: int, starts: np.ndarray, candidates: np.ndarray) -> tuple[np.ndarray, ...]:

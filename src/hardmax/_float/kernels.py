@@ -72,10 +72,7 @@ def _exact_lead(directions, row, points, a, b, parts):
 
 @njit_parallel(lambda directions, *_: len(directions))
 def mark_furthest(first, last, directions, points, candidates, offsets, furthest, leads):
-    """Mark the furthest candidates along each direction, all that tie, and tell their lead over the next (inf: none).
-
-    Direction r has the candidates from `offsets[r]` up to `offsets[r + 1]`.
-    """
+    """Mark the furthest candidates along each direction, all that tie, and find their lead over the next."""
     d = directions.shape[1]
     parts = np.empty(4 * d)
     for row in range(first, last):
@@ -109,10 +106,7 @@ INSIDE_ROWS = 1024  # a task for a thread
 
 @njit_parallel(lambda places, *_: -(-len(places) // INSIDE_ROWS))
 def keep_well_inside(first, last, places, centre, square, facets, depth, marked):
-    """Clear the mark of every marked place that is not inside by `depth`: beyond a facet (normal, offset) moved in.
-
-    Places nearer to the centre than the root of `square` are known to be inside.
-    """
+    """Clear the marks of places not inside all facets by `depth`; all within the root of `square` are known to be."""
     count, dimension = places.shape
     for i in range(first * INSIDE_ROWS, min(last * INSIDE_ROWS, count)):
         if not marked[i]:

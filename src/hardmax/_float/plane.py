@@ -23,7 +23,6 @@ from hardmax._float.kernels import add_product, keep_well_inside, leading_part
 
 ROWS = 1024  # a task for a thread
 _SURE = (3 + 16 * UNIT) * UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
-_MOST_BINS = 2**14
 _SMALLEST = 2.0**-1074
 _TINY = 2.0**-400  # squares of what is larger do not underflow
 _SAMPLED, _MOST_EDGES = 2**12, 32
@@ -75,35 +74,14 @@ def _diamond_angle(x, y):
     return 1.0 - along if y >= 0.0 else 3.0 + along
 
 
-@njit
-def _sort_into_bins(angles):
-    """How many of some increasing angles lie in bins before each of many equal ones: where a search can start."""
-    bins = 2048
-    while bins < min(4 * len(angles), _MOST_BINS):
-        bins *= 2
-    before = np.zeros(bins + 2, np.int64)
-    for angle in angles:
-        before[np.int64(angle * (bins / 4.0)) + 1] += 1
-    for number in range(1, len(before)):
-        before[number] += before[number - 1]
-    return before
-
-
 @njit(inline="always")
-def _count_up_to(angle, angles, before):
-    """How many of the angles are at most this one.
-
-    Rounding keeps order, so an angle in a lower bin is smaller; only those in the same bin are compared.
-    """
-    here = np.int64(angle * ((len(before) - 2) / 4.0))
-    low, high = before[here], before[here + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if angles[middle] <= angle:
-            low = middle + 1
-        else:
-            high = middle
-    return low
+def _count_up_to(angle, angles):
+    """How many of some increasing angles, 2^k - 1 of them, are at most this one."""
+    count, step = 0, (len(angles) + 1) // 2
+    while step > 0:
+        count += step * (angles[count + step - 1] <= angle)  # no branch, which the processor would guess wrongly
+        step //= 2
+    return count
 
 
 @njit
@@ -118,22 +96,13 @@ def _leaving_angles(corners):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
-def _find_winners(first_task, last_task, directions, slack, unsure, angles, before, places, furthest, winners, leads):
-    """For each direction the furthest point, or -1 where others come within its slack, or may; for each task the
-    smallest lead.
-
-    `unsure` times the length of a direction, or more, is added to its slack. The other arguments: see `_scenes`.
-    """
-    numbers = np.empty(ROWS, np.int64)
+def _find_winners(first_task, last_task, directions, slack, unsure, angles, places, furthest, winners, leads):
+    """For each direction the furthest point, or -1 where others may come within its slack; the smallest leads."""
     for task in range(first_task, last_task):
-        first, last = task * ROWS, min((task + 1) * ROWS, len(directions))
-        # A loop of its own, so that what a wrong guess of the processor costs is not paid for the scores too.
-        for i in range(first, last):
-            numbers[i - first] = _count_up_to(_diamond_angle(directions[i, 0], directions[i, 1]), angles, before)
         smallest = np.inf
-        for i in range(first, last):
+        for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             x, y = directions[i, 0], directions[i, 1]
-            number = numbers[i - first]
+            number = _count_up_to(_diamond_angle(x, y), angles)
             scene = places[number]
             best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
             earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
@@ -162,9 +131,8 @@ def plane(
 
 
 def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Angles between which the scene is the same, and the same in bins; for each scene the places of the furthest
-    point, of its neighbours on the outer polygon, and of the furthest on the inner one (where there is none, of a
-    neighbour again), and who is the furthest."""
+    """Angles between which the scene is the same, and infinite ones; of each scene the places of the furthest point,
+    its neighbours and the furthest on the inner polygon (none: a neighbour again), and who is the furthest."""
     # The angles increase in truth; where rounding has them fall, they stay as they were.
     angles = [np.maximum.accumulate(_leaving_angles(points[corners])) for corners in (outer, inner)]
     both = np.concatenate(angles)
@@ -174,7 +142,9 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    return both[order], _sort_into_bins(both[order]), places, furthest
+    padded = np.full(2 ** len(both).bit_length() - 1, np.inf)
+    padded[: len(both)] = both[order]
+    return padded, places, furthest
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -192,8 +162,8 @@ def _nested(points: np.ndarray, some: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def _polygon_around(points: np.ndarray, some: np.ndarray) -> np.ndarray:
-    """Corners, counter-clockwise, from the one that is the furthest along (1, 0) on, of two the lower one, so that the
-    angles at which they are left increase from 0 on; perhaps two corners, one or none."""
+    """Corners, counter-clockwise, from the furthest along (1, 0) on, of two the lower one: so the angles at which they
+    are left increase from 0."""
     if not len(some):
         return some
     corners = _polygon(points, some[np.lexsort((points[some, 1], points[some, 0]))])
@@ -203,11 +173,9 @@ def _polygon_around(points: np.ndarray, some: np.ndarray) -> np.ndarray:
 
 
 def _surely_inside(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Which points are inside a convex polygon, beyond doubt: by 2^-40 of the largest coordinate, which is more than
-    rounding does to the distance from an edge.
-
-    Where it has many corners, some of them make a smaller polygon that is nearly as good.
-    """
+    """Which points are inside a convex polygon by 2^-40 of the largest coordinate, more than rounding does to the
+    distance from an edge."""
+    # Some of many corners make a smaller polygon that is nearly as good.
     corners = corners[:: max(1, -(-len(corners) // _MOST_EDGES))]
     edges = np.roll(corners, -1, axis=0) - corners
     lengths = norms_above(edges)

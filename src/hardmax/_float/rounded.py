@@ -61,8 +61,7 @@ _VECTORS = GROUP * STEP // 16
 def largest_products(typingctx, rows, first_row, points, first_point, steps, groups, out):
     """Write to `out` the largest product of each of ROWS rows with the points of so many groups.
 
-    `rows` holds bytes as (step, row, coordinate) from `first_row` on, `points` as (group, step, point, coordinate) from
-    `first_point` on; both places are counted in vectors of 16 bytes. Bytes must be so small that 32 bits hold the sums.
+    Bytes are (step, row, coordinate) and (group, step, point, coordinate), from a place on, counted in 16 bytes.
     """
     signature = types.void(rows, types.int64, points, types.int64, types.int64, types.int64, out)
     return signature, _generate
@@ -136,8 +135,7 @@ def _choose(builder, vector, places):
 
 
 class Rounded(NamedTuple):
-    """Rows of `vectors`, in some order, as they are and as bytes. As many rows as there are for each scale share it; of
-    those, how long they and their errors can be."""
+    """Rows of `vectors`, in some order, as bytes; of those that share a scale, the largest length and error."""
 
     vectors: np.ndarray  # (n, d)
     order: np.ndarray
@@ -181,10 +179,8 @@ def _off(length, error, reach, error_of_points):
 
 @njit
 def _read_tiles(first, last, directions, tiles, floors, margins, tops):
-    """Largest products of the directions from `first` up to `last` with tile after tile, until no further one matters.
-
-    `tops` gets them, `floors` rises to what each direction is sure to reach; returns how many tiles were read.
-    """
+    """Fill `tops` tile after tile, until no further one matters, and raise `floors` to what is sure to be reached;
+    returns how many tiles were read."""
     rows, units, lengths, lost = directions.packed, directions.scales, directions.lengths, directions.errors
     packed, scales, reaches, errors = tiles.packed, tiles.scales, tiles.lengths, tiles.errors
     steps = rows.shape[1]
@@ -209,8 +205,8 @@ def _read_tiles(first, last, directions, tiles, floors, margins, tops):
 
 @njit
 def _score_tile(i, tile, directions, tiles, floor, top, found):
-    """Score in float64 the groups of a tile that can reach the floor; `found` is (best, next); returns the winner, or
-    -1 where none beats the best."""
+    """Score in float64 the groups of a tile that can reach the floor, into `found` (best, next); returns the new best
+    or -1."""
     rows, packed, points, order = directions.packed, tiles.packed, tiles.vectors, tiles.order
     steps, count = rows.shape[1], len(points)
     unit = directions.scales[i] * tiles.scales[tile]

@@ -21,11 +21,9 @@ _TRIED, _MOST = 256, 0.9
 
 @njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
 def _find_winners(first, last, directions, lengths, slack, base, places, count, reach, winners, leads):
-    """For each direction the furthest point, or -1 where others come within its slack, or may; for each task the
-    smallest lead.
+    """For each direction the furthest point, or -1 where others may come within its slack; each task's smallest lead.
 
-    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can be. A row whose lead
-    is sure to be larger than that of an earlier row of the task is left early.
+    `base` are the scores of the centre, `reach[b]` is how far from it points from block b on can be.
     """
     scores = np.empty((len(places), WIDTH))
     for task in range(first, last):

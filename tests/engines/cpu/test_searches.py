@@ -10,10 +10,14 @@ from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardmax._exact.argmax import by_all_scores
 from hardmax._float import shells as module
 from hardmax._float.argmax import ArgmaxResult, score_all
+from hardmax._float.bounds import SlackFactors, float_metric
 from hardmax._float.cones import WIDTH, cones
-from hardmax._float.search import ONLY_IN, SEARCHES, suited
+from hardmax._float.search import ONLY_IN, SEARCHES
+from hardmax._tokens.rationals import IntegerCloud
+from hardmax.dynamics import Dynamics
 
 PRUNING = {name: search for name, search in SEARCHES.items() if name != "dense"} | {"cones": cones}
 
@@ -90,10 +94,6 @@ def test_shells_and_cones_together_find_the_same(d, monkeypatch):
     assert_same(found, score_all(points, points, slack))
 
 
-def test_every_search_is_the_one_that_suits_some_size():
-    assert {suited(rows, 10_000, d) for rows in (1, 10_000) for d in (1, 2, 3, 20)} == set(SEARCHES)
-
-
 @pytest.mark.parametrize("d", [150_528, 200_000])
 def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     # A bug that was: from d = 133,144 on, products of 127 by 127 do not fit into 32 bits.
@@ -103,17 +103,31 @@ def test_products_of_bytes_do_not_overflow_in_many_dimensions(d):
     assert_same(SEARCHES["rounded"](points, points, slack, np.arange(4)), score_all(points, points, slack))
 
 
+def full_of_ties(rng: np.random.Generator, kind: str, d: int) -> np.ndarray:
+    """Points of which many are furthest together, or differ by less than rounding."""
+    turns = 2 * np.pi * np.arange(n := int(rng.integers(3, 80))) / n
+    match kind:
+        case "lattice":
+            return rng.integers(-2, 3, (60, d)) / rng.choice([1, 3, 10])
+        case "circle":
+            return np.pad(np.stack([np.cos(turns), np.sin(turns)], axis=1), [(0, 0), (0, d - 2)])
+        case "sphere":
+            return on_a_sphere(rng, 40, d)[:, rng.permutation(d)] * rng.choice([-1.0, 1.0], (40, d))
+        case _:  # neighbours, far from the origin or near to it
+            centre = 10.0 ** rng.uniform(-3, 12) * on_a_sphere(rng, 1, d)
+            return centre + 2.0**-52 * np.abs(centre).max() * rng.integers(-3, 4, (60, d))
+
+
+@pytest.mark.parametrize("name", SEARCHES | PRUNING)
 @settings(max_examples=examples(100), deadline=None)
-@given(st.integers(0, 2**32 - 1))
-def test_of_neighbours_far_from_the_origin_the_furthest_is_not_dropped(seed):
+@given(st.integers(0, 2**32 - 1), st.sampled_from(["lattice", "circle", "sphere", "neighbours"]))
+def test_whoever_is_furthest_in_truth_is_among_the_choices(name, seed, kind):
     rng = np.random.default_rng(seed)
-    centre = 10.0 ** rng.uniform(-3, 12) * on_a_sphere(rng, 1, 3)
-    points = np.unique(centre + 2.0**-52 * np.abs(centre).max() * rng.integers(-3, 4, (60, 3)), axis=0)
-    norms = np.linalg.norm(points, axis=1)
-    choices = cones(points, points, 8 * 2.0**-53 * norms * norms.max()).choices()
-    exactly = points.astype(object) + Fraction(0)
-    for row, scores in enumerate(exactly[:20] @ exactly.T):
-        assert set(np.flatnonzero(scores == max(scores))) <= set(choices[row])
+    points = np.unique(full_of_ties(rng, kind, d := ONLY_IN.get(name) or int(rng.integers(2, 5))), axis=0)
+    norms, slack = np.linalg.norm(points, axis=1), SlackFactors.of(d, float_metric(Dynamics(1)))
+    choices = (SEARCHES | PRUNING)[name](points, points, slack.slack(norms, 0.0, norms.max(), 0.0)).choices()
+    truth = by_all_scores(IntegerCloud.of(points), IntegerCloud.of(points), Dynamics(1)).lists
+    assert all(set(furthest) <= set(choices[row].tolist()) for row, furthest in enumerate(truth))
 
 
 def along_an_edge(seed: int) -> tuple[np.ndarray, np.ndarray]:
