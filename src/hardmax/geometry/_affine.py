@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax._metric import is_positive_definite
+from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import read_table
 from hardmax._validation import InputError
 
@@ -43,11 +43,8 @@ def read_square(metric: Any, dimension: int) -> np.ndarray:
 def read_metric(metric: Any, dimension: int) -> np.ndarray:
     """A symmetric positive definite matrix, decided exactly; the identity for None."""
     table = read_square(metric, dimension)
-    if not is_positive_definite(table):
-        raise InputError(
-            "`metric` must be symmetric and positive definite to measure distances. Pass (A + A.T)/2 if only rounding "
-            "makes it asymmetric, or leave it out for Euclidean distances."
-        )
+    if problem := not_a_metric(table):
+        raise InputError(f"`metric` must be symmetric and positive definite to measure distances: {problem}.")
     return table
 
 
