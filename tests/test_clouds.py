@@ -29,7 +29,7 @@ def test_the_vertices_lead(make, leaders):
 
 
 def test_a_square_takes_inner_tokens_exactly():
-    assert clouds.square(inside=[(HALF, 0)]).dtype == np.float64
+    assert clouds.square(inside=[(HALF, 0)])[4].tolist() == [HALF, 0]
     assert clouds.square(inside=[(0.1, 0)])[4, 0] == 0.1
     assert clouds.square(inside=[("0.1", "0")])[4, 0] == Fraction(1, 10)
     assert clouds.square(inside=[]).shape == clouds.square(inside=np.empty((0, 2))).shape == (4, 2)
