@@ -46,10 +46,8 @@ def test_json_comes_back_and_a_part_of_it_is_refused(document, data):
     ("data", "words"),
     [
         (b" \r\n\t", "is empty"),
-        (b'{"a": 1}\n{"a": 2}', "Extra data: line 2 column 1"),
         (b"\xff\xfe[\x001\x00]\x00", "byte 0xff in position 0"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
         (b"1" * 10_000, "4300 digits"),
         (b'[{"b": {"a": [], "\\u0061": []}}]', "a key appears twice"),
     ],
@@ -77,8 +75,6 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     "data",
     [
         npy((10**12, 2), 64),
-        npy((10**18, 10**18), 64),
-        npy((-1, 2), 64),
         b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000,
         b"1,2\n",
     ],

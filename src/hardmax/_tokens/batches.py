@@ -290,14 +290,11 @@ def whole_numbers(values: Any, name: str) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _depth(values: Any) -> int:
-    """How many levels of lists and axes of arrays there are, looking at the first item of each; a few, of many."""
-    depth = 0
-    while isinstance(values, list | tuple) and depth < 4:
-        depth += 1
-        values = values[0] if values else None
-    axes = getattr(values, "ndim", 0) if hasattr(type(values), "__array__") or is_tensor(values) else 0
-    return depth + (axes if isinstance(axes, int) else 0)
+def _depth(values: Any, at_most: int = 4) -> int:
+    """How many levels of lists and axes of arrays there are, looking at the first item of each."""
+    if isinstance(values, list | tuple):
+        return 1 + (_depth(values[0], at_most - 1) if values and at_most else 0)
+    return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 
 OneCloud: TypeAlias = Sequence[Sequence[Number]]

@@ -82,9 +82,9 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
     source = values if isinstance(values, np.ndarray) else objects_in(values, name)
     check_numeric(source, name)
     result = np.empty(source.shape, dtype=object)
-    for index in np.ndindex(source.shape):
+    for index, value in np.ndenumerate(source):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
-        result[index] = exact_number(reading(source[index]), f"{name} ({where})")
+        result[index] = exact_number(reading(value), f"{name} ({where})")
     return result
 
 
@@ -140,8 +140,7 @@ class IntegerCloud:
 
     def fractions(self) -> np.ndarray:
         denominator = int(self.denominator)
-        rows = [[Fraction(int(value), denominator) for value in row] for row in self.numerators]
-        return np.array(rows, dtype=object)
+        return np.array([[Fraction(int(value), denominator) for value in row] for row in self.numerators], dtype=object)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)

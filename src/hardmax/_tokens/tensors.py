@@ -47,10 +47,8 @@ def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
         return None
     there = tensor.detach().to(device)
     # Beyond 2^53 integers may be rounded; torch cannot compare some unsigned ones on every device.
-    if there.dtype.is_signed and not there.dtype.is_floating_point and there.dtype.itemsize == 8:
-        if any(abs(int(extreme)) > 2**53 for extreme in there.aminmax()):
-            return None
-    elif not there.dtype.is_signed and there.dtype.itemsize > 1:
+    is_long = not there.dtype.is_floating_point and there.dtype.itemsize == 8
+    if is_long and (not there.dtype.is_signed or any(abs(int(extreme)) > 2**53 for extreme in there.aminmax())):
         return None
     copy = there.to(torch.float64) + 0.0
     # The extremes of numbers among which there is a nan are nan.

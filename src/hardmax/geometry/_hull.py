@@ -38,8 +38,7 @@ class Hull(NamedTuple):
 def hull(points: np.ndarray) -> Hull:
     """The convex hull of points (n, d) that span at most six dimensions.
 
-    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets. Of points that
-    spread more than 1e7 times wider one way than another, rounding decides which are vertices.
+    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets.
     """
     table, exponent = unit_scaled(points)
     distinct = first_of_equals(table)
@@ -121,10 +120,10 @@ def extreme_points(points: np.ndarray) -> np.ndarray:
 
 
 def nearest(vertices: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The way (r,) from the `target` (r,) to the nearest point of the convex hull of `vertices` (m, r), in floats.
+    """The way (r,) from a `target` (r,) to the hull of `vertices` (m, r), all of a size of about 1, in floats.
 
     Wolfe's algorithm: the vertex that lies furthest towards the target joins a few others, and of these the nearest
-    point is found by non-negative least squares. Both arguments are best given in units in which they are about 1.
+    point is found by non-negative least squares.
     """
     from scipy.optimize import nnls
 
@@ -179,10 +178,6 @@ def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -
     """The facets of the given `faces` of one `dimension` (at least 1), sorted.
 
     The facets of a face F are the largest of the sets F ∩ G that are not F, over the facets G of the polytope.
-
-    >>> square = [(0, 1), (1, 2), (2, 3), (0, 3)]
-    >>> faces_below(square, 1, square)
-    ((0,), (1,), (2,), (3,))
     """
     through: dict[int, list[frozenset[int]]] = {}
     for facet in map(frozenset, facets):

@@ -161,12 +161,9 @@ class Polytope:
         distances, d = np.full(len(targets), np.nan), self.points.shape[1]
         if d > FEW_FACETS or self._hull_of_points.dimension < d:
             return distances
-        found, (table, exponent), (scaled, power) = (
-            self._hull_of_points,
-            unit_scaled(self.points),
-            unit_scaled(self._root),
-        )
-        # Squares of points much further away might overflow.
+        found, (table, exponent) = self._hull_of_points, unit_scaled(self.points)
+        scaled, power = unit_scaled(self._root)
+        # Squares of points much further away might overflow: these are measured one by one.
         (near,) = np.nonzero(np.abs(targets).max(axis=1) < np.ldexp(1.0, min(exponent + 100, 1023)))
         corners, aims = table[found.vertices] - table[0], np.ldexp(targets[near], -exponent) - table[0]
         floors = np.einsum("tvr,tr->tv", corners[found.simplices], found.normals).min(axis=1)
@@ -208,16 +205,12 @@ class Polytope:
     @cached_property
     def _hull(self) -> Hull:
         if self.dimension > LARGEST_DIMENSION:
-            raise InputError(
-                f"`facets`, `faces` and `volume` need points that span at most {LARGEST_DIMENSION} dimensions, but "
-                f"these span {self.dimension}. `vertices`, `contains` and `distance` work in any dimension."
-            )
+            wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
+            raise InputError(f"`facets`, `faces` and `volume` need {wish}, but these span {self.dimension}.")
         found = self._hull_of_points if self.dimension <= FEW_FACETS else hull(self.vertices)
         if found.dimension != self.dimension or len(found.vertices) != len(self.vertices):
-            raise InputError(
-                f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}: the others are too close "
-                "to the hull of these for `facets` and `volume`. `vertices`, `contains` and `distance` still work."
-            )
+            came = f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}"
+            raise InputError(f"{came}: the others are too close to their hull for `facets`, `faces` and `volume`.")
         return found
 
     @cached_property
