@@ -109,15 +109,10 @@ def test_pickles_are_never_opened(tmp_path: Path):
 
 def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path: Path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    long = pyarrow.DictionaryArray.from_arrays(np.zeros(10_000, np.int32), ["word " * 20_000])
     nothing = pyarrow.nulls(10_000_000, pyarrow.string())
-    for text, label in ((long, ["pos", "neg"] * 5000), (nothing, nothing)):
-        parquet.write_table(pyarrow.table({"text": text, "label": label}), tmp_path / "a.parquet", compression="zstd")
-        with pytest.raises(InputError, match=r"unpacks to \d+ MiB, and at most 256 MiB"):
-            read_corpus(tmp_path / "a.parquet")
-
-
-# ---------------------------------------------------------------- writing
+    parquet.write_table(pyarrow.table({"text": nothing, "label": nothing}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"unpacks to \d+ MiB, and at most 256 MiB"):
+        read_corpus(tmp_path / "a.parquet")
 
 
 def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
