@@ -63,7 +63,7 @@ def check_range(table: np.ndarray, name: str) -> np.ndarray:
         try:
             row.astype(np.float64)
         except OverflowError:
-            raise InputError(f"{name}: token {token} lies beyond 1.8e308. Scale the cloud.") from None
+            raise InputError(f"{name}: token {token} lies beyond 1.8e308, the largest float. Scale all.") from None
     return table
 
 
