@@ -28,17 +28,12 @@ def test_the_vertices_lead(make, leaders):
     assert oracle.leaders(exactly(make()), HALF, layers=30) == leaders
 
 
-def test_a_square_takes_inner_tokens_exactly():
-    assert clouds.square(inside=[(HALF, 0)]).dtype == np.float64
+def test_a_square_takes_inner_tokens_exactly_and_is_a_new_one():
     assert clouds.square(inside=[(0.1, 0)])[4, 0] == 0.1
     assert clouds.square(inside=[("0.1", "0")])[4, 0] == Fraction(1, 10)
+    clouds.square(inside=[])[:] = 7
     assert clouds.square(inside=[]).shape == clouds.square(inside=np.empty((0, 2))).shape == (4, 2)
-
-
-def test_changing_a_cloud_leaves_the_next_one_alone():
-    for make in (clouds.triangle, clouds.square, clouds.nonleader_clusters, lambda: clouds.square(inside=[])):
-        make()[:] = 7
-        assert not (make() == 7).any()
+    assert np.abs(clouds.square(inside=[])).max() == 1
 
 
 def test_a_rotated_square_keeps_its_ties_and_further_coordinates():
@@ -68,9 +63,7 @@ def test_a_grid_is_centred_and_gaussian_clouds_follow_their_seed():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: clouds.gaussian(0, 2), "`n` must be a whole number from 1 to .*, not 0"),
         (lambda: clouds.grid(10, d=20), r"`side`\^`d` must be at most 1000000, not 10\^20 tokens"),
-        (lambda: clouds.gaussian(3, 2, seed=-1), "`seed` must be a whole number from 0 up, not -1"),
         (lambda: clouds.square(inside=[(1, 2, 3)]), "`inside` must have 2 coordinates per token, not 3"),
         (lambda: clouds.rotated([[1.0]]), "`cloud` must have tokens of dimension 2 or more"),
     ],

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hardmax._tokens.batches import read_table
-from hardmax._tokens.rationals import fits_float64, to_fractions
+from hardmax._tokens.rationals import to_fractions
 from hardmax._validation import InputError, check_int, shorten
 
 Seed: TypeAlias = int | np.random.Generator
@@ -78,10 +78,7 @@ def square(inside: Any = None) -> np.ndarray:
     if inner.shape[1] != 2:
         raise InputError(f"`inside` must have 2 coordinates per token, not {inner.shape[1]}.", argument="inside")
     cloud = np.concatenate([_SQUARE, inner])
-    if cloud.dtype == np.float64:
-        return cloud
-    exact = to_fractions(cloud, "`inside`")
-    return exact.astype(np.float64) if fits_float64(exact) else exact
+    return cloud if cloud.dtype == np.float64 else to_fractions(cloud, "`inside`")
 
 
 def nonleader_clusters() -> np.ndarray:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from hardmax._files import ZIP_MAGIC, check_unpacked, decode, parse_json, read_arrays, read_bytes, shown_name
+from hardmax._files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
 from hardmax._format import pluralize
 from hardmax._tokens.batches import Ragged, check_range, read_table
 from hardmax._tokens.rationals import exact_number
@@ -46,8 +46,7 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     -----
     CSV and Parquet have one token per row; CSV may have a header, and semicolons or tabs for commas. JSON has a list
     of rows, or a list of such lists for several clouds. npy has an array (n, d) or (B, n, d), npz the same as its only
-    array or as `tokens`, also with `offsets` and `multiplicities`. An npz or Parquet file may unpack to 256 MiB, or
-    100 times its size.
+    array or as `tokens`, also with `offsets` and `multiplicities`.
 
     Examples
     --------
@@ -64,18 +63,13 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     if not data.strip():
         raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
     suffix = Path(path).suffix.lower()
-    if suffix and suffix not in _READERS:
+    if not suffix:
+        first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
+        known = {b"\x93NUM": ".npy", ZIP_MAGIC: ".npz", b"PAR1": ".parquet"}
+        suffix = known.get(first, ".json" if first[:1] in (b"[", b"{") else ".csv")
+    if suffix not in _READERS:
         raise InputError(f"{name} has the suffix {suffix!r}: expected one of {', '.join(_READERS)}.")
-    return _READERS[suffix or _format(data)](data, name)
-
-
-def _format(data: bytes) -> str:
-    """The suffix for what has none."""
-    if data.startswith((b"\x93NUMPY", ZIP_MAGIC)):
-        return ".npz"
-    if data.startswith(b"PAR1"):
-        return ".parquet"
-    return ".json" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"[", b"{") else ".csv"
+    return _READERS[suffix](data, name)
 
 
 def _read_csv(data: bytes, name: str) -> Table:
@@ -126,29 +120,27 @@ def _table(rows: list[list[Any]], name: str, place: Callable[[int], str]) -> Tab
             count = pluralize(len(cells), "column")
             raise InputError(f"{name} {place(row)} has {count}: expected {width} as in {place(0)}.")
     cells = [cell for row in rows for cell in row]
-    numbers = _decimals(cells)
+    numbers: Any = _decimals(cells)
     if numbers is None:
         # What is no text, such as true in JSON, is no number here.
         texts = [cell.strip() if isinstance(cell, str) else [cell] for cell in cells]
         places = [f"{name} {place(row)}, column {column + 1}" for row in range(len(rows)) for column in range(width)]
-        numbers = np.array(list(map(exact_number, texts, places)), dtype=object)
-        check_range(numbers.reshape(len(rows), width), name)
-    return numbers.reshape(len(rows), width)
+        numbers = list(map(exact_number, texts, places))
+        check_range(np.array(numbers, dtype=object).reshape(-1, width), name)
+    floats = np.array(list(map(float, numbers)))
+    if not all(map(eq, numbers, floats.tolist())):  # Python compares them as they are
+        floats = np.fromiter(map(Fraction, numbers), object, len(numbers))
+    return floats.reshape(-1, width)
 
 
-def _decimals(cells: list[Any]) -> np.ndarray | None:
-    """The numbers, if all are decimals of ordinary size: as float64 if that stores them exactly, else Fractions."""
+def _decimals(cells: list[Any]) -> list[Decimal] | None:
+    """The numbers, if all are decimals of ordinary size; a short text such as 1e999999999 has a billion digits."""
     try:
-        decimals = list(map(Decimal, cells)) if set(map(type, cells)) == {str} else [Decimal("nan")]
-        floats = np.array(list(map(float, decimals)))
-    except (ArithmeticError, ValueError):
+        decimals = list(map(Decimal, cells)) if set(map(type, cells)) == {str} else []
+    except ArithmeticError:
         return None
-    if all(map(eq, decimals, floats.tolist())) and np.isfinite(floats).all():  # Python compares them as they are
-        return floats
-    # A short text such as 1e999999999 has more digits than memory.
-    if not np.isfinite(floats).all() or any(number and number.adjusted() < -300 for number in decimals):
-        return None
-    return np.fromiter((Fraction(*number.as_integer_ratio()) for number in decimals), object, len(decimals))
+    ordinary = all(number.is_finite() and (not number or abs(number.adjusted()) < 300) for number in decimals)
+    return decimals if decimals and ordinary else None
 
 
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:
@@ -174,8 +166,6 @@ def _read_parquet(data: bytes, name: str) -> Table:
         raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None
     if not all(pyarrow.types.is_primitive(kind) or pyarrow.types.is_decimal(kind) for kind in kinds):
         raise InputError(f"{name} holds columns of {', '.join(map(str, kinds))}: expected numbers.")
-    # Repeated values take next to nothing in the file.
-    check_unpacked(8 * file.metadata.num_rows * max(1, len(kinds)), len(data), name)
     return read_table(list(zip(*(column.to_pylist() for column in file.read().columns), strict=True)), name)
 
 

@@ -112,11 +112,10 @@ def test_rows_given_as_tensors_are_a_cloud():
     [
         (
             [torch.ones(2, 1), torch.ones(2, 1, dtype=torch.float64)],
-            "`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is torch.float32 on "
-            "cpu, item 1 is torch.float64 on cpu.",
+            "`tokens` must be tensors of one dtype on one device, or none, not torch.float32 on cpu, torch.float64 on",
         ),
-        ([torch.ones(2, 1), np.ones((2, 1))], "`tokens`: in a list all must be tensors of one dtype on one device"),
-        ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens`: in a list all must be tensors of one dtype on one device"),
+        ([torch.ones(2, 1), np.ones((2, 1))], "`tokens` must be tensors of one dtype on one device"),
+        ([np.ones((2, 1)), torch.ones(2, 1)], "`tokens` must be tensors of one dtype on one device"),
         ([torch.ones(2), torch.ones(3)], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
         ([torch.ones(()), torch.ones(())], "`tokens` must be a table of shape (n, d), not of shape (2,)."),
         (torch.ones(3), "`tokens` must be a table of shape (n, d), not of shape (3,)."),

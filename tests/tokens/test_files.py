@@ -6,7 +6,6 @@ import json
 import os
 import stat
 import struct
-import zipfile
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,7 +16,6 @@ from hypothesis import strategies as st
 
 from hardmax._files import decode, parse_json, read_arrays, read_json, write_whole
 from hardmax._validation import InputError
-from hardmax.io import read_cloud
 from hardmax.text.data.corpora import read_corpus
 
 WISH = "expected a shopping list"
@@ -26,14 +24,6 @@ DOCUMENTS = st.recursive(
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
     max_leaves=20,
 )
-
-
-def npz(*members: bytes, packing: int = zipfile.ZIP_DEFLATED) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", packing) as made:
-        for number, member in enumerate(members):
-            made.writestr(f"{number}.npy", member)
-    return buffer.getvalue()
 
 
 def npy(shape: tuple[int, ...], size: int) -> bytes:
@@ -56,10 +46,8 @@ def test_json_comes_back_and_a_part_of_it_is_refused(document, data):
     ("data", "words"),
     [
         (b" \r\n\t", "is empty"),
-        (b'{"a": 1}\n{"a": 2}', "Extra data: line 2 column 1"),
         (b"\xff\xfe[\x001\x00]\x00", "byte 0xff in position 0"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"a":' * 100_000, "nested too deeply"),
         (b"1" * 10_000, "4300 digits"),
         (b'[{"b": {"a": [], "\\u0061": []}}]', "a key appears twice"),
     ],
@@ -84,20 +72,15 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    ("data", "words"),
+    "data",
     [
-        (npz(npy((2, 2), 32)).replace(struct.pack("<L", 160), struct.pack("<L", 300 * 2**20)), "unpacks to 300 MiB"),
-        (npz(npy((2**17, 20), 20 * 2**20)).replace(struct.pack("<L", 20 * 2**20 + 128), struct.pack("<L", 999)), "npz"),
-        (npz(npy((2, 2), 32), packing=zipfile.ZIP_BZIP2), "compressed in a way"),
-        (npy((10**12, 2), 64), "npy"),
-        (npy((10**18, 10**18), 64), "npy"),
-        (npy((-1, 2), 64), "npy"),
-        (b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000, "npy"),
-        (b"1,2\n", "npy"),
+        npy((10**12, 2), 64),
+        b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000,
+        b"1,2\n",
     ],
 )
-def test_arrays_that_are_broken_or_unpack_to_too_much_are_refused(data: bytes, words: str):
-    with pytest.raises(InputError, match=f"`a`.*{words}") as refused:
+def test_arrays_that_are_broken_are_refused(data: bytes):
+    with pytest.raises(InputError, match=r"`a`.*npy") as refused:
         read_arrays(data, "`a`")
     assert "\n" not in str(refused.value)
 
@@ -126,18 +109,10 @@ def test_pickles_are_never_opened(tmp_path: Path):
 
 def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path: Path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    long = pyarrow.DictionaryArray.from_arrays(np.zeros(10_000, np.int32), ["word " * 20_000])
     nothing = pyarrow.nulls(10_000_000, pyarrow.string())
-    for text, label in ((long, ["pos", "neg"] * 5000), (nothing, nothing)):
-        parquet.write_table(pyarrow.table({"text": text, "label": label}), tmp_path / "a.parquet", compression="zstd")
-        with pytest.raises(InputError, match=r"unpacks to \d+ MiB, and at most 256 MiB"):
-            read_corpus(tmp_path / "a.parquet")
-    parquet.write_table(pyarrow.table({"x": np.zeros(10**8, np.int8)}), tmp_path / "b.parquet")
-    with pytest.raises(InputError, match=r"unpacks to 762 MiB"):
-        read_cloud(tmp_path / "b.parquet")
-
-
-# ---------------------------------------------------------------- writing
+    parquet.write_table(pyarrow.table({"text": nothing, "label": nothing}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match=r"unpacks to \d+ MiB, and at most 256 MiB"):
+        read_corpus(tmp_path / "a.parquet")
 
 
 def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
-import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +34,6 @@ def within(dtype: type[np.integer]) -> SearchStrategy[Any]:
 DTYPES: dict[str, SearchStrategy[Any]] = {
     "int64": within(np.int64),
     "uint64": within(np.uint64),
-    "int8": within(np.int8),
     "float64": floats.map(np.float64),
     "float32": st.floats(width=32, allow_nan=False, allow_infinity=False).map(np.float32),
     "float16": st.floats(width=16, allow_nan=False, allow_infinity=False).map(np.float16),
@@ -49,18 +47,14 @@ KINDS = DTYPES | {
     "Decimal": decimals,
     "decimal text": decimals.map(str),
     "quotient": st.fractions().map(str),
-    "numpy text": whole.map(str).map(np.str_),
 }
 CONTAINERS: dict[str, Callable[[list[list[Any]]], Any]] = {
     "list of lists": lambda rows: rows,
-    "tuple of both": lambda rows: (tuple(rows[0]), *rows[1:]),
     "array of objects": lambda rows: np.array(rows, dtype=object),
     "list of a tuple and arrays": lambda rows: [tuple(rows[0]), *np.array(rows, dtype=object)[1:]],
-    "data frame of objects": lambda rows: pd.DataFrame(rows, dtype=object),
 }
 BATCHES: dict[str, Callable[[np.ndarray], Any]] = {
     "stack": lambda stack: stack,
-    "stack of objects": lambda stack: stack.astype(object),
     "list of arrays": list,
     "tuple of lists": lambda stack: tuple(cloud.tolist() for cloud in stack),
     "ragged": lambda stack: hm.Ragged(np.concatenate(stack), np.arange(len(stack) + 1) * stack.shape[1]),
@@ -150,7 +144,6 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
     [
         (np.zeros((1, 1), complex), "real numbers, not complex128"),
         (np.zeros((1, 1), "m8[ns]"), "real numbers, not timedelta64"),
-        (np.zeros((1, 1), [("x", float)]), "real numbers"),
         (np.array([[np.inf]], np.longdouble), "finite"),
         (np.array([["1"], ["x"]]), "row 1, column 0.*'x'"),
         (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "masked"),
@@ -159,11 +152,9 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
         ([[1.0, 2.0], [3.0]], "rows of different lengths"),
         ([[[1.0]]], r"shape \(1, 1, 1\)"),
         (["12", "34"], r"shape \(2,\)"),
-        (pd.Series([1.0, 2.0]), r"shape \(2,\)"),
         ({"x": [1.0]}, r"not \{.x.: \[1.0\]\}"),
         (pd.DataFrame({"x": [2**53 + 1], "dtype": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
         (pl.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
-        (pa.table({"x": [2**53 + 1], "y": [0.5]}), "Table.*2\\^53. Pass an array"),
         (pl.DataFrame({"x": [2**53 + 1, None]}), "must be finite"),
     ],
 )

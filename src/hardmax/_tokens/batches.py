@@ -26,8 +26,7 @@ _NUMBERS: set[type] = {float, int, bool}
 def read_table(values: Any, name: str) -> np.ndarray:
     """A table `(n, d)` of finite numbers; `name` is for errors."""
     table = np.ascontiguousarray(_exact_table(values, name))
-    _check_finite(table, np.array([0, len(table)]), name)
-    return table
+    return _check_finite(table, np.array([0, len(table)]), name)
 
 
 def _exact_table(values: Any, name: str) -> np.ndarray:
@@ -64,14 +63,13 @@ def check_range(table: np.ndarray, name: str) -> np.ndarray:
         try:
             row.astype(np.float64)
         except OverflowError:
-            came = f"token {token} lies beyond 1.8e308, the largest float"
-            raise InputError(f"{name}: {came}. Scale the cloud.") from None
+            raise InputError(f"{name}: token {token} lies beyond 1.8e308, the largest float. Scale all.") from None
     return table
 
 
-def _check_finite(table: np.ndarray, offsets: np.ndarray, name: str) -> None:
+def _check_finite(table: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
     if table.dtype == object or np.isfinite(table).all():
-        return
+        return table
     row = int(np.argmin(np.isfinite(table).all(axis=1)))
     cloud = int(np.searchsorted(offsets, row, side="right")) - 1
     name = name if len(offsets) == 2 else f"{name} (cloud {cloud})"
@@ -97,10 +95,8 @@ def as_array(values: Any, name: str) -> np.ndarray:
     except Exception:  # each library has its own errors for what it cannot do
         raise InputError(f"{name} must be an array or a list of rows, not {shorten(type(values))}.") from None
     if is_mixed and array.dtype.kind == "f" and (np.abs(array[np.isfinite(array)]) >= FIRST_UNSURE_INTEGER).any():
-        raise InputError(
-            f"{name}: {type(values).__name__} makes floats of columns of different types, which rounds integers "
-            "beyond 2^53. Pass an array or a list of rows."
-        )
+        came = f"next to floats a {type(values).__name__} rounds integers beyond 2^53"
+        raise InputError(f"{name}: {came}. Pass an array or a list of rows.")
     return array
 
 
@@ -148,12 +144,7 @@ class Form:
     def is_single(self) -> bool:
         return self.layout is Layout.CLOUD
 
-    def given_back(self, numbers: Any) -> Any:
-        """An array as a tensor of the kind in which the tokens came, if they did."""
-        return numbers if self.tensors is None else self.tensors.tensor(numbers)
 
-
-@dataclass(frozen=True, eq=False, init=False, repr=False)
 class Ragged:
     """Many clouds of different sizes in one table.
 
@@ -172,10 +163,6 @@ class Ragged:
     [[2.0], [3.0]]
     """
 
-    tokens: Any
-    offsets: np.ndarray
-    multiplicities: np.ndarray | None
-
     def __init__(self, tokens: Any, offsets: Any, multiplicities: Any = None) -> None:
         if not (is_tensor(tokens) and tokens.ndim == 2 and to_float64(tokens, tokens.device) is not None):
             tokens = read_table(tokens, "`tokens`")
@@ -184,22 +171,20 @@ class Ragged:
         if ends != [0, len(tokens)] or (offsets[1:] <= offsets[:-1]).any():
             wish = f"run from 0 to the number of tokens ({len(tokens)}), without empty clouds"
             raise InputError(f"`offsets` must {wish}, not {shorten(offsets.tolist())}.")
-        object.__setattr__(self, "tokens", tokens)
-        object.__setattr__(self, "offsets", offsets)
-        counts = None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
-        object.__setattr__(self, "multiplicities", counts)
+        self.tokens, self.offsets = tokens, offsets
+        self.multiplicities = None if multiplicities is None else _read_multiplicities(multiplicities, offsets)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
         tokens, dimension = self.tokens.shape
-        more = "" if self.multiplicities is None else ", with multiplicities"
         shape = f"{pluralize(tokens, 'token')} in {pluralize(dimension, 'dimension')}"
-        return f"Ragged({pluralize(len(self), 'cloud')}, {shape}{more})"
+        return f"Ragged({pluralize(len(self), 'cloud')}, {shape})"
 
     def __getitem__(self, cloud: int) -> Any:
-        return self.tokens[_slice_of(self.offsets, normalize_index(cloud, len(self), "`cloud`"))]
+        index = normalize_index(cloud, len(self), "`cloud`")
+        return self.tokens[self.offsets[index] : self.offsets[index + 1]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +207,8 @@ class Packed(Sequence[Cloud]):
         return len(self.offsets) - 1
 
     def __getitem__(self, index: int) -> Cloud:  # pyright: ignore[reportIncompatibleMethodOverride]
-        there = _slice_of(self.offsets, range(len(self))[index])
+        index = range(len(self))[index]
+        there = slice(int(self.offsets[index]), int(self.offsets[index + 1]))
         return Cloud(self.tokens[there], None if self.multiplicities is None else self.multiplicities[there])
 
 
@@ -243,25 +229,20 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
     if array.dtype.kind in "OU" or not array.size:
         return _listed_clouds(list(array)), Form(Layout.STACK, kind)
     clouds, n, d = array.shape
-    table = _exact_table(array.reshape(clouds * n, d), "`tokens`")
-    return _packed(np.array(table, order="C"), np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
+    table = np.array(_exact_table(array.reshape(clouds * n, d), "`tokens`"), order="C")
+    offsets = np.arange(0, clouds * n + 1, n)
+    return Packed(_check_finite(table, offsets, "`tokens`"), offsets), Form(Layout.STACK, kind)
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     tables = [_exact_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
-    for b, table in enumerate(tables):
-        if table.shape[1] != dimension:
-            came = f"cloud 0 has {dimension}, cloud {b} has {table.shape[1]}"
-            raise InputError(f"`tokens`: all clouds of a batch must have one dimension; {came}.")
+    if others := [f"cloud {b} has {table.shape[1]}" for b, table in enumerate(tables) if table.shape[1] != dimension]:
+        raise InputError(f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}.")
     if any(table.dtype == object for table in tables):
         return [Cloud(read_table(table, f"`tokens` (cloud {b})")) for b, table in enumerate(tables)]
-    return _packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
-
-
-def _packed(table: np.ndarray, offsets: np.ndarray) -> Packed:
-    _check_finite(table, offsets, "`tokens`")
-    return Packed(table, offsets)
+    offsets = np.cumsum([0, *map(len, tables)])
+    return Packed(_check_finite(np.concatenate(tables), offsets, "`tokens`"), offsets)
 
 
 def kind_of(tokens: Any) -> TensorKind | None:
@@ -276,7 +257,7 @@ def restore(form: Form, clouds: Sequence[Any], multiplicities: np.ndarray | None
 
 def restore_table(form: Form, table: Any, offsets: np.ndarray, multiplicities: np.ndarray | None) -> Any:
     """A table of all tokens, an array or a tensor, in the form in which they came."""
-    table = form.given_back(table)
+    table = table if form.tensors is None else form.tensors.tensor(table)
     match form.layout:
         case Layout.CLOUD:
             return table
@@ -309,18 +290,11 @@ def whole_numbers(values: Any, name: str) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _slice_of(offsets: np.ndarray, cloud: int) -> slice:
-    return slice(int(offsets[cloud]), int(offsets[cloud + 1]))
-
-
-def _depth(values: Any) -> int:
-    """How many levels of lists and axes of arrays there are, looking at the first item of each; a few, of many."""
-    depth = 0
-    while isinstance(values, list | tuple) and depth < 4:
-        depth += 1
-        values = values[0] if values else None
-    axes = getattr(values, "ndim", 0) if hasattr(type(values), "__array__") or is_tensor(values) else 0
-    return depth + (axes if isinstance(axes, int) else 0)
+def _depth(values: Any, at_most: int = 4) -> int:
+    """How many levels of lists and axes of arrays there are, looking at the first item of each."""
+    if isinstance(values, list | tuple):
+        return 1 + (_depth(values[0], at_most - 1) if values and at_most else 0)
+    return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 
 OneCloud: TypeAlias = Sequence[Sequence[Number]]

@@ -14,7 +14,6 @@ import numpy as np
 
 from hardmax._validation import InputError, check_numeric, shorten
 
-LARGEST_EXPONENT = 400
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
@@ -25,9 +24,9 @@ def exact_number(value: Any, name: str) -> Fraction:
     value, wish = plain(value), "a finite number (such as 0.5, '1/2' or '0.1')"
     try:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else value
-        if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > LARGEST_EXPONENT:
+        if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > 400:
             # The integer that a few letters such as 1e999999999 stand for has a billion digits.
-            wish = f"0 or of a size between 1e-{LARGEST_EXPONENT} and 1e{LARGEST_EXPONENT}"
+            wish = "0 or of a size between 1e-400 and 1e400"
         elif isinstance(number, str | int | float | Decimal | Fraction):
             return Fraction(number)
     except (ValueError, ArithmeticError):
@@ -46,9 +45,7 @@ def read_number(value: Any, name: str) -> Fraction:
 def plain(value: Any) -> Any:
     """A numpy scalar as the Python number or string that it is; anything else unchanged."""
     # Dates and times have an `item` too, which may be a number.
-    if not isinstance(value, np.generic) or value.dtype.kind not in "biufU":
-        return value
-    number: Any = value.item()
+    number: Any = value.item() if isinstance(value, np.generic) and value.dtype.kind in "biufU" else value
     if isinstance(number, np.floating):  # a longdouble, finer than any float of Python
         return Fraction(*number.as_integer_ratio()) if np.isfinite(number) else float(number)
     return number
@@ -85,9 +82,9 @@ def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda 
     source = values if isinstance(values, np.ndarray) else objects_in(values, name)
     check_numeric(source, name)
     result = np.empty(source.shape, dtype=object)
-    for index in np.ndindex(source.shape):
+    for index, value in np.ndenumerate(source):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
-        result[index] = exact_number(reading(source[index]), f"{name} ({where})")
+        result[index] = exact_number(reading(value), f"{name} ({where})")
     return result
 
 
@@ -143,8 +140,7 @@ class IntegerCloud:
 
     def fractions(self) -> np.ndarray:
         denominator = int(self.denominator)
-        rows = [[Fraction(int(value), denominator) for value in row] for row in self.numerators]
-        return np.array(rows, dtype=object)
+        return np.array([[Fraction(int(value), denominator) for value in row] for row in self.numerators], dtype=object)
 
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
@@ -156,12 +152,6 @@ def fits_float64(tokens: np.ndarray) -> bool:
         return all(Fraction(float(value)) == value for value in tokens.flat)
     except OverflowError:
         return False
-
-
-# Computed sums of squares, roots and products are off by less, in fewer than a billion dimensions.
-_ROUNDING = 2.0**-20
-# The smallest positive float64: the nearest float of a number next to 0 is no further away.
-_SMALLEST = 2.0**-1074
 
 
 def unit_of(table: np.ndarray) -> int:
@@ -183,14 +173,16 @@ def longest_above(table: np.ndarray) -> float:
 
 def above(length: float) -> float:
     """An upper bound of a length that was computed to be this one."""
-    return float(np.nextafter(length * (1 + _ROUNDING), np.inf))
+    # Computed sums of squares, roots and products are off by less, in fewer than a billion dimensions.
+    return float(np.nextafter(length * (1 + 2.0**-20), np.inf))
 
 
 def rounding_of(table: np.ndarray) -> float:
     """How far the nearest floats can be from points of which none is longer than the longest row (n, d)."""
     unit = unit_of(table)
     relative = 2.0**-53 * longest_above(np.ldexp(table, -unit))
-    return above(float(np.ldexp(relative, unit))) + math.sqrt(table.shape[1]) * _SMALLEST
+    # The nearest float of a number next to 0 is no further away than the smallest positive one.
+    return above(float(np.ldexp(relative, unit))) + math.sqrt(table.shape[1]) * 2.0**-1074
 
 
 def root(square: Fraction) -> float:

@@ -29,10 +29,7 @@ def _is_tensor_type(kind: type) -> bool:
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
-    """The numbers of a tensor, none of them rounded, without gradients; `name` is for errors.
-
-    Half precision, bfloat16 and float32 all fit into float64. Integers need not: they stay integers.
-    """
+    """The numbers of a tensor, none of them rounded: floats of every kind fit into float64, integers stay integers."""
     try:
         dense = tensor.detach().cpu().resolve_neg()
         return (dense.double() if dense.dtype.is_floating_point else dense).numpy()
@@ -50,10 +47,8 @@ def to_float64(tensor: torch.Tensor, device: Any) -> torch.Tensor | None:
         return None
     there = tensor.detach().to(device)
     # Beyond 2^53 integers may be rounded; torch cannot compare some unsigned ones on every device.
-    if there.dtype.is_signed and not there.dtype.is_floating_point and there.dtype.itemsize == 8:
-        if any(abs(int(extreme)) > 2**53 for extreme in there.aminmax()):
-            return None
-    elif not there.dtype.is_signed and there.dtype.itemsize > 1:
+    is_long = not there.dtype.is_floating_point and there.dtype.itemsize == 8
+    if is_long and (not there.dtype.is_signed or any(abs(int(extreme)) > 2**53 for extreme in there.aminmax())):
         return None
     copy = there.to(torch.float64) + 0.0
     # The extremes of numbers among which there is a nan are nan.
@@ -83,12 +78,9 @@ class TensorKind:
         if not any(map(_is_tensor_type, set(map(type, items)))):
             return None
         kinds = [cls(item.dtype, item.device) if is_tensor(item) else None for item in items]
-        for place, kind in enumerate(kinds):
-            if kind is None or kind != kinds[0]:
-                raise InputError(
-                    "`tokens`: in a list all must be tensors of one dtype on one device, or none; item 0 is "
-                    f"{kinds[0] or 'no tensor'}, item {place} is {kind or 'no tensor'}. Convert them with .to(…)."
-                )
+        if None in kinds or len(set(kinds)) > 1:
+            came = ", ".join(sorted({f"{kind.dtype} on {kind.device}" if kind else "no tensor" for kind in kinds}))
+            raise InputError(f"`tokens` must be tensors of one dtype on one device, or none, not {came}. Use .to(…).")
         import torch
 
         if torch.is_grad_enabled() and any(item.requires_grad for item in items):
@@ -97,9 +89,6 @@ class TensorKind:
                 "or train with hardmax.train.layer.Hardmax, which has derivatives."
             )
         return kinds[0]
-
-    def __str__(self) -> str:
-        return f"{self.dtype} on {self.device}"
 
     def tensor(self, numbers: np.ndarray | torch.Tensor) -> torch.Tensor:
         """The numbers as a tensor of this kind. Tokens that move do not stay integers: those become float64."""

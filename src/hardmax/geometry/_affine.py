@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax._metric import is_positive_definite
+from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import read_table
 from hardmax._validation import InputError
 
@@ -33,33 +33,25 @@ def read_square(metric: Any, dimension: int) -> np.ndarray:
         return np.eye(dimension)
     table = read_table(metric, "`metric`")
     if table.shape != (dimension, dimension):
-        raise InputError(
-            f"`metric` must be {dimension} by {dimension}, as the points have {dimension} coordinates, "
-            f"not {table.shape[0]} by {table.shape[1]}."
-        )
+        wish, came = f"{dimension} by {dimension}", f"{table.shape[0]} by {table.shape[1]}"
+        raise InputError(f"`metric` must be {wish}, as the points have {dimension} coordinates, not {came}.")
     return table
 
 
 def read_metric(metric: Any, dimension: int) -> np.ndarray:
     """A symmetric positive definite matrix, decided exactly; the identity for None."""
     table = read_square(metric, dimension)
-    if not is_positive_definite(table):
-        raise InputError(
-            "`metric` must be symmetric and positive definite to measure distances. Pass (A + A.T)/2 if only rounding "
-            "makes it asymmetric, or leave it out for Euclidean distances."
-        )
+    if problem := not_a_metric(table):
+        raise InputError(f"`metric` must be symmetric and positive definite to measure distances: {problem}.")
     return table
 
 
 class Frame(NamedTuple):
-    """The affine space of points `origin + c @ axes`, with orthonormal rows `axes` (r, d)."""
+    """The affine space of points `origin + c @ axes`, with orthonormal rows `axes` (rank, d)."""
 
     origin: np.ndarray
     axes: np.ndarray
-
-    @property
-    def rank(self) -> int:
-        return len(self.axes)
+    rank: int
 
     def coordinates(self, points: np.ndarray) -> np.ndarray:
         """The coordinates (n, r) of the points' projections on the affine space."""
@@ -69,9 +61,8 @@ class Frame(NamedTuple):
 def affine_frame(points: np.ndarray, at_most: int | None = None, within: float | None = None) -> Frame:
     """A frame of the smallest affine space that contains the points (n, d), up to rounding.
 
-    Points that span the whole space keep their own axes, and so coordinates that are not rounded again. With `at_most`
-    the frame has no more axes than that: those along which the points spread most. What is no further than `within`
-    times the largest coordinate from an affine space lies in it (if None: a few times `resolution(points)`).
+    Points that span the whole space keep their own axes. Of more than `at_most` axes the longest are taken. `within` is
+    what counts as rounding, as a share of the largest coordinate (if None: a few times `resolution(points)`).
     """
     table, exponent = unit_scaled(points)
     differences = table - table[0]
@@ -80,7 +71,7 @@ def affine_frame(points: np.ndarray, at_most: int | None = None, within: float |
     tails = np.sqrt(np.cumsum(((left * values) ** 2)[:, ::-1], axis=1)).max(axis=0)[::-1]
     rank = int(np.count_nonzero(tails > (THINNEST * resolution(table) if within is None else within)))
     rank = rank if at_most is None else min(rank, at_most)
-    return Frame(np.ldexp(table[0], exponent), np.eye(rank) if rank == table.shape[1] else axes[:rank])
+    return Frame(np.ldexp(table[0], exponent), np.eye(rank) if rank == table.shape[1] else axes[:rank], rank)
 
 
 def resolution(points: np.ndarray) -> float:

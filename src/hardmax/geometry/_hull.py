@@ -21,19 +21,24 @@ FINE = 4e-15
 
 
 class Hull(NamedTuple):
-    """Which points are vertices, and the facets as numbers of vertices: none of a point, the two ends of a segment."""
+    """Which points are vertices, and the facets as numbers of vertices: none of a point, the two ends of a segment.
+
+    Facets that are no simplices come as several in `simplices` (t, r), numbers of vertices again, whose outer `normals`
+    (t, r) are in the coordinates of the affine space.
+    """
 
     dimension: int
     vertices: np.ndarray
     facets: tuple[Face, ...]
     volume: float
+    simplices: np.ndarray
+    normals: np.ndarray
 
 
 def hull(points: np.ndarray) -> Hull:
     """The convex hull of points (n, d) that span at most six dimensions.
 
-    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets. Of points that
-    spread more than 1e7 times wider one way than another, rounding decides which are vertices.
+    Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets.
     """
     table, exponent = unit_scaled(points)
     distinct = first_of_equals(table)
@@ -56,10 +61,11 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     """The hull of distinct points (n, r) that span their space; None where they are too flat for one."""
     r = points.shape[1]
     if r == 0:
-        return Hull(0, np.zeros(1, dtype=int), (), 1.0)
+        return Hull(0, np.zeros(1, dtype=int), (), 1.0, np.zeros((0, 0), dtype=int), points)
     if r == 1:
         ends = np.sort([np.argmin(points), np.argmax(points)])
-        return Hull(1, ends, ((0,), (1,)), float(np.ptp(points)))
+        normals = np.sign(points[ends] - points[ends].mean())
+        return Hull(1, ends, ((0,), (1,)), float(np.ptp(points)), np.array([[0], [1]]), normals)
     found = _qhull(points, tolerance)
     if found is None:
         return None
@@ -67,9 +73,11 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     facet_of = np.unique(found.equations, axis=0, return_inverse=True)[1].ravel()
     order = np.argsort(facet_of, kind="stable")
     vertices, numbers = np.unique(found.simplices[order], return_inverse=True)
-    groups = np.split(numbers.reshape(-1, r), np.cumsum(np.bincount(facet_of))[:-1])
+    simplices = numbers.reshape(-1, r)
+    groups = np.split(simplices, np.cumsum(np.bincount(facet_of))[:-1])
     facets = tuple(tuple(sorted(set(group.ravel().tolist()))) for group in groups)
-    return Hull(r, vertices, facets, float(found.volume)) if len(facets) > r else None
+    normals = found.equations[order, :-1]
+    return Hull(r, vertices, facets, float(found.volume), simplices, normals) if len(facets) > r else None
 
 
 def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":
@@ -112,10 +120,10 @@ def extreme_points(points: np.ndarray) -> np.ndarray:
 
 
 def nearest(vertices: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """The way (r,) from the `target` (r,) to the nearest point of the convex hull of `vertices` (m, r), in floats.
+    """The way (r,) from a `target` (r,) to the hull of `vertices` (m, r), all of a size of about 1, in floats.
 
     Wolfe's algorithm: the vertex that lies furthest towards the target joins a few others, and of these the nearest
-    point is found by non-negative least squares. Both arguments are best given in units in which they are about 1.
+    point is found by non-negative least squares.
     """
     from scipy.optimize import nnls
 
@@ -145,14 +153,31 @@ def nearest(vertices: np.ndarray, target: np.ndarray) -> np.ndarray:
         way = way - axes @ (axes.T @ way)
 
 
+def nearest_of_simplices(corners: np.ndarray, simplices: np.ndarray, targets: np.ndarray) -> np.ndarray:
+    """The ways (n, r) from `targets` outside a hull to the nearest points of its boundary, the `simplices` (t, r).
+
+    Each nearest point is the projection on the affine hull of a face of a simplex, inside which it falls.
+    """
+    ways, shortest = np.zeros_like(targets), np.full(len(targets), np.inf)
+    for size in range(1, simplices.shape[1] + 1):
+        parts = [simplices[:, chosen] for chosen in combinations(range(simplices.shape[1]), size)]
+        faces = np.unique(np.sort(np.vstack(parts), axis=1), axis=0)
+        sides = corners[faces[:, 1:]] - corners[faces[:, :1]]
+        # Of one face after the other: few of a polytope, and no table of all pairs is needed.
+        for start, axes, inverse in zip(corners[faces[:, 0]], sides, np.linalg.pinv(sides), strict=True):
+            away = start - targets
+            shares = -away @ inverse
+            away += shares @ axes
+            lengths = np.einsum("nr,nr->n", away, away)
+            better = (lengths < shortest) & (shares >= 0).all(axis=1) & (shares.sum(axis=1) <= 1)
+            ways[better], shortest[better] = away[better], lengths[better]
+    return ways
+
+
 def faces_below(faces: Iterable[Face], dimension: int, facets: Iterable[Face]) -> tuple[Face, ...]:
     """The facets of the given `faces` of one `dimension` (at least 1), sorted.
 
     The facets of a face F are the largest of the sets F ∩ G that are not F, over the facets G of the polytope.
-
-    >>> square = [(0, 1), (1, 2), (2, 3), (0, 3)]
-    >>> faces_below(square, 1, square)
-    ((0,), (1,), (2,), (3,))
     """
     through: dict[int, list[frozenset[int]]] = {}
     for facet in map(frozenset, facets):

@@ -83,10 +83,8 @@ def _corners_of(rectangle: Any) -> np.ndarray:
     except Exception:  # of any kind, from whatever was given
         left, right, bottom, top = sides = [np.nan] * 4
     if not (np.isfinite(sides).all() and left < right and bottom < top):
-        raise InputError(
-            "`rectangle` must be (left, right, bottom, top) with left < right and bottom < top, "
-            f"not {shorten(rectangle)}."
-        )
+        wish = "(left, right, bottom, top) with left < right and bottom < top"
+        raise InputError(f"`rectangle` must be {wish}, not {shorten(rectangle)}.")
     return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from hardmax._tokens.rationals import root, to_fractions
 from hardmax._validation import InputError, check_bool, check_int, check_real
 from hardmax.geometry._affine import affine_frame, read_metric, read_points, resolution, unit_scaled
-from hardmax.geometry._hull import Face, Hull, extreme_points, faces_below, hull, nearest
+from hardmax.geometry._hull import Face, Hull, extreme_points, faces_below, hull, nearest, nearest_of_simplices
 from hardmax.geometry.projection import project_exact
 
 # Up to here the hull has about as many facets as vertices, and finding both is the fastest way to the vertices.
@@ -147,22 +147,50 @@ class Polytope:
         targets = read_points(points, "`points`", self.points.shape[1])
         # Tokens share their limits: few of many points differ.
         distinct, index = np.unique(targets, axis=0, return_inverse=True)
-        return np.array([self._distance(target) for target in distinct])[index.ravel()]
+        distances = self._proved_distances(distinct)
+        for i in np.flatnonzero(np.isnan(distances)):
+            distances[i] = self._distance(distinct[i])
+        return distances[index.ravel()]
+
+    def _proved_distances(self, targets: np.ndarray) -> np.ndarray:
+        """The distances of many points from a polytope of few facets; nan where the next way has to be tried.
+
+        A ray from the centre c through x leaves the hull at a point p of a simplex. If x and c are both lower along its
+        normal than all its vertices, and so than p, then x is between c and p: inside.
+        """
+        distances, d = np.full(len(targets), np.nan), self.points.shape[1]
+        if d > FEW_FACETS or self._hull_of_points.dimension < d:
+            return distances
+        found, (table, exponent) = self._hull_of_points, unit_scaled(self.points)
+        scaled, power = unit_scaled(self._root)
+        # Squares of points much further away might overflow: these are measured one by one.
+        (near,) = np.nonzero(np.abs(targets).max(axis=1) < np.ldexp(1.0, min(exponent + 100, 1023)))
+        corners, aims = table[found.vertices] - table[0], np.ldexp(targets[near], -exponent) - table[0]
+        floors = np.einsum("tvr,tr->tv", corners[found.simplices], found.normals).min(axis=1)
+        both = np.vstack([corners.mean(axis=0), aims])
+        slack = ROUNDING * (np.linalg.norm(corners, axis=1).max() + np.linalg.norm(both, axis=1))
+        inside = np.ones(len(both), dtype=bool)
+        for normal, floor in zip(found.normals, floors, strict=True):
+            inside &= both @ normal < floor - slack
+        inside = inside[1:] & inside[0]
+        distances[near[inside]] = 0.0
+        near, aims, mapped = near[~inside], aims[~inside] @ scaled, (table - table[0]) @ scaled
+        ways = nearest_of_simplices(corners @ scaled, found.simplices, aims)
+        lengths, proved = _proved_lengths(mapped, aims, ways)
+        with np.errstate(over="ignore", under="ignore"):
+            distances[near[proved]] = np.ldexp(lengths[proved], exponent + power)
+        return distances
 
     def _distance(self, target: np.ndarray) -> float:
         table, exponent = unit_scaled(np.vstack([self.points, target]))
         scaled, power = unit_scaled(self._root)
         # Seen from one of the points: those far away lose no digits.
         mapped = (table - table[0]) @ scaled
-        way = nearest(mapped[:-1], mapped[-1])
-        length, slack = float(np.linalg.norm(way)), ROUNDING * float(np.linalg.norm(mapped, axis=1).max())
-        if length <= slack:
-            return 0.0
-        # The hull lies beyond the plane through its lowest point with normal `way`: so a wrong answer shows.
-        if ((mapped[:-1] - mapped[-1]) @ way).min() < (length - slack) * length:
+        lengths, proved = _proved_lengths(mapped[:-1], mapped[-1:], nearest(mapped[:-1], mapped[-1])[None])
+        if not proved[0]:
             return self._exact_distance(target)
         with np.errstate(over="ignore", under="ignore"):
-            return float(np.ldexp(length, exponent + power))
+            return float(np.ldexp(lengths[0], exponent + power))
 
     def _exact_distance(self, target: np.ndarray) -> float:
         exact_root, aim = to_fractions(self._root, "`metric`"), to_fractions(target, "`points`")
@@ -177,16 +205,12 @@ class Polytope:
     @cached_property
     def _hull(self) -> Hull:
         if self.dimension > LARGEST_DIMENSION:
-            raise InputError(
-                f"`facets`, `faces` and `volume` need points that span at most {LARGEST_DIMENSION} dimensions, but "
-                f"these span {self.dimension}. `vertices`, `contains` and `distance` work in any dimension."
-            )
+            wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
+            raise InputError(f"`facets`, `faces` and `volume` need {wish}, but these span {self.dimension}.")
         found = self._hull_of_points if self.dimension <= FEW_FACETS else hull(self.vertices)
         if found.dimension != self.dimension or len(found.vertices) != len(self.vertices):
-            raise InputError(
-                f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}: the others are too close "
-                "to the hull of these for `facets` and `volume`. `vertices`, `contains` and `distance` still work."
-            )
+            came = f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}"
+            raise InputError(f"{came}: the others are too close to their hull for `facets`, `faces` and `volume`.")
         return found
 
     @cached_property
@@ -198,3 +222,14 @@ class Polytope:
         for k in range(self.dimension - 1, 0, -1):
             levels.append(faces_below(levels[-1], k, self.facets))
         return levels[::-1]
+
+
+def _proved_lengths(points: np.ndarray, aims: np.ndarray, ways: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lengths of ways from aims to the hull of points, 0 up to rounding, and which are certainly the shortest."""
+    lengths = np.linalg.norm(ways, axis=1)
+    slack = ROUNDING * np.maximum(np.linalg.norm(points, axis=1).max(), np.linalg.norm(aims, axis=1))
+    # The hull lies beyond the plane through its lowest point with the way as normal: so a wrong answer shows.
+    blocks = np.array_split(ways, 1 + len(ways) * len(points) // 2**24)
+    lowest = np.concatenate([(block @ points.T).min(axis=1) for block in blocks]) - np.einsum("nr,nr->n", aims, ways)
+    proved = (lengths <= slack) | (lowest >= (lengths - slack) * lengths)
+    return np.where(lengths <= slack, 0.0, lengths), proved
