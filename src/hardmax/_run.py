@@ -93,7 +93,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         last = phase.until - 1  # up to there everything is known
         kept += [] if kept and kept[-1] is phase else [phase]
         too_long = f"exact positions would have more than {MOST_DIGITS:,} digits"
-        why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}"
+        why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}{_ties(phase, points)}"
     return {
         "phases": tuple(kept),
         "recorded": (*record.layers(0, last), last),
@@ -102,6 +102,15 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
     }
+
+
+def _ties(phase: Any, points: Points) -> str:
+    """Which token attends to several points that are no leaders, and so may still move."""
+    choices = phase.choices
+    for point in np.flatnonzero(choices.sizes > 1).tolist():
+        if not choices.is_leader[choices[point]].all():
+            return f"; token {points.members[point][0]} ties tokens that still move"
+    return ""
 
 
 def why_stopped(stop: Stop, last: int, settled_at: int | None) -> str:

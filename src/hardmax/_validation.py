@@ -8,12 +8,10 @@ import re
 import sys
 from collections.abc import Collection
 from contextlib import suppress
-from fractions import Fraction
 from importlib.util import find_spec
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
-
-import numpy as np
 
 from hardmax._format import sanitize_line, truncate
 
@@ -80,7 +78,7 @@ def check_int(
 ) -> int:
     """The integer that `value` is, within bounds. True is none: 1 for Python, but nobody means it as a size."""
     with suppress(Exception):  # of numpy, torch or anybody
-        if not isinstance(value, bool | np.bool_) and at_least <= (number := operator.index(value)) <= at_most:
+        if not isinstance(value, bool) and at_least <= (number := operator.index(value)) <= at_most:
             return number
     bounds = f"from {at_least} up" if at_most == _LARGEST_INT else f"from {at_least} to {at_most}"
     raise _wrong(name, f"a whole number {bounds}", value, error)
@@ -88,7 +86,7 @@ def check_int(
 
 def check_real(value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf) -> float:
     """The finite float that `value` is, within bounds."""
-    if isinstance(value, int | float | np.integer | np.floating | Fraction) and not isinstance(value, bool):
+    if isinstance(value, Real) and not isinstance(value, bool):
         try:
             number = float(value)
         except OverflowError:
@@ -101,7 +99,9 @@ def check_real(value: Any, name: str, *, at_least: float = -math.inf, above: flo
 
 def check_bool(value: Any, name: str) -> bool:
     """True or False, and nothing that is merely truthy: the text "False" is."""
-    return bool(check_instance(value, (bool, np.bool_), name, "True or False"))
+    if type(value).__name__ != "bool":  # Python's or numpy's
+        raise _wrong(name, "True or False", value)
+    return bool(value)
 
 
 def check_choice(value: Any, names: Collection[str], name: str, *, also: str = "") -> str:
@@ -155,6 +155,8 @@ def normalize_index(index: Any, length: int, name: str) -> int:
 
 def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
     """Refuse what numpy would turn into numbers that nobody meant, also within so many levels of nested lists."""
+    import numpy as np
+
     if within and isinstance(values, list | tuple):
         for value in values:
             check_numeric(value, name, within=within - 1)

@@ -330,7 +330,7 @@ class Trajectory(Stored):
     def __len__(self) -> int:
         return len(self.recorded)
 
-    def __getitem__(self, index: int) -> Table:
+    def __getitem__(self, index: int) -> Any:  # a Table, which strict checkers know in part only without torch
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:

@@ -62,7 +62,7 @@ def result_calls() -> Iterator[Call]:
     for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
         yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
         yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
-    for sequence in (batch, lim.kind, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
+    for sequence in (batch, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
         yield f"{type(sequence).__name__}[]", lambda index, sequence=sequence: sequence[index], {"index": 1}
     yield "Limit.distance_to_limit", lim.distance_to_limit, {"layer": 2}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}

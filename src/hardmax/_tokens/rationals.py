@@ -93,9 +93,11 @@ def objects_in(values: Any, name: str) -> np.ndarray:
     are_rows = isinstance(values, list | tuple) and set(map(type, values)) <= {list, tuple}
     check_numeric(values, name, within=0 if are_rows else 1)
     try:
-        return np.asarray(values, dtype=object)
+        array = np.asarray(values, dtype=object)
+        array.flat  # noqa: B018  numpy fails on what is nested deeper than 32 levels
     except Exception:  # each library has its own errors for what it cannot do
         raise InputError(f"{name} must be an array of numbers, not {shorten(values)}.") from None
+    return array
 
 
 @dataclass(frozen=True, slots=True)
