@@ -74,7 +74,7 @@ def test_the_tutorial_runs_and_shows_what_follows_by_hand(executed: dict[str, An
     assert plain(executed["forged"]).startswith("Verdict(accepted=False, ")
     assert plain(executed["turned"]) == "array([Fraction(3, 5), Fraction(4, 5)], dtype=object)"
     assert "the metric is not symmetric positive definite" in printed(executed["skew"])
-    assert plain(executed["theorem"]) == "TheoremReport(11 statements; holds: 11)"
+    assert plain(executed["theorem"]) == "TheoremReport(6 statements; holds: 6)"
     assert printed(executed["probabilities"]) == "['positive' 'negative' 'negative']\n"
     assert float(plain(executed["score"])) > 0.9
     assert plain(executed["saved"]) == "True"

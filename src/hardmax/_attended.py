@@ -1,6 +1,6 @@
 """Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +31,9 @@ class Choices:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[point] for point in range(len(self)))
 
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]
@@ -93,7 +96,7 @@ class Choices:
         return both.of_rows(order)
 
 
-class AttendedSets:
+class AttendedSets(Sequence[np.ndarray]):
     """The attended set of every token: `sets[i]` are the tokens that token i attends to, increasing.
 
     All copies of a repeated token count. A set is put together when it is read: of a word said a thousand times, all
@@ -113,7 +116,7 @@ class AttendedSets:
     def __len__(self) -> int:
         return len(self.points.of_token)
 
-    def __getitem__(self, index: int) -> np.ndarray:
+    def __getitem__(self, index: int) -> np.ndarray:  # pyright: ignore[reportIncompatibleMethodOverride]
         chosen = self.choices[self.points.of_token[normalize_index(index, len(self), "`index`")]]
         return np.sort(np.concatenate([self.points.members[point] for point in chosen]))
 

@@ -14,7 +14,7 @@ from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
-from hardmax._tokens.batches import Form, Ragged, restore, whole_numbers
+from hardmax._tokens.batches import Form, restore, whole_numbers
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
@@ -31,11 +31,10 @@ from hardmax.engines import Solver, solvers_for, walk
 
 if TYPE_CHECKING:
     import pandas
-    import torch
     from matplotlib.axes import Axes
 
-Table: TypeAlias = "np.ndarray | torch.Tensor"
-Tables: TypeAlias = "Table | list[Table] | Ragged"
+Table: TypeAlias = np.ndarray  # or a tensor, if the tokens came as one
+Tables: TypeAlias = Any  # an array, a list of arrays or a Ragged, as the tokens came
 
 
 class Known(NamedTuple):
@@ -330,7 +329,7 @@ class Trajectory(Stored):
     def __len__(self) -> int:
         return len(self.recorded)
 
-    def __getitem__(self, index: int) -> Any:  # a Table, which strict checkers know in part only without torch
+    def __getitem__(self, index: int) -> Table:
         return self.at(self.recorded[normalize_index(index, len(self), "`index`")])
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
@@ -407,7 +406,7 @@ class Trajectory(Stored):
 
         return run_card(self)
 
-    def _returned(self, floats: np.ndarray) -> Table:
+    def _returned(self, floats: np.ndarray) -> Any:
         return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
 
     def _last_phase(self) -> Any:

@@ -2,6 +2,7 @@
 
 from itertools import combinations
 from math import comb, factorial
+from typing import Any
 
 import numpy as np
 import pytest
@@ -101,7 +102,7 @@ def thin_hull(seed: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def exact_distance(points: np.ndarray, target: np.ndarray) -> float:
-    way = np.array(project_exact(points, None, target)[0], dtype=object) - to_fractions(target, "`target`")
+    way: Any = np.array(project_exact(points, None, target)[0], dtype=object) - to_fractions(target, "`target`")
     return root(way @ way)
 
 

@@ -127,7 +127,7 @@ def fractions(table: np.ndarray) -> list[list[Fraction]]:
     return [[Fraction(float(value)) for value in row] for row in table]
 
 
-def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Fraction:
+def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
     """The largest squared distance of a token from its counterpart."""
     return max(sum((a - b) ** 2 for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
 
@@ -221,7 +221,8 @@ def test_a_distance_may_be_a_float_of_numpy_and_is_the_decimal_it_is_written_as(
     # The floats 2e-k are no powers of ten; what is written is.
     for kind in (float, np.float64, str):
         assert [lim.layers_to(kind(eps)) for eps in (0.2, 0.02, 2e-9)] == [1, 2, 9]
-    assert lim.layers_to(np.float32(0.25)) == lim.layers_to(np.int64(1)) == 1
+    kinds: list[Any] = [np.float32(0.25), np.int64(1)]
+    assert [lim.layers_to(eps) for eps in kinds] == [1, 1]
 
 
 def test_an_exact_hit_before_settling_counts():

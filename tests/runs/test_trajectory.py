@@ -211,7 +211,7 @@ CLOUDS = np.random.default_rng(1).standard_normal((5, 6, 2))
 @pytest.mark.parametrize("record", [hm.Every(1), hm.Every(3), hm.LastOnly()])
 def test_a_run_is_the_sequence_of_its_recorded_layers(record):
     run = hm.simulate(CLOUD, HALF, layers=7, record=record)
-    assert run.recorded == {1: (0, 1, 2, 3, 4, 5, 6, 7), 3: (0, 3, 6, 7)}.get(getattr(record, "m", None), (7,))
+    assert run.recorded == {1: (0, 1, 2, 3, 4, 5, 6, 7), 3: (0, 3, 6, 7)}.get(getattr(record, "m", 0), (7,))
     assert len(run) == len(run.recorded) == len(list(run))
     for row, (layer, tokens) in enumerate(zip(run.recorded, run, strict=True)):
         assert np.array_equal(tokens, run.at(layer))

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from soak.checks import judge
 from soak.problems import problem
@@ -35,10 +35,8 @@ def _out_of_patience(*_: object) -> None:
     raise _TooSlow("no answer in time")
 
 
-def judge_number(number: int, *, device: bool, patience: float, until: float = float("inf")) -> Checked | None:
-    """Make a problem and check its answer; None after the moment (of `time.time`) at which none is begun."""
-    if time.time() > until:
-        return None
+def judge_number(number: int, *, device: bool, patience: float) -> Checked:
+    """Make a problem and check its answer."""
     signal.signal(signal.SIGALRM, _out_of_patience)
     began = time.monotonic()
     asked = problem(number, device=device)
@@ -51,11 +49,16 @@ def judge_number(number: int, *, device: bool, patience: float, until: float = f
     return Checked(number, asked.engine.label, outcome.rows, tuple(outcome.wrong), seconds, str(asked))
 
 
-def run(numbers: range, processes: int, failures: Path, **limits: float) -> int:
+def _judge_until(number: int, until: float, **limits: Any) -> Checked | None:
+    """None after the moment (of `time.time`) at which no problem is begun."""
+    return None if time.time() > until else judge_number(number, **limits)
+
+
+def run(numbers: range, processes: int, failures: Path, **limits: Any) -> int:
     """Check problems and print a summary; 1 if an answer is wrong, else 0."""
     began, done, wrong = time.monotonic(), list[Checked](), list[Checked]()
     with get_context("spawn").Pool(processes) as pool:
-        for checked in pool.imap_unordered(partial(judge_number, **limits), numbers, chunksize=10):
+        for checked in pool.imap_unordered(partial(_judge_until, **limits), numbers, chunksize=10):
             if checked is None:
                 continue
             done.append(checked)

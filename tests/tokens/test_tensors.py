@@ -26,8 +26,8 @@ def test_a_tensor_is_the_numbers_it_holds_and_comes_back(dtype: Any):
     tenth = torch.tensor([[0.1]]).to(dtype)  # narrow floats are not taken for decimals
     assert read_table(tenth, "`tokens`").tolist() == [[tenth.item()]]
     for tokens in (tensor, list(tensor), tensor[None], [tensor]):
-        back = hm.simulate(tokens, ONE, layers=1).at(1)
-        back = back if len(back) == 4 else back[0]
+        found: Any = hm.simulate(tokens, ONE, layers=1).at(1)
+        back = found if len(found) == 4 else found[0]
         assert back.dtype == (dtype if dtype in FLOATS else torch.float64)
         # Leaders do not move, not by a bit.
         assert torch.equal(back[:2].double(), tensor[:2].double())

@@ -94,14 +94,14 @@ class GpuTrajectory(Trajectory):
     def leader_since(self) -> np.ndarray:
         return self.phases[-1].since.cpu().numpy()
 
-    def at(self, layer: int) -> torch.Tensor:
+    def at(self, layer: int) -> Any:
         return self._of_tokens(self.phase_at(layer).tensor_at(layer))
 
     @cached_property
     def tokens(self) -> torch.Tensor:
         return torch.stack([self.at(layer) for layer in self.recorded])
 
-    def ends(self) -> torch.Tensor:
+    def ends(self) -> Any:
         return self._of_tokens(self._last_phase().target_tensor())
 
     def _of_tokens(self, table: torch.Tensor) -> torch.Tensor:

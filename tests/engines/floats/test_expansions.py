@@ -1,6 +1,7 @@
 """Sums of products without error, and ties among tokens decided by them: the same as in fractions."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,7 +96,8 @@ def test_products_with_a_metric_are_exact_or_none():
 def assert_attended_as_defined(tokens, dynamics: hm.Dynamics) -> None:
     (wished,) = (sets.tolist() for sets in hm.attended([tokens], dynamics))
     assert hm.simulate(tokens, dynamics, layers=0).attended(0).tolist() == wished
-    assert [run.attended(0).tolist() for run in hm.simulate([tokens] * 2, dynamics, layers=0)] == [wished] * 2
+    twice: Any = [tokens] * 2
+    assert [run.attended(0).tolist() for run in hm.simulate(twice, dynamics, layers=0)] == [wished] * 2
 
 
 @pytest.mark.parametrize("exponent", [-970, -980, -1040, -1074])

@@ -36,16 +36,7 @@ def document(result: "Limit | Sequence[Limit]", reports: "Sequence[TheoremReport
 
     found = [_plain(lim) for lim in limits_of(result)]
     if reports is not None:
-        found = [
-            one
-            | {
-                "check": [
-                    asdict(each) | {"margin": each.margin if each.margin is None else finite_or_none(each.margin)}
-                    for each in report
-                ]
-            }
-            for one, report in zip(found, reports, strict=True)
-        ]
+        found = [one | {"check": [asdict(each) for each in report]} for one, report in zip(found, reports, strict=True)]
     about = {"hardmax": __version__}
     return about | (found[0] if isinstance(result, Limit) else {"clouds": found})
 
@@ -223,15 +214,6 @@ def _show_clouds(limits: "Sequence[Limit]") -> None:
 
 
 def _show_check(report: "TheoremReport") -> None:
-    if is_terminal() and columns() < WIDE:
-        rows = [[f"{one.source}: {one.claim}", one.verdict, _margin(one.margin)] for one in report]
-        print_table(["statement", "verdict", "margin"], rows, right=["margin"])
-        return
-    rows = [[one.source, one.claim, one.verdict, _margin(one.margin), one.detail] for one in report]
-    print_table(["of", "statement", "verdict", "margin", "seen"], rows, right=["margin"])
-
-
-def _margin(margin: float | None) -> str:
-    if margin is None:
-        return ""
-    return f"{margin:.2g}" if is_terminal() else repr(margin)
+    rows = [[one.claim, one.verdict, one.detail] for one in report]
+    kept = 2 if is_terminal() and columns() < WIDE else 3
+    print_table(["statement", "verdict", "seen"][:kept], [row[:kept] for row in rows])
