@@ -74,7 +74,6 @@ def geometry_calls() -> Iterator[Call]:
     square, window = geometry.Polytope(SQUARE), (0, 2, 0, 1)
     yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE, "metric": TILTED}
     yield "Polytope.faces", square.faces, {"dimension": 1}
-    yield "Polytope.contains", square.contains, {"points": SQUARE, "tolerance": 0.5}
     yield "Polytope.distance", square.distance, {"points": SQUARE}
     yield "project_exact", geometry.project_exact, {"vertices": SQUARE, "metric": TILTED, "target": [3, 0]}
     yield "half_plane", geometry.half_plane, {"token": [1, 0], "rectangle": window, "metric": TILTED}
