@@ -201,13 +201,7 @@ class Curve:
 
     def _sign_known(self, t: Enclosed) -> bool | None:
         """Whether the value is not negative, or None where the enclosure of t leaves that open."""
-        constant = self.a0 << 2 * t.shift
-        least = constant + (_smallest(self.a1, t.low, t.high) << t.shift) + _smallest(self.a2, t.low**2, t.high**2)
-        if least >= 0:
-            return True
-        most = constant - (_smallest(-self.a1, t.low, t.high) << t.shift) - _smallest(-self.a2, t.low**2, t.high**2)
-        return False if most < 0 else None
-
-
-def _smallest(factor: int, low: int, high: int) -> int:
-    return factor * (low if factor >= 0 else high)
+        linear = sorted((self.a1 * t.low, self.a1 * t.high))
+        square = sorted((self.a2 * t.low**2, self.a2 * t.high**2))
+        least, most = ((self.a0 << 2 * t.shift) + (a << t.shift) + b for a, b in zip(linear, square, strict=True))
+        return True if least >= 0 else False if most < 0 else None

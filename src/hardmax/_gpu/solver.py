@@ -5,6 +5,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -39,14 +40,9 @@ class GpuPhase(FloatPhase):
 
     def tensor_at(self, layer: int) -> torch.Tensor:
         """Where the points are at a layer, (p, d)."""
-        if layer == self.layer:
-            return self.there
-        targets = self.target_tensor()
-        return targets + float(power(self.keep, layer - self.layer)) * (self.there - targets)
-
-    def target_tensor(self) -> torch.Tensor:
-        """Where each point goes, (p, d)."""
-        return self.there[self.chosen]
+        return (
+            self.there if layer == self.layer else _moved(self.there, self.chosen, power(self.keep, layer - self.layer))
+        )
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -100,20 +96,21 @@ class GpuSolver:
             )
             if settled:
                 return
-            targets = positions[chosen]
-            positions, error = targets + float(dynamics.contraction) * (positions - targets), error_ahead
+            positions, error = _moved(positions, chosen, dynamics.contraction), error_ahead
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
-    found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
-    assert found.moved is not None
-    return found.moved
+    return _moved(positions, _choose(positions, dynamics, None, 0.0).winners, dynamics.contraction)
 
 
-def _choose(
-    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float, keep: float | None = None
-) -> Argmax:
+def _moved(positions: torch.Tensor, chosen: torch.Tensor, keep: Fraction) -> torch.Tensor:
+    """Points that keep this share of the way to the points they chose."""
+    targets = positions[chosen]
+    return targets + float(keep) * (positions - targets)
+
+
+def _choose(positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
     askers, directions = None if rows is None else positions[rows], None
@@ -122,7 +119,7 @@ def _choose(
         directions = (positions if askers is None else askers) @ matrix.T
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
+        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions)
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
         raise Undecided

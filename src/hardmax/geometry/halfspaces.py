@@ -78,11 +78,8 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
 
 def _corners_of(rectangle: Any) -> np.ndarray:
     """The corners (4, 2) of (left, right, bottom, top), counterclockwise."""
-    try:
-        left, right, bottom, top = sides = [float(side) for side in rectangle]
-    except Exception:  # of any kind, from whatever was given
-        left, right, bottom, top = sides = [np.nan] * 4
-    if not (np.isfinite(sides).all() and left < right and bottom < top):
+    ((left, right, bottom, top),) = read_points([rectangle], "`rectangle`", 4)
+    if not (left < right and bottom < top):
         wish = "(left, right, bottom, top) with left < right and bottom < top"
         raise InputError(f"`rectangle` must be {wish}, not {shorten(rectangle)}.")
     return np.array([[left, bottom], [right, bottom], [right, top], [left, top]])
