@@ -7,7 +7,6 @@ fraction. npy, npz and Parquet files store floats, which are what they are.
 import csv
 import io
 import re
-from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
 from operator import eq
@@ -18,7 +17,7 @@ import numpy as np
 
 from hardmax._files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
 from hardmax._format import pluralize
-from hardmax._tokens.batches import Ragged, check_range, depth, read_table
+from hardmax._tokens.batches import Ragged, depth, read_table
 from hardmax._tokens.rationals import finite_number
 from hardmax._validation import InputError, check_path, require_extra, shorten
 
@@ -59,8 +58,6 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     """
     check_path(path)
     name, data = shown_name(path), read_bytes(path, _WISH)
-    if not data.strip():
-        raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
     suffix = Path(path).suffix.lower()
     if not suffix:
         first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
@@ -90,29 +87,23 @@ def _read_csv(data: bytes, name: str) -> Table:
         if len(row) != width:
             raise InputError(f"{name} line {line} has {pluralize(len(row), 'column')}: expected {width} as above.")
         numbers += [finite_number(cell, f"{name} line {line}, column {c}") for c, cell in enumerate(row, 1)]
-    return _stored(np.array(numbers, dtype=object).reshape(-1, width), name)
+    return _stored(np.array(numbers, dtype=object).reshape(-1, width))
 
 
 def _read_json(data: bytes, name: str) -> Table | list[Table]:
     document = parse_json(data, name, "expected [[0, 1], [1, 0]]", parse_float=Decimal)
     found: Any = document.get("tokens") if isinstance(document, dict) else document
     if depth(found) > 2:
-        return [_read_rows(cloud, f"{name} (cloud {number})") for number, cloud in enumerate(found)]
-    return _read_rows(found, name)
+        return [_stored(read_table(cloud, f"{name} (cloud {number})")) for number, cloud in enumerate(found)]
+    return _stored(read_table(found, name))
 
 
-def _read_rows(rows: Any, name: str) -> Table:
-    return _stored(read_table(rows, name), name)
-
-
-def _stored(numbers: np.ndarray, name: str) -> Table:
+def _stored(numbers: np.ndarray) -> Table:
     """Exact numbers as float64 where it stores all of them, else as Fractions."""
     each = numbers.ravel().tolist()
-    with suppress(OverflowError):
-        floats = np.array(list(map(float, each)))
-        if all(map(eq, each, floats.tolist())):  # Python compares them as they are
-            return floats.reshape(numbers.shape)
-    return check_range(np.fromiter(map(Fraction, each), object, len(each)).reshape(numbers.shape), name)
+    floats = list(map(float, each))
+    stores_all = all(map(eq, each, floats))  # Python compares them as they are
+    return np.array(floats if stores_all else list(map(Fraction, each))).reshape(numbers.shape)
 
 
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:

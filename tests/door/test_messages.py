@@ -25,7 +25,7 @@ LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while 
         (lambda: hm.simulate(SQUARE, HALF, layers=1, record=hm.LastOnly), "`record` must be Every(10), LastOnly()"),
         (lambda: hm.simulate(SQUARE, HALF, stop=hm.Settled), "`stop` must be Settled()"),
         (lambda: hm.simulate(SQUARE, HALF, layers=1, engine="tpu"), "`engine` must be Cpu(...), Gpu(), 'cpu', 'gpu'"),
-        (lambda: hm.simulate(SQUARE, HALF, layers=1, progress=lambda: None), "a function of (done, total)"),
+        (lambda: hm.simulate(SQUARE, HALF, layers=1, progress=5), "a function of (done, total)"),
         (lambda: hm.simulate([], HALF, layers=1), "`tokens` is empty"),
         (lambda: hm.simulate(scipy.sparse.eye(2), HALF, layers=1), "pass its .toarray()."),
         (lambda: hm.simulate([MASKED, MASKED], HALF, layers=1), "fill them with .filled(value)"),

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardmax._files import decode, parse_json, read_arrays, read_json, write_whole
+from hardmax._files import decode, parse_json, read_arrays, read_bytes, write_whole
 from hardmax._validation import InputError
 from hardmax.text.data.corpora import read_corpus
 
@@ -45,7 +45,7 @@ def test_json_comes_back_and_a_part_of_it_is_refused(document, data):
 @pytest.mark.parametrize(
     ("data", "words"),
     [
-        (b" \r\n\t", "is empty"),
+        (b" \r\n\t", "Expecting value"),
         (b"\xff\xfe[\x001\x00]\x00", "byte 0xff in position 0"),
         (b"[" * 100_000, "nested too deeply"),
         (b"1" * 10_000, "4300 digits"),
@@ -61,14 +61,14 @@ def test_what_is_no_json_is_refused_in_one_line(data: bytes, words: str):
 def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for path, words in {"nowhere": "nowhere` does not exist", ".": "is a folder"}.items():
         with pytest.raises(InputError, match=rf"{words}: expected a shopping list\.$"):
-            read_json(tmp_path / path, WISH)
+            read_bytes(tmp_path / path, WISH)
     with pytest.raises(InputError, match=r"^`a\.txt` is not UTF-8 text \(byte 4 is 0xff\): expected a shopping"):
         decode(b"milk\xff", "`a.txt`", WISH)
-    pipe = io.BytesIO(b"[1, 2]" + b" " * 1000)
+    pipe = io.BytesIO(bytes(2**20 + 1000))
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=pipe))
-    with pytest.raises(InputError, match="standard input is larger than 6 bytes, the most that is read: expected"):
-        read_json("-", WISH, at_most=6)
-    assert pipe.tell() == 7
+    with pytest.raises(InputError, match="standard input is larger than 1 MiB, the most that is read: expected"):
+        read_bytes("-", WISH, at_most=2**20)
+    assert pipe.tell() == 2**20 + 1
 
 
 @pytest.mark.parametrize(

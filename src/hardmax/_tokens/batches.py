@@ -14,10 +14,12 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._tokens.rationals import FIRST_UNSURE_INTEGER, Number, as_array, plain, to_fractions
+from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
 from hardmax._validation import InputError, normalize_index, shorten
 
+# Below this size float64 stores every integer, and what it rounds does not come out below it.
+_FIRST_UNSURE_INTEGER = 2**53
 _NUMBERS: set[type] = {float, int, bool}
 
 
@@ -46,26 +48,15 @@ def _exact_table(values: Any, name: str) -> np.ndarray:
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
-    return check_range(to_fractions(array, name), name) if floats is None else floats
+    return to_fractions(array, name) if floats is None else floats
 
 
 def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Real numbers in an array of any shape, rounded to floats; they may be nan or infinite."""
     array = as_array(values, name)
     floats = _floats(array, name, exact=False)
-    if floats is None:
-        floats = check_range(to_fractions(array, name), name)
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(floats, dtype=dtype).reshape(array.shape)
-
-
-def check_range(table: np.ndarray, name: str) -> np.ndarray:
-    """Refuse Fractions beyond 1.8e308: they are exact at any size, but people are shown floats."""
-    try:
-        table.astype(np.float64)
-    except OverflowError:
-        raise InputError(f"{name} must be numbers up to 1.8e308, the largest float. Scale them all.") from None
-    return table
+        return np.ascontiguousarray(to_fractions(array, name) if floats is None else floats, dtype=dtype)
 
 
 def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
@@ -84,7 +75,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= FIRST_UNSURE_INTEGER).any():
+    if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
         # Python compares integers with floats as they are; numpy would round them first.
         return floats if floats.ravel().tolist() == (entries or array.ravel().tolist()) else None
     return floats

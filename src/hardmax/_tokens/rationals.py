@@ -15,8 +15,6 @@ import numpy as np
 from hardmax._tokens.tensors import is_tensor, to_numpy
 from hardmax._validation import InputError, check_numeric, shorten
 
-# Below this size float64 stores every integer, and what it rounds does not come out below it.
-FIRST_UNSURE_INTEGER = 2**53
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
 
 Number: TypeAlias = int | float | str | Fraction | Decimal
@@ -28,12 +26,15 @@ def finite_number(value: Any, name: str) -> Decimal | Fraction:
     try:
         number = Decimal(value) if isinstance(value, str) and "/" not in value else plain(value)
         if isinstance(number, Decimal) and number.is_finite():
-            if not number or abs(number.adjusted()) <= 400:
-                return number
             # The integer that a few letters such as 1e999999999 stand for has a billion digits.
-            wish = "0 or of a size between 1e-400 and 1e400"
-        elif isinstance(number, str | int | float | Fraction):
-            return Fraction(number)
+            if not number or (abs(number.adjusted()) <= 400 and math.isfinite(float(number))):
+                return number
+            raise OverflowError
+        if isinstance(number, str | int | float | Fraction):
+            float(exact := Fraction(number))  # exact at any size, but people are shown floats
+            return exact
+    except OverflowError:
+        wish = "0 or of a size between 1e-400 and 1.8e308, the largest float"
     except (ValueError, ArithmeticError):
         pass
     raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
@@ -98,6 +99,9 @@ def as_array(values: Any, name: str) -> np.ndarray:
         return values
     if is_tensor(values):
         return to_numpy(values, name)
+    if rows_of := getattr(values, "iter_rows", None) or getattr(values, "itertuples", None):
+        # As an array, a data frame of polars or pandas would round integers beside floats.
+        values = list(rows_of() if hasattr(values, "iter_rows") else rows_of(index=False, name=None))
     is_list = isinstance(values, list | tuple)
     if not is_list or not set(map(type, values)) <= {list, tuple}:
         check_numeric(values, name, within=1)
@@ -105,13 +109,8 @@ def as_array(values: Any, name: str) -> np.ndarray:
     try:
         array = np.asarray(values, dtype=object if is_list else None)
         array.flat  # noqa: B018  numpy fails on what is nested deeper than 32 levels
-        # A data frame of integers and floats has rounded the integers by now.
-        is_mixed = hasattr(values, "columns") and len(set(map(str, getattr(values, "dtypes", ())))) != 1
     except Exception:  # each library has its own errors for what it cannot do
         raise InputError(f"{name} must be an array or a list of rows of numbers, not {shorten(values)}.") from None
-    if is_mixed and array.dtype.kind == "f" and (np.abs(array[np.isfinite(array)]) >= FIRST_UNSURE_INTEGER).any():
-        came = f"next to floats a {type(values).__name__} rounds integers beyond 2^53"
-        raise InputError(f"{name}: {came}. Pass an array or a list of rows.")
     return array
 
 
@@ -131,13 +130,8 @@ class IntegerCloud:
 
     def reduced(self) -> "IntegerCloud":
         """The same points over the smallest common denominator."""
-        common = self.denominator
-        for row in self.numerators:
-            common = math.gcd(common, *map(int, row))
-            if common == 1:
-                return self
-        rows = [[value // common for value in row] for row in self.numerators]
-        return IntegerCloud(rows, self.denominator // common)
+        common = math.gcd(int(self.denominator), *(int(value) for row in self.numerators for value in row))
+        return IntegerCloud([[value // common for value in row] for row in self.numerators], self.denominator // common)
 
     def floats(self) -> np.ndarray:
         """Each coordinate rounded once, to the nearest float64."""
