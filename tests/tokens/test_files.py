@@ -1,6 +1,5 @@
 """Files are read or refused in one line, small ones that unpack to large ones too, and written whole or not at all."""
 
-import contextlib
 import io
 import json
 import os
@@ -71,28 +70,10 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, monkeypatch: pytest.Monkey
     assert pipe.tell() == 2**20 + 1
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        npy((10**12, 2), 64),
-        b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000,
-        b"1,2\n",
-    ],
-)
-def test_arrays_that_are_broken_are_refused(data: bytes):
-    with pytest.raises(InputError, match=r"`a`.*npy") as refused:
-        read_arrays(data, "`a`")
-    assert "\n" not in str(refused.value)
-
-
-def test_an_npz_that_is_broken_anywhere_is_refused_in_one_line():
-    buffer, generator = io.BytesIO(), np.random.default_rng(1)
-    np.savez_compressed(buffer, tokens=generator.standard_normal((6, 2)))
-    whole = buffer.getvalue()
-    for place in range(4, len(whole)):
-        broken = whole[:place] + bytes([whole[place] ^ int(generator.integers(1, 256))]) + whole[place + 1 :]
-        with contextlib.suppress(InputError):  # a byte that nobody reads may be anything
-            read_arrays(broken, "`a`")
+def test_arrays_that_are_broken_are_refused():
+    for data in (npy((10**12, 2), 64), b"\x93NUMPY\x02\x00" + struct.pack("<L", 60_000) + b"(" * 60_000, b"1,2\n"):
+        with pytest.raises(InputError, match=r"^`a`.*npy.*\.$"):
+            read_arrays(data, "`a`")
 
 
 def test_pickles_are_never_opened(tmp_path: Path):

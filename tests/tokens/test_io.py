@@ -141,15 +141,9 @@ def test_files_that_hold_no_cloud_are_refused_in_one_line(tmp_path: Path, name: 
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"1,1\n1,-1\n-1,-1\n-1,1\n",
-        b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode(),
-        npy(np.array(SQUARE)),
-        npz(tokens=np.array(SQUARE)),
-    ],
-)
-def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch, content: bytes):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    assert read_cloud("-").tolist() == SQUARE  # type: ignore[union-attr]
+def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch):
+    text = b"1,1\n1,-1\n-1,-1\n-1,1\n"
+    json_text = b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode()
+    for content in (text, json_text, npy(np.array(SQUARE)), npz(tokens=np.array(SQUARE))):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+        assert read_cloud("-").tolist() == SQUARE  # type: ignore[union-attr]
