@@ -61,18 +61,15 @@ class _KernelCache(FunctionCache):
             for other in set(self._folder.parent.glob("hardmax-*")) - {self._folder}:
                 shutil.rmtree(other, ignore_errors=True)
 
-    def is_filled(self) -> bool:
-        """Whether the kernel was compiled before, as far as file names show."""
-        return any(self._folder.glob(f"{self._impl.filename_base}.*.nbi"))
 
-
-def cache_of(function: Any) -> FunctionCache | NullCache:
-    """The cache of a kernel; none where sources cannot be read (a zip) or no folder can be written to."""
+def cache_of(function: Any) -> tuple[FunctionCache | NullCache, bool]:
+    """The cache of a kernel, and whether it has any; none where sources are in a zip or no folder can be written to."""
     try:
-        return _KernelCache(function)
+        cache = _KernelCache(function)
+        return cache, any(cache._folder.glob(f"{cache._impl.filename_base}.*.nbi"))
     except (OSError, RuntimeError):
         _announce("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
-        return NullCache()
+        return NullCache(), False
 
 
 @cache

@@ -157,8 +157,6 @@ def check_numeric(values: Any, name: str, *, within: int = 0) -> None:
     # `np.ma` is loaded when first named.
     if isinstance(values, np.ndarray) and kind is not np.ndarray and np.ma.is_masked(values):
         wrong = "masked entries: fill them with .filled(value), or leave their rows out"
-    elif isinstance(values, bytes | bytearray | memoryview):
-        wrong = f"bytes: {shorten(values)}"
     elif isinstance(values, np.ndarray) and values.dtype.kind in "mM":
         wrong = f"dates or times ({values.dtype}): choose a unit with .astype"
     elif hasattr(kind, "toarray") and hasattr(kind, "nnz"):

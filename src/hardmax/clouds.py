@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
-from hardmax._validation import InputError, check_int, shorten
+from hardmax._validation import InputError, check_int
 
 # The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
 # and kept off the axes, where they would tie. They are written out so that the figure never changes.
@@ -168,8 +168,7 @@ def grid(side: int, d: int = 2) -> np.ndarray:
     """
     side, d = check_int(side, "`side`", at_least=1, at_most=10**6), check_int(d, "`d`", at_least=1, at_most=10**3)
     if side**d > 10**6:
-        came = f"{shorten(side)}^{shorten(d)}"
-        raise InputError(f"`side`^`d` must be at most 1000000, not {came} tokens.", argument="side", also=("`d`",))
+        raise InputError(f"`side`^`d` must be at most 1000000, not {side}^{d}.", argument="side", also=("`d`",))
     return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 

@@ -25,19 +25,6 @@ _NUMBERS: set[type] = {float, int, bool}
 
 def read_table(values: Any, name: str) -> np.ndarray:
     """A table `(n, d)` of finite numbers; `name` is for errors."""
-    table = np.ascontiguousarray(_exact_table(values, name))
-    if not _is_finite(table):
-        row = int(np.argmin(np.isfinite(table).all(axis=1)))
-        raise InputError(f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it.")
-    return table
-
-
-def _is_finite(table: np.ndarray) -> bool:
-    return table.dtype == object or bool(np.isfinite(table).all())
-
-
-def _exact_table(values: Any, name: str) -> np.ndarray:
-    """As `read_table`, but floats may be nan or infinite, and in any order in memory."""
     array = as_array(values, name)
     if array.ndim and len(array) == 0:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
@@ -48,7 +35,11 @@ def _exact_table(values: Any, name: str) -> np.ndarray:
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
-    return to_fractions(array, name) if floats is None else floats
+    table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
+    if table.dtype != object and not np.isfinite(table).all():
+        row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InputError(f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it.")
+    return table
 
 
 def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
@@ -135,9 +126,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        tokens, dimension = self.tokens.shape
-        shape = f"{pluralize(tokens, 'token')} in {pluralize(dimension, 'dimension')}"
-        return f"Ragged({pluralize(len(self), 'cloud')}, {shape})"
+        return f"Ragged({pluralize(len(self), 'cloud')}, {pluralize(len(self.tokens), 'token')})"
 
     def __getitem__(self, cloud: int) -> Any:
         index = normalize_index(cloud, len(self), "`cloud`")
@@ -183,22 +172,21 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
     if len(array) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
     clouds, n, d = array.shape
-    if array.dtype.kind not in "OU" and array.size:
-        table = np.array(_exact_table(array.reshape(clouds * n, d), "`tokens`"), order="C")
-        if _is_finite(table):
-            return Packed(table, np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
+    if array.dtype.kind in "biuf" and array.size and np.isfinite(array).all():
+        table = np.array(read_table(array.reshape(clouds * n, d), "`tokens`"))
+        return Packed(table, np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
     # Objects and strings are read one by one anyway, and errors then name the cloud.
     return _listed_clouds(list(array)), Form(Layout.STACK, kind)
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
-    tables = [_exact_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
+    tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     if others := [f"cloud {b} has {table.shape[1]}" for b, table in enumerate(tables) if table.shape[1] != dimension]:
         raise InputError(f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}.")
-    if all(table.dtype != object for table in tables) and _is_finite(packed := np.concatenate(tables)):
-        return Packed(packed, np.cumsum([0, *map(len, tables)]))
-    return [Cloud(read_table(table, f"`tokens` (cloud {b})")) for b, table in enumerate(tables)]
+    if any(table.dtype == object for table in tables):
+        return list(map(Cloud, tables))
+    return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
 
 
 def kind_of(tokens: Any) -> TensorKind | None:
