@@ -112,5 +112,5 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
         return run
 
     lasts = np.split(last, given.offsets[1:-1])
-    runs = [run_of(*each, *told) for *each, told in zip(clouds, lasts, header["runs"], strict=True)]
+    runs = [run_of(cloud, last, *told) for cloud, last, told in zip(clouds, lasts, header["runs"], strict=True)]
     return runs[0] if form.is_single else Trajectories(runs, form, given.multiplicities)
