@@ -102,17 +102,11 @@ def tree(tmp_path) -> Tree:
 def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(tree):
     assert tree.run() == ([1111], 0, 1)
     assert tree.run() == ([1111], 1, 0)
-    (before,) = tree.cached.glob("*/hardmax-*")
-    others = before.with_name("hardmax-of-another-environment")
-    others.mkdir()
     changes = (("CONSTANT = 1", "CONSTANT = 2"), ("x + 10\n", "x + 20\n"), ("x + 100", "x + 200"), ("1000)", "2000)"))
     for number, (old, new) in enumerate(changes):
         tree.edit(old, new)
         assert tree.run() == ([1111 + int("1111"[-number - 1 :])], 0, 1)
-    # The old code goes, that of others stays.
-    assert len(list(tree.cached.glob("*/hardmax-*"))) == 2
-    assert others.is_dir()
-    assert not before.exists()
+    assert len(list(tree.cached.glob("*/hardmax-*"))) == 1  # the old code goes
 
 
 def test_kernels_compiled_at_once_by_many_processes_do_not_mix(tree):
@@ -128,8 +122,7 @@ def test_where_nothing_can_be_written_kernels_are_compiled_every_time_which_is_s
         blocked.write_text("")
     home = str(tree.folder / "home")
     tree.settings |= {"HOME": home, "XDG_CACHE_HOME": home, "LOCALAPPDATA": home}
-    for _ in range(2):
-        assert tree.run() == ([1111], 0, 1)
+    assert tree.run() == tree.run() == ([1111], 0, 1)
 
 
 def test_a_folder_that_can_no_longer_be_written_to_does_not_stop_a_kernel(tree):

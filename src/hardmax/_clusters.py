@@ -128,8 +128,8 @@ def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, tok
         return OtherLimit()
     places = fractions_table([place for _, place in leading])
     # The only face that the limit can lie on is that of the leaders furthest along A w.
-    limits = IntegerCloud.of_fractions(fractions_table([limit]))
-    (furthest,) = by_all_scores(limits, IntegerCloud.of_fractions(places), run.dynamics).lists
+    limits = IntegerCloud.of(fractions_table([limit]))
+    (furthest,) = by_all_scores(limits, IntegerCloud.of(places), run.dynamics).lists
     nearest, weights = project_exact(places[furthest], run.dynamics.metric)
     if nearest != limit:
         return OtherLimit()

@@ -54,6 +54,7 @@ class Kernel:
         self.targetoptions: dict[str, Any] = {"inline": inline}
         self._tasks, self._is_python = tasks, is_python
         self._seconds = 0.0  # for which it has run as Python
+        self.is_on_disk = False  # as far as is known
         update_wrapper(self, function)
 
     @cached_property
@@ -64,7 +65,7 @@ class Kernel:
         from hardmax._kernel_cache import cache_of
 
         compiled: Any = numba.njit(nogil=True, **self.targetoptions)(self.py_func)
-        compiled._cache = cache_of(self.py_func)
+        compiled._cache, self.is_on_disk = cache_of(self.py_func)
         return compiled
 
     @property
@@ -81,15 +82,11 @@ class Kernel:
         tasks = self._tasks(*arguments)
         return run(0, tasks, *arguments) if in_python else parallel_for(run, tasks, arguments)
 
-    @cached_property
-    def _is_on_disk(self) -> bool:
-        return hasattr(self.compiled._cache, "is_filled") and self.compiled._cache.is_filled()
-
     def _is_sooner_interpreted(self, seconds: float) -> bool:
         """Whether Python does a little more work before numba, which needs so long to compile, is ready."""
         if "numba" not in sys.modules and self._seconds < _IMPORTING:
             return True
-        return self._seconds < seconds and not self._is_on_disk and not self.compiled.signatures
+        return self._seconds < seconds and not self.compiled.signatures and not self.is_on_disk
 
 
 def njit(function: Callable[..., Any] | None = None, *, inline: str = "never") -> Any:

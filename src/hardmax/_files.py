@@ -34,7 +34,7 @@ def reason(error: OSError) -> str:
     return (error.strerror or type(error).__name__).lower()
 
 
-def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None, way_out: str = "") -> bytes:
+def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None) -> bytes:
     """All of a file, or of standard input for `-`; a file of more than `at_most` bytes is refused."""
     name, size = shown_name(path), -1 if at_most is None else at_most + 1
     try:
@@ -50,19 +50,8 @@ def read_bytes(path: str | Path, wish: str, *, at_most: int | None = None, way_o
     except OSError as error:
         raise InputError(f"{name} cannot be read: {reason(error)}.") from None
     if at_most is not None and len(data) > at_most:
-        raise InputError(f"{name} is larger than {_size(at_most)}, the most that is read{way_out}: {wish}.")
+        raise InputError(f"{name} is larger than {at_most // 2**20} MiB, the most that is read: {wish}.")
     return data
-
-
-def check_unpacked(size: int, stored: int, name: str) -> None:
-    """Refuse what would be far larger in memory than in its file: over 256 MiB, and 100 times its size there."""
-    at_most = max(256 * 2**20, 100 * stored)
-    if size > at_most:
-        raise InputError(f"{name} unpacks to {_size(size)}, and at most {_size(at_most)} is read: save it as CSV.")
-
-
-def _size(count: int) -> str:
-    return f"{count // 2**20} MiB" if count >= 2**20 else f"{count} bytes"
 
 
 def decode(data: bytes, name: str, wish: str) -> str:
@@ -74,37 +63,31 @@ def decode(data: bytes, name: str, wish: str) -> str:
         raise InputError(f"{name} is not UTF-8 text ({place}): {wish}.") from None
 
 
-def read_json(path: str | Path, wish: str, *, at_most: int | None = None) -> Any:
+def read_json(path: str | Path, wish: str) -> Any:
     """The JSON document in a file, or on standard input for `-`."""
-    return parse_json(read_bytes(path, wish, at_most=at_most), shown_name(path), wish)
+    return parse_json(read_bytes(path, wish), shown_name(path), wish)
 
 
 def read_certificate(path: str | Path, effort: float) -> dict[str, Any]:
     """The certificate of a limit in a file, or on standard input for `-`; a larger effort reads larger files."""
     size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))
-    data = read_bytes(path, CERTIFICATE, at_most=size, way_out=" (more with a larger `effort=` or `--effort`)")
+    data = read_bytes(path, f"{CERTIFICATE}, or a larger `effort=` or `--effort`", at_most=size)
     certificate = parse_json(data, shown_name(path), CERTIFICATE)
     if not isinstance(certificate, dict) or "format" not in certificate:
         raise InputError(f"{shown_name(path)} is JSON, but no certificate: {CERTIFICATE}.")
     return certificate
 
 
-def parse_json(
-    data: bytes, name: str, wish: str, *, object_hook: Callable[[dict[str, Any]], Any] = dict, **hooks: Any
-) -> Any:
-    """The JSON document in `data`; hooks are those of `json.loads`. No object may have a key twice."""
+def parse_json(data: bytes, name: str, wish: str, *, parse_float: Callable[[str], Any] = float) -> Any:
+    """The JSON document in `data`. No object may have a key twice."""
 
-    def unique(pairs: list[tuple[str, Any]]) -> Any:
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if len(dict(pairs)) != len(pairs):
             raise ValueError("a key appears twice in one object")
-        return object_hook(dict(pairs))
+        return dict(pairs)
 
-    if not data.strip():
-        raise InputError(f"{name} is empty: {wish}.")
     try:
-        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, **hooks)
-    except InputError:  # from a hook
-        raise
+        return json.loads(data.decode("utf-8-sig"), object_pairs_hook=unique, parse_float=parse_float)
     except RecursionError:
         problem = "nested too deeply"
     except ValueError as error:  # of json and of decoding, and numbers of too many digits
@@ -131,8 +114,7 @@ def write_whole(path: str | Path, data: bytes) -> None:
     target = Path(os.path.realpath(path))  # the file that a link points to is replaced
     if target.exists() and not target.is_file():
         raise InputError(f"`{path}` cannot be written: it is not a file. Name a file in an existing folder.")
-    short_name = os.fsencode(target.name)[:200].decode(errors="ignore")  # systems count bytes, up to 255
-    draft = target.with_name(f".{short_name}.{secrets.token_hex(4)}.part")
+    draft = target.with_name(f".{secrets.token_hex(8)}.part")
     try:
         # What replaces a file that others may not read is never readable for them.
         draft.touch(0o600 if target.exists() else 0o666, exist_ok=False)

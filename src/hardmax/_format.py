@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 import re
 from typing import Any
 
@@ -63,11 +62,6 @@ def escape_json(document: Any, *, indent: int | None = None, encoding: str = "ut
 
 def _escape(found: re.Match[str]) -> str:
     return found[0].encode("unicode_escape", "surrogatepass").decode("ascii")
-
-
-def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no nan and no infinity."""
-    return number if math.isfinite(number) else None
 
 
 def pluralize(number: int, noun: str) -> str:

@@ -18,19 +18,18 @@ import numba
 import numpy as np
 from numba.core.caching import FunctionCache, IndexDataCacheFile, NullCache
 
-from hardmax._compile import IMPORTED, PACKAGE, digest_sources
+from hardmax._compile import IMPORTED, digest_sources
 
-# Each environment removes its own old folders, and leaves those of others alone.
-_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, str(PACKAGE))
-_ENVIRONMENT = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
+_VERSIONS = (numba.__version__, llvmlite.__version__, np.__version__, sys.version, IMPORTED)
+_FOLDER = f"hardmax-{hashlib.sha256(repr(_VERSIONS).encode()).hexdigest()[:16]}"
 
 
 class _KernelCache(FunctionCache):
-    """Where numba would keep a function, in a folder for the environment and the sources."""
+    """Where numba would keep a function, in a folder for the versions and the sources."""
 
     def __init__(self, function: Any) -> None:
         super().__init__(function)
-        self._folder = Path(self._cache_path) / f"{_ENVIRONMENT}-{IMPORTED[:16]}"
+        self._folder = Path(self._cache_path) / _FOLDER
 
     def _index_key(self, sig: Any, codegen: Any) -> Any:
         # An index for each signature, not for each function: of two processes that save different signatures at once,
@@ -59,21 +58,18 @@ class _KernelCache(FunctionCache):
                 return
             self._folder.mkdir(exist_ok=True)
             super().save_overload(sig, data)
-            for other in set(self._folder.parent.glob(f"{_ENVIRONMENT}-*")) - {self._folder}:
+            for other in set(self._folder.parent.glob("hardmax-*")) - {self._folder}:
                 shutil.rmtree(other, ignore_errors=True)
 
-    def is_filled(self) -> bool:
-        """Whether the kernel was compiled before, as far as file names show."""
-        return any(self._folder.glob(f"{self._impl.filename_base}.*.nbi"))
 
-
-def cache_of(function: Any) -> FunctionCache | NullCache:
-    """The cache of a kernel; none where sources cannot be read (a zip) or no folder can be written to."""
+def cache_of(function: Any) -> tuple[FunctionCache | NullCache, bool]:
+    """The cache of a kernel, and whether it has any; none where sources are in a zip or no folder can be written to."""
     try:
-        return _KernelCache(function)
+        cache = _KernelCache(function)
+        return cache, any(cache._folder.glob(f"{cache._impl.filename_base}.*.nbi"))
     except (OSError, RuntimeError):
         _announce("in every process, since no folder can be written to: set NUMBA_CACHE_DIR to one")
-        return NullCache()
+        return NullCache(), False
 
 
 @cache

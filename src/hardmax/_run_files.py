@@ -1,32 +1,30 @@
 """Runs as files: an `.npz` with arrays, and a JSON header for the rest.
 
-A run follows from its starting points, so a file has these, the last layer, and since when each token leads; other
-layers are computed again on request. Integers and fractions of any length are in the header.
+A run follows from its starting points, so a file has these and the last layer; whatever else is asked for is computed
+again. Fractions are in the header.
 """
 
 import io
 import json
 from fractions import Fraction
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax._files import parse_json, read_arrays, read_bytes, shown_name, write_whole
+from hardmax._files import read_arrays, read_bytes, shown_name, write_whole
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
-from hardmax._format import finite_or_none
 from hardmax._run import Plan, Together, run_cloud
-from hardmax._tokens.batches import Form, Layout, Packed, Ragged
-from hardmax._validation import InputError, check_choice, check_int, check_real, check_str
+from hardmax._tokens.batches import Cloud, Form, Layout, Packed, Ragged
+from hardmax._validation import InputError, shorten
 from hardmax.dynamics import Dynamics
-from hardmax.engines import ARITHMETICS, solvers_for
+from hardmax.engines import solvers_for
 from hardmax.stops import AfterLayers, Every, LastOnly, Settled
 from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
 
-FORMAT, VERSION = "hardmax-run", 1
+_FORMAT = "hardmax-run-2"
 _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
 
@@ -43,8 +41,7 @@ def save(result: Any, path: Path) -> None:
     solver = runs[0].solver
     slack = solver.slack if isinstance(solver, FloatSolver) else None
     header: dict[str, Any] = runs[0].dynamics.to_dict() | {
-        "format": FORMAT,
-        "version": VERSION,
+        "format": _FORMAT,
         "layout": layout.name,
         "arithmetic": solver.arithmetic if slack is None else slack.relative,
     }
@@ -55,11 +52,8 @@ def save(result: Any, path: Path) -> None:
         header["together"] = [stop.last_layer, stop.when_settled, record.m if isinstance(record, Every) else None]
         starts = result.clouds.tokens
     else:
-        header["runs"] = [
-            [list(run.recorded), run.settled_at, run.stopped, run.arithmetic, finite_or_none(run.error)] for run in runs
-        ]
+        header["runs"] = [[list(run.recorded), run.stopped, run.arithmetic] for run in runs]
         starts = np.concatenate([run.points.coordinates[run.points.of_token] for run in runs])
-        arrays["leader_since"] = np.concatenate([run.leader_since[run.points.of_token] for run in runs])
     if starts.dtype == object:
         header["starts"] = [[str(Fraction(value)) for value in row] for row in starts]
     else:
@@ -84,16 +78,13 @@ def load(path: Path, kind: type[Result]) -> Result:
     """Read a run, or the runs of a batch; a file that has none is refused in one line."""
     name = shown_name(path)
     arrays = read_arrays(read_bytes(path, _WISH), name)
-    if "header" not in arrays:
-        raise InputError(f"{name} has the arrays {', '.join(sorted(arrays)) or '(none)'}: {_WISH}.")
-    header = parse_json(arrays.pop("header").tobytes(), name, _WISH)
-    if not isinstance(header, dict) or (header.get("format"), header.get("version")) != (FORMAT, VERSION):
-        raise InputError(f"{name} was not saved by this version of hardmax: {_WISH}.")
     try:
+        header = json.loads(arrays["header"].tobytes())
+        if header["format"] != _FORMAT:
+            raise ValueError("of another version")
         result = _result(header, arrays)
     except Exception as error:  # a header may be wrong in any way
-        reason = " ".join(str(error).split())[:120]
-        raise InputError(f"{name} is damaged ({type(error).__name__}: {reason}). Save it again.") from None
+        raise InputError(f"{name} cannot be read as a run ({shorten(error, 120)}): {_WISH}.") from None
     if not isinstance(result, kind):
         other, has = (Trajectory, "one run") if isinstance(result, Trajectory) else (Trajectories, "a batch of runs")
         raise InputError(f"{name} has {has}: read it with `{other.__name__}.load`.")
@@ -105,39 +96,21 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     # `Ragged` refuses what no clouds can be made of.
     offsets = [0, len(last)] if form.is_single else arrays["offsets"]
     given = Ragged(header.get("starts", arrays.get("starts")), offsets, arrays.get("multiplicities"))
-    if form.layout is Layout.STACK and len({*np.diff(given.offsets).tolist()}) > 1:
-        raise ValueError("clouds of a stack have equally many tokens")
-    dynamics = Dynamics(header["alpha"], header["metric"])
-    dynamics.check_dimension(given.tokens.shape[1])
-    name = header["arithmetic"]
-    solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU)
     clouds = Packed(given.tokens, given.offsets, given.multiplicities)
+    dynamics, name = Dynamics(header["alpha"], header["metric"]), header["arithmetic"]
+    solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU)
     if "together" in header:
         layers, when_settled, step = header["together"]
         stop, record = (Settled if when_settled else AfterLayers)(layers), LastOnly() if step is None else Every(step)
         return Together(clouds, form, Plan(dynamics, solvers, stop, record), CPU)
-    since = arrays["leader_since"]
-    if last.shape != given.tokens.shape or last.dtype != np.float64 or not np.isfinite(last).all():
-        raise ValueError("`tokens` must be finite_or_none floats, as many as the run starts from")
-    if since.shape != last.shape[:1] or since.dtype != np.int64 or since.min() < -1:
-        raise ValueError("`leader_since` must have a layer for each token, or -1")
-    runs = []
-    for cloud, place, told in zip(clouds, pairwise(given.offsets.tolist()), header["runs"], strict=True):
-        here, (recorded, settled_at, stopped, arithmetic, error) = slice(*place), told
-        check_choice(arithmetic, ARITHMETICS, "`arithmetic`")
-        recorded = [check_int(layer, "`recorded`", at_least=0) for layer in recorded]
+
+    def run_of(cloud: Cloud, last: np.ndarray, recorded: list[int], stopped: str, arithmetic: str) -> Trajectory:
         record = Every(recorded[1] - recorded[0], memory_limit=2**63) if len(recorded) > 1 else LastOnly()
         plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
-        run = Trajectory._of_known(
-            Known(lambda cloud=cloud, plan=plan: run_cloud(cloud, plan, CPU), last[here], arithmetic),
-            since[here],
-            dynamics=dynamics,
-            solver=solvers[0],
-            recorded=tuple(recorded),
-            settled_at=settled_at if settled_at is None else check_int(settled_at, "`settled_at`", at_least=0),
-            stopped=check_str(stopped, "`stopped`"),
-            error=np.nan if error is None else check_real(error, "`error`", at_least=0),
-            tensor_kind=None,
-        )
-        runs.append(run)
+        known, run = Known(lambda: run_cloud(cloud, plan, CPU), last, arithmetic), Trajectory.__new__(Trajectory)
+        vars(run).update(known=known, dynamics=dynamics, solver=solvers[0], recorded=tuple(recorded), stopped=stopped)
+        return run
+
+    lasts = np.split(last, given.offsets[1:-1])
+    runs = [run_of(cloud, last, *told) for cloud, last, told in zip(clouds, lasts, header["runs"], strict=True)]
     return runs[0] if form.is_single else Trajectories(runs, form, given.multiplicities)

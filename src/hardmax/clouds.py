@@ -1,16 +1,13 @@
 """Starting clouds: tables `(n, d)` of float64 where it stores every coordinate exactly, else of Fractions."""
 
-from fractions import Fraction
 from itertools import product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
-from hardmax._validation import InputError, check_int, shorten
-
-Seed: TypeAlias = int | np.random.Generator
+from hardmax._validation import InputError, check_int
 
 # The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
 # and kept off the axes, where they would tie. They are written out so that the figure never changes.
@@ -124,7 +121,7 @@ def polygon(sides: int) -> np.ndarray:
     return np.stack([np.sin(turn), upper * np.cos(turn)], axis=1).round(15) + 0.0  # without -0.0
 
 
-def gaussian(n: int, d: int, seed: Seed = 0) -> np.ndarray:
+def gaussian(n: int, d: int, seed: int | np.random.Generator = 0) -> np.ndarray:
     """Tokens whose coordinates are independent standard normal numbers.
 
     Parameters
@@ -171,8 +168,7 @@ def grid(side: int, d: int = 2) -> np.ndarray:
     """
     side, d = check_int(side, "`side`", at_least=1, at_most=10**6), check_int(d, "`d`", at_least=1, at_most=10**3)
     if side**d > 10**6:
-        came = f"{shorten(side)}^{shorten(d)}"
-        raise InputError(f"`side`^`d` must be at most 1000000, not {came} tokens.", argument="side", also=("`d`",))
+        raise InputError(f"`side`^`d` must be at most 1000000, not {side}^{d}.", argument="side", also=("`d`",))
     return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 
@@ -198,7 +194,5 @@ def rotated(cloud: Any) -> np.ndarray:
     result = to_fractions(read_table(cloud, "`cloud`"), "`cloud`")
     if result.shape[1] < 2:
         raise InputError("`cloud` must have tokens of dimension 2 or more to be rotated, not 1.")
-    x, y = result[:, 0].copy(), result[:, 1].copy()
-    cos, sin = Fraction(3, 5), Fraction(4, 5)
-    result[:, 0], result[:, 1] = cos * x - sin * y, sin * x + cos * y
+    result[:, :2] = result[:, :2] @ np.array([[3, 4], [-4, 3]], dtype=object) / 5
     return result

@@ -1,6 +1,6 @@
 """Engines (the processor or a GPU) and arithmetics by name: what computes the layers, never what comes out."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -95,25 +95,15 @@ def takes_batch(machine: Engine, offsets: np.ndarray, dimension: int) -> bool:
 
 
 def walk_many(
-    machine: Engine,
-    tokens: np.ndarray,
-    offsets: np.ndarray,
-    dynamics: Dynamics,
-    layers: int,
-    then: Then,
-    *,
-    leave_long: bool = False,
-    progress: Callable[[int, int], None] | None = None,
+    machine: Engine, tokens: Any, offsets: np.ndarray, dynamics: Dynamics, layers: int, then: Then, **watched: Any
 ) -> BatchOutcome:
-    """Run many clouds in one kernel; `leave_long` is for the processor. A GPU leaves tensors where they are."""
+    """Run many clouds in one kernel; a GPU leaves tensors where they are. `watched`: more arguments of `walk_batch`."""
     if isinstance(machine, Cpu):
-        here = as_array(tokens, "`tokens`")
-        return walk_batch(
-            here, offsets, dynamics, layers, then=then, cpu=machine, leave_long=leave_long, progress=progress
-        )
+        tokens = as_array(tokens, "`tokens`")
+        return walk_batch(tokens, offsets, dynamics, layers, then=then, cpu=machine, **watched)
     from hardmax._gpu.batch import walk_batch_gpu
 
     outcome = walk_batch_gpu(tokens, offsets, dynamics, layers, machine.device, then)
-    if progress is not None:
-        progress(len(offsets) - 1, len(offsets) - 1)
+    if watched.get("progress") is not None:
+        watched["progress"](len(offsets) - 1, len(offsets) - 1)
     return outcome

@@ -7,7 +7,6 @@ fraction. npy, npz and Parquet files store floats, which are what they are.
 import csv
 import io
 import re
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from operator import eq
@@ -18,14 +17,13 @@ import numpy as np
 
 from hardmax._files import ZIP_MAGIC, decode, parse_json, read_arrays, read_bytes, shown_name
 from hardmax._format import pluralize
-from hardmax._tokens.batches import Ragged, check_range, read_table
-from hardmax._tokens.rationals import exact_number
+from hardmax._tokens.batches import Ragged, depth, read_table
+from hardmax._tokens.rationals import finite_number
 from hardmax._validation import InputError, check_path, require_extra, shorten
 
 Table: TypeAlias = np.ndarray  # (n, d), float64 or Fractions
 
 _WISH = "expected a file of tokens, or `-` for standard input"
-_JSON_WISH = "expected [[0, 1], [1, 0]]"
 _COLUMN_NAME = re.compile(r"[\s#]*(?!(?:nan|inf|infinity)\s*$)[^\W\d]", re.IGNORECASE)
 
 
@@ -60,8 +58,6 @@ def read_cloud(path: str | Path) -> Table | list[Table] | Ragged:
     """
     check_path(path)
     name, data = shown_name(path), read_bytes(path, _WISH)
-    if not data.strip():
-        raise InputError(f"{name} is empty: expected one token per line, its coordinates separated by commas.")
     suffix = Path(path).suffix.lower()
     if not suffix:
         first = data.removeprefix(b"\xef\xbb\xbf").lstrip()[:4]
@@ -78,69 +74,36 @@ def _read_csv(data: bytes, name: str) -> Table:
     # The semicolon first: where it separates, a comma may be somebody's decimal point.
     delimiter = next((mark for mark in ";\t" if mark in first), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
-    lines, rows = [], []
     try:
-        for row in reader:
-            if len(row) > 1 or "".join(row).strip():
-                lines.append(reader.line_num)
-                rows.append(row)
+        lines = [(reader.line_num, row) for row in reader if len(row) > 1 or "".join(row).strip()]
     except csv.Error as error:
         raise InputError(f"{name} line {reader.line_num} is not CSV ({error}): expected numbers.") from None
-    if rows and all(map(_COLUMN_NAME.match, rows[0])):
-        lines, rows = lines[1:], rows[1:]
-    if not rows:
+    if lines and all(map(_COLUMN_NAME.match, lines[0][1])):
+        del lines[0]
+    if not lines:
         raise InputError(f"{name} holds no tokens: expected one per line, its coordinates separated by commas.")
-    return _table(rows, name, lambda row: f"line {lines[row]}")
+    numbers, width = [], len(lines[0][1])
+    for line, row in lines:
+        if len(row) != width:
+            raise InputError(f"{name} line {line} has {pluralize(len(row), 'column')}: expected {width} as above.")
+        numbers += [finite_number(cell, f"{name} line {line}, column {c}") for c, cell in enumerate(row, 1)]
+    return _stored(np.array(numbers, dtype=object).reshape(-1, width))
 
 
 def _read_json(data: bytes, name: str) -> Table | list[Table]:
-    # Numbers stay the text they are: a float would be rounded before anyone could tell.
-    document = parse_json(data, name, _JSON_WISH, parse_float=str, parse_int=str, parse_constant=str)
+    document = parse_json(data, name, "expected [[0, 1], [1, 0]]", parse_float=Decimal)
     found: Any = document.get("tokens") if isinstance(document, dict) else document
-    if _is_list_of_lists(found) and any(map(_is_list_of_lists, found)):
-        return [_rows(cloud, f"{name} cloud {number}") for number, cloud in enumerate(found)]
-    return _rows(found, name)
+    if depth(found) > 2:
+        return [_stored(read_table(cloud, f"{name} (cloud {number})")) for number, cloud in enumerate(found)]
+    return _stored(read_table(found, name))
 
 
-def _is_list_of_lists(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 0 and all(isinstance(inner, list) for inner in value)
-
-
-def _rows(rows: Any, name: str) -> Table:
-    if not _is_list_of_lists(rows) or not rows[0]:
-        raise InputError(f"{name} must be a list of tokens, each a list of numbers: {_JSON_WISH}.")
-    return _table(rows, name, lambda row: f"token {row}")
-
-
-def _table(rows: list[list[Any]], name: str, place: Callable[[int], str]) -> Table:
-    """Rows of text as float64 where it stores all numbers exactly, else as Fractions; `place(i)` names row i."""
-    width = len(rows[0])
-    for row, cells in enumerate(rows):
-        if len(cells) != width:
-            count = pluralize(len(cells), "column")
-            raise InputError(f"{name} {place(row)} has {count}: expected {width} as in {place(0)}.")
-    cells = [cell for row in rows for cell in row]
-    numbers: Any = _decimals(cells)
-    if numbers is None:
-        # What is no text, such as true in JSON, is no number here.
-        texts = [cell.strip() if isinstance(cell, str) else [cell] for cell in cells]
-        places = [f"{name} {place(row)}, column {column + 1}" for row in range(len(rows)) for column in range(width)]
-        numbers = list(map(exact_number, texts, places))
-        check_range(np.array(numbers, dtype=object).reshape(-1, width), name)
-    floats = np.array(list(map(float, numbers)))
-    if not all(map(eq, numbers, floats.tolist())):  # Python compares them as they are
-        floats = np.fromiter(map(Fraction, numbers), object, len(numbers))
-    return floats.reshape(-1, width)
-
-
-def _decimals(cells: list[Any]) -> list[Decimal] | None:
-    """The numbers, if all are decimals of ordinary size; a short text such as 1e999999999 has a billion digits."""
-    try:
-        decimals = list(map(Decimal, cells)) if set(map(type, cells)) == {str} else []
-    except ArithmeticError:
-        return None
-    ordinary = all(number.is_finite() and (not number or abs(number.adjusted()) < 300) for number in decimals)
-    return decimals if decimals and ordinary else None
+def _stored(numbers: np.ndarray) -> Table:
+    """Exact numbers as float64 where it stores all of them, else as Fractions."""
+    each = numbers.ravel().tolist()
+    floats = list(map(float, each))
+    stores_all = all(map(eq, each, floats))  # Python compares them as they are
+    return np.array(floats if stores_all else list(map(Fraction, each))).reshape(numbers.shape)
 
 
 def _read_arrays(data: bytes, name: str) -> Table | Ragged:
@@ -149,7 +112,7 @@ def _read_arrays(data: bytes, name: str) -> Table | Ragged:
         raise InputError(f"{name} holds the arrays {', '.join(sorted(arrays)) or '(none)'}: expected `tokens`.")
     tokens = arrays.get("tokens", next(iter(arrays.values())))
     if tokens.ndim == 3 and tokens.size:
-        return np.stack([read_table(cloud, f"{name} cloud {number}") for number, cloud in enumerate(tokens)])
+        return np.stack([read_table(cloud, f"{name} (cloud {number})") for number, cloud in enumerate(tokens)])
     tokens = read_table(tokens, name)
     return Ragged(tokens, arrays["offsets"], arrays.get("multiplicities")) if "offsets" in arrays else tokens
 
@@ -160,13 +123,10 @@ def _read_parquet(data: bytes, name: str) -> Table:
     from pyarrow import parquet
 
     try:
-        file = parquet.ParquetFile(pyarrow.BufferReader(data))
-        kinds = file.schema_arrow.types
+        columns = parquet.read_table(pyarrow.BufferReader(data)).columns
     except Exception as error:  # a broken file raises whatever its bytes happen to mean
         raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None
-    if not all(pyarrow.types.is_primitive(kind) or pyarrow.types.is_decimal(kind) for kind in kinds):
-        raise InputError(f"{name} holds columns of {', '.join(map(str, kinds))}: expected numbers.")
-    return read_table(list(zip(*(column.to_pylist() for column in file.read().columns), strict=True)), name)
+    return read_table(list(zip(*(column.to_pylist() for column in columns), strict=True)), name)
 
 
 _READERS = {

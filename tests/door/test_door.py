@@ -73,12 +73,3 @@ def test_good_arguments_are_taken_and_wrong_ones_are_refused_in_one_line(room: s
         call(**arguments)
     found = [f"{case[0]}({case[3]}={case[4]!r}) {why}" for case in cases(room) if (why := trouble(*case))]
     assert not found, "\n".join(found[:60])
-
-
-def test_each_kind_of_trouble_is_found():
-    def refuses_without_a_word(what: object) -> None:
-        raise hm.InputError("")
-
-    assert "is refused with" in str(trouble("call", refuses_without_a_word, {"what": []}, "what", "1"))
-    assert "raises TypeError" in str(trouble("call", len, {"obj": []}, "obj", "1"))
-    assert "is taken" in str(trouble("call", lambda what: None, {"what": []}, "what", "1"))

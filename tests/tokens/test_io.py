@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardmax import InputError, Ragged
-from hardmax.io import _table, read_cloud
+from hardmax.io import _read_csv, read_cloud
 
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0]]
 
@@ -50,18 +50,17 @@ plain = st.builds("{}{}{}{}".format, signs, digits, st.sampled_from(["", "."]), 
 dyadic = st.builds(lambda m, e: str(Decimal(m) / 2**e), st.integers(-(2**30), 2**30), st.integers(0, 8))
 powers = st.builds("{}{}e{}".format, signs, digits, st.integers(-30, 30))
 quotients = st.builds("{}{}/{}".format, signs, digits, st.integers(1, 10**6))
-padded = st.builds(" {}\t".format, plain)
+padded = st.builds(" {} ".format, plain)
 
 
 @settings(max_examples=300)
 @given(st.sampled_from([plain, dyadic, powers, quotients, padded]), st.data())
 def test_a_text_is_the_number_it_says(way, data: st.DataObject):
     texts = data.draw(st.lists(way | dyadic, min_size=1, max_size=6))
-    numbers = _table([[text] for text in texts], "`a`", str)
+    numbers = _read_csv("\n".join(texts).encode(), "`a`")
     truth = [Fraction(text.strip()) for text in texts]
     assert [Fraction(number) for (number,) in numbers.tolist()] == truth
-    if way is not quotients:
-        assert (numbers.dtype == np.float64) == all(Fraction(float(value)) == value for value in truth)
+    assert (numbers.dtype == np.float64) == all(Fraction(float(value)) == value for value in truth)
 
 
 @pytest.mark.parametrize(
@@ -100,8 +99,6 @@ def test_parquet_has_a_token_per_row(tmp_path: Path):
     content = parquet(x=[2**53 + 1, 1], y=[0.1, 2.5])
     assert read(tmp_path, "a.parquet", content).tolist() == [[2**53 + 1, Fraction(0.1)], [1, Fraction(5, 2)]]
     assert read(tmp_path, "a", parquet(x=[Decimal("0.1")])).tolist() == [[Fraction(1, 10)]]
-    with pytest.raises(InputError, match="holds columns of string: expected numbers"):
-        read(tmp_path, "a.parquet", parquet(x=["a"]))
     with pytest.raises(InputError, match=r"must be a finite number.*not None"):
         read(tmp_path, "a.parquet", parquet(x=[None, 1]))
 
@@ -120,21 +117,20 @@ def test_several_clouds_come_as_a_list_an_array_or_ragged(tmp_path: Path):
     [
         ("a.csv", "x,y\n\n", "holds no tokens"),
         ("a.csv", "x,y\n1,2\n\n3,two\n", "`.*a.csv` line 4, column 2 must be a finite number.*not 'two'"),
-        ("a.csv", "1,2\n3\n", "line 2 has 1 column: expected 2 as in line 1"),
+        ("a.csv", "1,2\n3\n", "line 2 has 1 column: expected 2"),
         ("a.csv", "x;y\n1;2\n1,5;2,5\n", "line 3, column 1 .*not '1,5'"),
         ("a.csv", '1,2\n"3"4,5\n', "line 2 is not CSV"),
         ("a.csv", "nan,1\n", "line 1, column 1 .*not 'nan'"),
-        ("a.csv", "1,1e999999999\n", "line 1, column 2 must be 0 or of a size between 1e-400 and 1e400"),
-        ("a.csv", "1,1\n1,1e309\n", "token 1 lies beyond 1.8e308"),
+        ("a.csv", "1,1e999999999\n", "line 1, column 2 must be 0 or of a size between 1e-400 and 1.8e308"),
+        ("a.csv", "1,1\n1,1e309\n", "line 2, column 2 must be 0 or of a size"),
         ("a.csv", "1,2\n".encode("utf-16"), "not UTF-8 text"),
-        ("a.csv", b" \n", "is empty"),
+        ("a.csv", b" \n", "holds no tokens"),
         ("a.xlsx", b"PK", r"suffix '\.xlsx': expected one of \.csv"),
-        ("a.json", "[[1, 2], [3]]", "token 1 has 1 column: expected 2"),
-        ("a.json", "[[1, true]]", "token 0, column 2 .*True"),
-        ("a.json", "[[[1]], []]", "cloud 1 must be a list of tokens"),
-        ("a.json", '{"points": []}', "list of tokens"),
+        ("a.json", "[[1, 2], [3]]", "rows of different lengths"),
+        ("a.json", "[[[1]], []]", r"\(cloud 1\) is empty"),
+        ("a.json", '{"points": []}', "must be a table.*not None"),
         ("a.npy", npy(np.array(SQUARE))[:-8], "cannot be read as npy"),
-        ("a.npy", npy(np.array([[[1.0]], [[np.nan]]])), r"cloud 1 must be finite: token 0 is \[nan\]"),
+        ("a.npy", npy(np.array([[[1.0]], [[np.nan]]])), r"\(cloud 1\) must be finite: token 0 is \[nan\]"),
         ("a.npz", npz(a=np.ones((1, 1)), b=np.ones((1, 1))), "arrays a, b: expected `tokens`"),
         ("a.parquet", b"PAR1PAR1", "cannot be read as Parquet"),
     ],
@@ -145,15 +141,9 @@ def test_files_that_hold_no_cloud_are_refused_in_one_line(tmp_path: Path, name: 
     assert "\n" not in str(refusal.value)
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
-        b"1,1\n1,-1\n-1,-1\n-1,1\n",
-        b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode(),
-        npy(np.array(SQUARE)),
-        npz(tokens=np.array(SQUARE)),
-    ],
-)
-def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch, content: bytes):
-    monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
-    assert read_cloud("-").tolist() == SQUARE  # type: ignore[union-attr]
+def test_standard_input_is_recognised_by_its_first_bytes(monkeypatch: pytest.MonkeyPatch):
+    text = b"1,1\n1,-1\n-1,-1\n-1,1\n"
+    json_text = b"\xef\xbb\xbf " + json.dumps({"tokens": SQUARE}).encode()
+    for content in (text, json_text, npy(np.array(SQUARE)), npz(tokens=np.array(SQUARE))):
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(content)))
+        assert read_cloud("-").tolist() == SQUARE  # type: ignore[union-attr]

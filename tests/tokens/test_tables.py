@@ -148,14 +148,12 @@ def test_what_is_no_number_is_refused(container: str, bad: Any):
         (np.array([["1"], ["x"]]), "row 1, column 0.*'x'"),
         (np.ma.array([[1.0, 2.0]], mask=[[False, True]]), "masked"),
         ([np.ma.array([1.0, 2.0], mask=[False, True])], "masked"),
-        ([np.zeros((2, 2)), np.zeros((2, 3))], "`tokens` must be an array of numbers"),
+        ([np.zeros((2, 2)), np.zeros((2, 3))], "`tokens` must be an array or a list"),
         ([[1.0, 2.0], [3.0]], "rows of different lengths"),
-        ([[[1.0]]], r"shape \(1, 1, 1\)"),
+        (np.ones((1, 1, 1)), r"not of shape \(1, 1, 1\)"),
         (["12", "34"], r"shape \(2,\)"),
         ({"x": [1.0]}, r"not \{.x.: \[1.0\]\}"),
-        (pd.DataFrame({"x": [2**53 + 1], "dtype": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
-        (pl.DataFrame({"x": [2**53 + 1], "y": [0.5]}), "DataFrame.*2\\^53. Pass an array"),
-        (pl.DataFrame({"x": [2**53 + 1, None]}), "must be finite"),
+        (pl.DataFrame({"x": [2**53 + 1, None]}), "row 1, column 0.*not None"),
     ],
 )
 def test_what_is_no_table_is_refused(given: Any, message: str):
@@ -168,9 +166,8 @@ def test_frames_and_series_are_read_exactly_and_floats_are_not_copied():
     for series in (pd.Series, pl.Series):
         rows = [series([2**53 + 1, 2]), series([1e300, 0.1])]
         assert read_numbers(read_table(rows, "`tokens`")) == truths([[2**53 + 1, 2], [1e300, 0.1]])
-    rows = [[2**53 + 1, 2**60], [1, -7]]
-    for frame in (pd.DataFrame(rows), pl.DataFrame(rows, orient="row")):
-        assert read_numbers(read_table(frame, "`tokens`")) == truths(rows)
-    assert read_table(pd.DataFrame({"x": [2**53 - 1], "y": [0.5]}), "`tokens`").tolist() == [[2**53 - 1, 0.5]]
+    for rows in ([[2**53 + 1, 2**60], [1, -7]], [[2**53 + 1, 0.5], [1, 0.1]]):
+        for frame in (pd.DataFrame(rows), pl.DataFrame(rows, orient="row")):
+            assert read_numbers(read_table(frame, "`tokens`")) == truths(rows)
     cloud = np.random.default_rng(0).standard_normal((5, 2))
     assert read_table(cloud, "`tokens`") is cloud

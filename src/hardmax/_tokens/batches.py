@@ -14,90 +14,40 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._tokens.rationals import Number, objects_in, plain, to_fractions
-from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64, to_numpy
-from hardmax._validation import InputError, check_numeric, normalize_index, shorten
+from hardmax._tokens.rationals import Number, as_array, plain, to_fractions
+from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor, to_float64
+from hardmax._validation import InputError, normalize_index, shorten
 
 # Below this size float64 stores every integer, and what it rounds does not come out below it.
-FIRST_UNSURE_INTEGER = 2**53
+_FIRST_UNSURE_INTEGER = 2**53
 _NUMBERS: set[type] = {float, int, bool}
 
 
 def read_table(values: Any, name: str) -> np.ndarray:
     """A table `(n, d)` of finite numbers; `name` is for errors."""
-    table = np.ascontiguousarray(_exact_table(values, name))
-    return _check_finite(table, np.array([0, len(table)]), name)
-
-
-def _exact_table(values: Any, name: str) -> np.ndarray:
-    """As `read_table`, but floats may be nan or infinite, and in any order in memory."""
     array = as_array(values, name)
     if array.ndim and len(array) == 0:
         raise InputError(f"{name} is empty: a cloud needs at least one token.")
     if array.ndim != 2:
-        wish = "(d, d)" if name.endswith("metric`") else "(n, d)"
         came = f"of shape {shorten(array.shape)}" if array.ndim else shorten(values)
-        if array.dtype == object and array.ndim == 1 and any(isinstance(row, list | tuple) for row in array):
-            came = f"rows of different lengths: {shorten(values)}"
-        hint = " For tokens on a line pass shape (n, 1)." if array.ndim == 1 and wish == "(n, d)" else ""
-        raise InputError(f"{name} must be a table of shape {wish}, not {came}.{hint}")
+        hint = " Are there rows of different lengths? Tokens on a line have shape (n, 1)." if array.ndim == 1 else ""
+        raise InputError(f"{name} must be a table of shape (n, d), not {came}.{hint}")
     if array.shape[1] == 0:
         raise InputError(f"{name} has tokens without coordinates: d must be at least 1.")
     floats = _floats(array, name, exact=True)
-    return check_range(to_fractions(array, name), name) if floats is None else floats
+    table = np.ascontiguousarray(to_fractions(array, name) if floats is None else floats)
+    if table.dtype != object and not np.isfinite(table).all():
+        row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InputError(f"{name} must be finite: token {row} is {shorten(table[row].tolist())}. Remove or replace it.")
+    return table
 
 
 def float_array(values: Any, name: str, dtype: Any = np.float64) -> np.ndarray:
     """Real numbers in an array of any shape, rounded to floats; they may be nan or infinite."""
     array = as_array(values, name)
     floats = _floats(array, name, exact=False)
-    if floats is None:
-        floats = check_range(np.atleast_2d(to_fractions(array, name)), name)
     with np.errstate(over="ignore"):
-        return np.ascontiguousarray(floats, dtype=dtype).reshape(array.shape)
-
-
-def check_range(table: np.ndarray, name: str) -> np.ndarray:
-    """Refuse Fractions beyond 1.8e308: they are exact at any size, but people are shown floats."""
-    for token, row in enumerate(table):
-        try:
-            row.astype(np.float64)
-        except OverflowError:
-            raise InputError(f"{name}: token {token} lies beyond 1.8e308, the largest float. Scale all.") from None
-    return table
-
-
-def _check_finite(table: np.ndarray, offsets: np.ndarray, name: str) -> np.ndarray:
-    if table.dtype == object or np.isfinite(table).all():
-        return table
-    row = int(np.argmin(np.isfinite(table).all(axis=1)))
-    cloud = int(np.searchsorted(offsets, row, side="right")) - 1
-    name = name if len(offsets) == 2 else f"{name} (cloud {cloud})"
-    came = f"token {row - offsets[cloud]} is {shorten(table[row].tolist())}"
-    raise InputError(f"{name} must be finite: {came}. Remove or replace it.")
-
-
-def as_array(values: Any, name: str) -> np.ndarray:
-    """The numbers as an array of any shape and type, none of them rounded."""
-    if type(values) is np.ndarray:
-        return values
-    if is_tensor(values):
-        return to_numpy(values, name)
-    if isinstance(values, list | tuple):
-        if not set(map(type, values)) <= {list, tuple}:
-            values = [to_numpy(row, name) if is_tensor(row) else row for row in values]
-        return objects_in(values, name)
-    check_numeric(values, name)
-    try:
-        array = np.asarray(values)
-        # A data frame of integers and floats has rounded the integers by now.
-        is_mixed = hasattr(values, "columns") and len(set(map(str, getattr(values, "dtypes", ())))) != 1
-    except Exception:  # each library has its own errors for what it cannot do
-        raise InputError(f"{name} must be an array or a list of rows, not {shorten(type(values))}.") from None
-    if is_mixed and array.dtype.kind == "f" and (np.abs(array[np.isfinite(array)]) >= FIRST_UNSURE_INTEGER).any():
-        came = f"next to floats a {type(values).__name__} rounds integers beyond 2^53"
-        raise InputError(f"{name}: {came}. Pass an array or a list of rows.")
-    return array
+        return np.ascontiguousarray(to_fractions(array, name) if floats is None else floats, dtype=dtype)
 
 
 def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
@@ -107,9 +57,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         return array
     if kind not in "biufOU":
         raise InputError(f"{name} must hold real numbers, not {array.dtype}. Convert it to float64 first.")
-    if kind == "U":
-        return None
-    entries = array.ravel().tolist() if kind == "O" or array.dtype.itemsize > 8 else []
+    entries = array.ravel().tolist() if kind in "OU" or array.dtype.itemsize > 8 else []
     if not set(map(type, entries)) <= _NUMBERS:
         entries = list(map(plain, entries))
         if not set(map(type, entries)) <= _NUMBERS:
@@ -118,7 +66,7 @@ def _floats(array: np.ndarray, name: str, *, exact: bool) -> np.ndarray | None:
         floats = np.array(entries or array, dtype=np.float64).reshape(array.shape)
     except OverflowError:  # an integer beyond the largest float
         return None
-    if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= FIRST_UNSURE_INTEGER).any():
+    if exact and kind in "iuO" and np.isfinite(floats).all() and (np.abs(floats) >= _FIRST_UNSURE_INTEGER).any():
         # Python compares integers with floats as they are; numpy would round them first.
         return floats if floats.ravel().tolist() == (entries or array.ravel().tolist()) else None
     return floats
@@ -178,9 +126,7 @@ class Ragged:
         return len(self.offsets) - 1
 
     def __repr__(self) -> str:
-        tokens, dimension = self.tokens.shape
-        shape = f"{pluralize(tokens, 'token')} in {pluralize(dimension, 'dimension')}"
-        return f"Ragged({pluralize(len(self), 'cloud')}, {shape})"
+        return f"Ragged({pluralize(len(self), 'cloud')}, {pluralize(len(self.tokens), 'token')})"
 
     def __getitem__(self, cloud: int) -> Any:
         index = normalize_index(cloud, len(self), "`cloud`")
@@ -218,31 +164,29 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
     if isinstance(tokens, Ragged):
         table = read_table(tokens.tokens, "`tokens`") if kind else tokens.tokens.copy()
         return Packed(table, tokens.offsets, tokens.multiplicities), Form(Layout.RAGGED, kind)
-    if isinstance(tokens, list | tuple) and _depth(tokens) > 2:
+    if isinstance(tokens, list | tuple) and depth(tokens) > 2:
         return _listed_clouds(tokens), Form(Layout.LIST, kind)
     array = tokens if isinstance(tokens, list | tuple) else as_array(tokens, "`tokens`")
     if not isinstance(array, np.ndarray) or array.ndim != 3:
         return [Cloud(read_table(array, "`tokens`"))], Form(Layout.CLOUD, kind)
     if len(array) == 0:
         raise InputError("`tokens` is empty: a batch needs at least one cloud.")
-    # Objects and strings are read one by one anyway, and errors then name the cloud.
-    if array.dtype.kind in "OU" or not array.size:
-        return _listed_clouds(list(array)), Form(Layout.STACK, kind)
     clouds, n, d = array.shape
-    table = np.array(_exact_table(array.reshape(clouds * n, d), "`tokens`"), order="C")
-    offsets = np.arange(0, clouds * n + 1, n)
-    return Packed(_check_finite(table, offsets, "`tokens`"), offsets), Form(Layout.STACK, kind)
+    if array.dtype.kind in "biuf" and array.size and np.isfinite(array).all():
+        table = np.array(read_table(array.reshape(clouds * n, d), "`tokens`"))
+        return Packed(table, np.arange(0, clouds * n + 1, n)), Form(Layout.STACK, kind)
+    # Objects and strings are read one by one anyway, and errors then name the cloud.
+    return _listed_clouds(list(array)), Form(Layout.STACK, kind)
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
-    tables = [_exact_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
+    tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     if others := [f"cloud {b} has {table.shape[1]}" for b, table in enumerate(tables) if table.shape[1] != dimension]:
         raise InputError(f"`tokens`: all clouds must have one dimension; cloud 0 has {dimension}, {others[0]}.")
     if any(table.dtype == object for table in tables):
-        return [Cloud(read_table(table, f"`tokens` (cloud {b})")) for b, table in enumerate(tables)]
-    offsets = np.cumsum([0, *map(len, tables)])
-    return Packed(_check_finite(np.concatenate(tables), offsets, "`tokens`"), offsets)
+        return list(map(Cloud, tables))
+    return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
 
 
 def kind_of(tokens: Any) -> TensorKind | None:
@@ -282,7 +226,7 @@ def _read_multiplicities(values: Any, offsets: np.ndarray) -> np.ndarray:
 
 def whole_numbers(values: Any, name: str) -> np.ndarray:
     """An int64 array of integers; True and 2.0 are refused."""
-    array = objects_in(values, name) if isinstance(values, list | tuple) else as_array(values, name)
+    array = as_array(values, name)
     kind = array.dtype.kind
     are_whole = kind in "iu" or (kind == "O" and all(type(plain(entry)) is int for entry in array.ravel().tolist()))
     if not are_whole or (array.size and max(int(array.max()), -int(array.min())) >= 2**63):
@@ -290,10 +234,10 @@ def whole_numbers(values: Any, name: str) -> np.ndarray:
     return array.astype(np.int64)
 
 
-def _depth(values: Any, at_most: int = 4) -> int:
+def depth(values: Any, at_most: int = 4) -> int:
     """How many levels of lists and axes of arrays there are, looking at the first item of each."""
     if isinstance(values, list | tuple):
-        return 1 + (_depth(values[0], at_most - 1) if values and at_most else 0)
+        return 1 + (depth(values[0], at_most - 1) if values and at_most else 0)
     return values.ndim if isinstance(getattr(values, "ndim", None), int) else 0
 
 

@@ -154,10 +154,8 @@ def merge(cloud: Cloud) -> Points:
         return Points(tokens, np.ones(len(tokens), dtype=np.int64) if weights is None else weights, firsts)
     is_first = firsts == np.arange(len(tokens))
     of_token = (np.cumsum(is_first) - 1)[firsts]
-    counts = np.bincount(of_token) if weights is None else np.zeros(is_first.sum(), dtype=np.int64)
-    if weights is not None:
-        np.add.at(counts, of_token, weights)
-    return Points(tokens[is_first], counts, of_token)
+    # With weights these are floats, which are exact up to 2^53: no cloud counts for more.
+    return Points(tokens[is_first], np.bincount(of_token, weights).astype(np.int64), of_token)
 
 
 def _first_equals(tokens: np.ndarray) -> tuple[np.ndarray, int]:

@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from hardmax._tokens.tensors import is_tensor, to_numpy
 from hardmax._validation import InputError, check_numeric, shorten
 
 LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than 4,300 digits
@@ -19,16 +20,21 @@ LONGEST_NUMBER = 13_000  # bits: Python does not write out integers of more than
 Number: TypeAlias = int | float | str | Fraction | Decimal
 
 
-def exact_number(value: Any, name: str) -> Fraction:
-    """The rational that `value` is; `name` is for errors."""
-    value, wish = plain(value), "a finite number (such as 0.5, '1/2' or '0.1')"
+def finite_number(value: Any, name: str) -> Decimal | Fraction:
+    """The rational that `value` is, exactly; decimal text stays a Decimal, which is faster. `name` is for errors."""
+    wish = "a finite number (such as 0.5, '1/2' or '0.1')"
     try:
-        number = Decimal(value) if isinstance(value, str) and "/" not in value else value
-        if isinstance(number, Decimal) and number and number.is_finite() and abs(number.adjusted()) > 400:
+        number = Decimal(value) if isinstance(value, str) and "/" not in value else plain(value)
+        if isinstance(number, Decimal) and number.is_finite():
             # The integer that a few letters such as 1e999999999 stand for has a billion digits.
-            wish = "0 or of a size between 1e-400 and 1e400"
-        elif isinstance(number, str | int | float | Decimal | Fraction):
-            return Fraction(number)
+            if not number or (abs(number.adjusted()) <= 400 and math.isfinite(float(number))):
+                return number
+            raise OverflowError
+        if isinstance(number, str | int | float | Fraction):
+            float(exact := Fraction(number))  # exact at any size, but people are shown floats
+            return exact
+    except OverflowError:
+        wish = "0 or of a size between 1e-400 and 1.8e308, the largest float"
     except (ValueError, ArithmeticError):
         pass
     raise InputError(f"{name} must be {wish}, not {shorten(value)}.", argument=name)
@@ -36,7 +42,7 @@ def exact_number(value: Any, name: str) -> Fraction:
 
 def read_number(value: Any, name: str) -> Fraction:
     """The rational that an argument is: a float as its shortest decimal; True, which is 1 in Python, is refused."""
-    number = exact_number(None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name)
+    number = Fraction(finite_number(None if isinstance(value, bool | np.bool_) else _shortest_decimal(value), name))
     if max(number.numerator.bit_length(), number.denominator.bit_length()) > LONGEST_NUMBER:
         raise InputError(f"{name} must be a number of at most 4,000 digits, not {shorten(value)}.", argument=name)
     return number
@@ -79,24 +85,32 @@ def parse_decimals(values: Any) -> np.ndarray:
 
 def to_fractions(values: Any, name: str, reading: Callable[[Any], Any] = lambda value: value) -> np.ndarray:
     """An object array of Fractions of the shape of `values`; an error names the first bad entry."""
-    source = values if isinstance(values, np.ndarray) else objects_in(values, name)
-    check_numeric(source, name)
+    source = as_array(values, name)
     result = np.empty(source.shape, dtype=object)
     for index, value in np.ndenumerate(source):
         where = f"row {index[0]}, column {index[1]}" if len(index) == 2 else f"entry {shorten(index)}"
-        result[index] = exact_number(reading(value), f"{name} ({where})")
+        result[index] = Fraction(finite_number(reading(value), f"{name} ({where})"))
     return result
 
 
-def objects_in(values: Any, name: str) -> np.ndarray:
-    """An array of objects, every entry as it came: numpy does not look for a type that would suit them all."""
-    are_rows = isinstance(values, list | tuple) and set(map(type, values)) <= {list, tuple}
-    check_numeric(values, name, within=0 if are_rows else 1)
+def as_array(values: Any, name: str) -> np.ndarray:
+    """The numbers as an array of any shape and type, none of them rounded: those of lists are objects, as they came."""
+    if type(values) is np.ndarray:
+        return values
+    if is_tensor(values):
+        return to_numpy(values, name)
+    if rows_of := getattr(values, "iter_rows", None) or getattr(values, "itertuples", None):
+        # As an array, a data frame of polars or pandas would round integers beside floats.
+        values = list(rows_of() if hasattr(values, "iter_rows") else rows_of(index=False, name=None))
+    is_list = isinstance(values, list | tuple)
+    if not is_list or not set(map(type, values)) <= {list, tuple}:
+        check_numeric(values, name, within=1)
+        values = [to_numpy(row, name) if is_tensor(row) else row for row in values] if is_list else values
     try:
-        array = np.asarray(values, dtype=object)
+        array = np.asarray(values, dtype=object if is_list else None)
         array.flat  # noqa: B018  numpy fails on what is nested deeper than 32 levels
     except Exception:  # each library has its own errors for what it cannot do
-        raise InputError(f"{name} must be an array of numbers, not {shorten(values)}.") from None
+        raise InputError(f"{name} must be an array or a list of rows of numbers, not {shorten(values)}.") from None
     return array
 
 
@@ -109,31 +123,15 @@ class IntegerCloud:
 
     @classmethod
     def of(cls, tokens: np.ndarray) -> "IntegerCloud":
-        """The numbers of an array of Fractions or floats, without rounding."""
-        if tokens.dtype == object:
-            return cls.of_fractions(tokens)
-        mantissas, exponents = np.frexp(tokens)
-        whole = (mantissas * 2.0**53).astype(np.int64).astype(object)
-        shifts = exponents.astype(np.int64) - 53
-        lowest = int(shifts[tokens != 0].min(initial=0))
-        shifted = whole << np.where(tokens != 0, shifts - lowest, 0).astype(object)
-        return cls(shifted.tolist(), 1 << -lowest).reduced()
-
-    @classmethod
-    def of_fractions(cls, tokens: np.ndarray) -> "IntegerCloud":
-        denominator = math.lcm(*(value.denominator for value in tokens.flat))
-        rows = [[value.numerator * (denominator // value.denominator) for value in row] for row in tokens]
-        return cls(rows, denominator)
+        """The numbers of an array of Fractions or floats, exactly, over their smallest common denominator."""
+        ratios = [[value.as_integer_ratio() for value in row] for row in tokens.tolist()]
+        common = math.lcm(*{under for row in ratios for _, under in row})
+        return cls([[over * (common // under) for over, under in row] for row in ratios], common)
 
     def reduced(self) -> "IntegerCloud":
         """The same points over the smallest common denominator."""
-        common = self.denominator
-        for row in self.numerators:
-            common = math.gcd(common, *map(int, row))
-            if common == 1:
-                return self
-        rows = [[value // common for value in row] for row in self.numerators]
-        return IntegerCloud(rows, self.denominator // common)
+        common = math.gcd(int(self.denominator), *(int(value) for row in self.numerators for value in row))
+        return IntegerCloud([[value // common for value in row] for row in self.numerators], self.denominator // common)
 
     def floats(self) -> np.ndarray:
         """Each coordinate rounded once, to the nearest float64."""

@@ -6,6 +6,7 @@ They are checked where they are: of a tensor on a GPU no more than its smallest 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,11 +22,8 @@ if TYPE_CHECKING:
 
 
 def is_tensor(given: Any) -> bool:
-    return _is_tensor_type(type(given))
-
-
-def _is_tensor_type(kind: type) -> bool:
-    return kind.__module__.split(".")[0] == "torch" and hasattr(kind, "data_ptr")
+    # Whoever has a tensor has imported torch, or is about to.
+    return isinstance(given, getattr(sys.modules.get("torch"), "Tensor", ()))
 
 
 def to_numpy(tensor: torch.Tensor, name: str) -> np.ndarray:
@@ -75,7 +73,7 @@ class TensorKind:
     def of(cls, given: Any) -> TensorKind | None:
         """That of a tensor, or of all the tensors in a list; None for anything else."""
         items = given if isinstance(given, list | tuple) else [given]
-        if not any(map(_is_tensor_type, set(map(type, items)))):
+        if not any(map(is_tensor, items)):
             return None
         kinds = [cls(item.dtype, item.device) if is_tensor(item) else None for item in items]
         if None in kinds or len(set(kinds)) > 1:

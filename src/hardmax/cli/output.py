@@ -3,6 +3,7 @@
 Whatever is printed may quote a text from elsewhere: here it is made harmless, whoever it came from.
 """
 
+import math
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -112,3 +113,8 @@ def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
         waiting.cancel()
         waiting.join()
         progress.stop()
+
+
+def finite_or_none(number: float) -> float | None:
+    """For JSON, which has no nan and no infinity."""
+    return number if math.isfinite(number) else None

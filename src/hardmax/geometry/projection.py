@@ -56,7 +56,7 @@ def project_exact(
     if aims.shape[1] != d:
         raise InputError(f"`target` must have {d} coordinates, as the vertices do, not {aims.shape[1]}.")
     # Positive factors change neither the weights nor which point is nearest, so integers will do.
-    corners = IntegerCloud.of_fractions(rows - aims).numerators
+    corners = IntegerCloud.of(rows - aims).numerators
     matrix = None if metric is None else IntegerCloud.of(read_metric(metric, d)).numerators
     shares = _wolfe(corners, matrix)
     weights = tuple(shares.get(j, Fraction(0)) for j in range(len(rows)))

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from hardmax._tokens.batches import as_array, whole_numbers
-from hardmax._tokens.rationals import objects_in
 from hardmax._validation import InputError, shorten
 
 MOST_CLASSES = 10_000
@@ -19,7 +18,7 @@ def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.nda
     >>> class_numbers([True, False], "`labels`").tolist()
     [1, 0]
     """
-    array = objects_in(labels, name) if isinstance(labels, list | tuple) else as_array(labels, name)
+    array = as_array(labels, name)
     are_truths = array.dtype == bool or all(isinstance(entry, bool | np.bool_) for entry in array.ravel().tolist())
     numbers = array.astype(np.int64) if are_truths else whole_numbers(labels, name)
     if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from hardmax._format import finite_or_none
-from hardmax.cli.output import is_terminal, print_facts, print_table
+from hardmax.cli.output import finite_or_none, is_terminal, print_facts, print_table
 from hardmax.cli.reports.phrases import (
     DECIDED_BY,
     SHOWN_ROWS,

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hardmax._files import check_unpacked
 from hardmax._validation import InputError, MissingExtra
 from hardmax.text.data.csv_rows import Row
 
@@ -28,11 +27,11 @@ def _rows(path: Path, columns: list[str]) -> Iterator[Row]:
     with _damage_named(path):
         file = _open(path, columns)
         size = _declared_size(file.metadata, columns)
-    check_unpacked(size, stored, f"`{path}`")
+    _check_unpacked(size, stored, f"`{path}`")
     for cells in _batches(file, columns, path):
         seen += sum(_size(cell) for column in cells for cell in column)
         seen += len(cells[0]) * ROW_BYTES
-        check_unpacked(seen, stored, f"`{path}`")
+        _check_unpacked(seen, stored, f"`{path}`")
         for row in zip(*cells, strict=True):
             yield Row(f"row {number}", dict(zip(columns, row, strict=True)))
             number += 1
@@ -104,3 +103,11 @@ def _text(word: Any) -> str | None:
     buffer = word.as_buffer()
     # Bytes that are not UTF-8 become surrogates, so that their rows can be told.
     return None if buffer is None else buffer.to_pybytes().decode("utf-8", "surrogateescape")
+
+
+def _check_unpacked(size: int, stored: int, name: str) -> None:
+    """Refuse what would be far larger in memory than in its file: over 256 MiB, and 100 times its size there."""
+    at_most = max(256 * 2**20, 100 * stored)
+    if size > at_most:
+        read = f"at most {at_most // 2**20} MiB is read"
+        raise InputError(f"{name} unpacks to {size // 2**20} MiB, and {read}: save it as CSV.")

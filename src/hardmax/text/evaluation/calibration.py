@@ -8,7 +8,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import logsumexp
 
 from hardmax._tokens.batches import float_array
-from hardmax._tokens.rationals import objects_in
+from hardmax._tokens.rationals import as_array
 from hardmax._validation import InputError, check_instance, shorten
 from hardmax.text.labels import class_numbers
 from hardmax.text.text_model import TextModel
@@ -53,7 +53,7 @@ def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
     model = check_instance(model, TextModel, "`model`", "a TextModel")
     number = {name: c for c, name in enumerate(model.classes)}
     truth = []
-    for label in objects_in(labels, "`labels`").ravel().tolist():
+    for label in as_array(labels, "`labels`").ravel().tolist():
         if not isinstance(label, str | int | float) or label not in number:
             known = shorten(list(model.classes), 80)
             raise InputError(f"`labels` has {shorten(label)}: expected the model's classes, {known}.")
