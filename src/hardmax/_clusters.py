@@ -3,14 +3,12 @@
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import takewhile
-from textwrap import shorten
 from typing import TypeAlias
 
 import numpy as np
 
 from hardmax._exact.argmax import by_all_scores
-from hardmax._exact.positions import ExactPhase, Phase
+from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._float.solver import FloatPhase
@@ -75,21 +73,18 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def __repr__(self) -> str:
-        pairs = zip(self.kinds[:6], self.sizes[:6].tolist(), strict=True)
-        shown = [f"{shorten(str(kind), 24, placeholder='…')}: {size:,}" for kind, size in pairs]
-        found = f"{pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')}"
-        return f"Clusters({'; '.join([found, *shown, *['…'] * (len(self) > len(shown))])})"
+        return f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')})"
 
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
     leader_of = run.leader_of()
     if leader_of is not None:
-        labels, first = _numbered(leader_of)
+        labels, first = number(leader_of)
         return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
     of_token = run.points.of_token
     if run.settled_at is None:
-        labels, first = _numbered(of_token)
+        labels, first = number(of_token)
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     choices, exactly = run.phases[-1].choices, run.exactly(run.phases[-1])
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
@@ -101,7 +96,7 @@ def find_clusters(run: Trajectory) -> Clusters:
     limit_of, first_at = choices.indices[choices.offsets[:-1]].copy(), leader_at.copy()
     for point, target in targets.items():
         limit_of[point] = first_at.setdefault(target, point)
-    labels, first = _numbered(limit_of[of_token])
+    labels, first = number(limit_of[of_token])
     token = np.unique(of_token, return_index=True)[1].tolist()  # the first at each point
     leading = sorted((leader, place) for place, leader in leader_at.items())
     kinds = [
@@ -113,13 +108,12 @@ def find_clusters(run: Trajectory) -> Clusters:
     return Clusters(labels, run.float_ends()[first], tuple(kinds))
 
 
-def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of tokens with equal values, in the order of their first tokens; and these first tokens."""
-    _, first, labels = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[labels], first[order]
+def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of tokens with equal values, integers below their number, by first appearance; and these first tokens."""
+    first_with, everybody = np.empty_like(values), np.arange(len(values))
+    first_with[values[::-1]] = everybody[::-1]  # the last one that is written counts
+    first = first_with[values]
+    return (np.cumsum(first == everybody) - 1)[first], np.flatnonzero(first == everybody)
 
 
 def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]) -> Kind:
@@ -149,44 +143,28 @@ class Cycle:
     """The first layer of the repetition, which lasts to the end of the run."""
     exact: bool
     """Whether the tokens themselves returned to the same positions."""
-    chase: tuple[int, ...]
-    """Tokens each of which attends to the next, and the last to the first; empty if there are none."""
 
 
 def find_cycle(run: Trajectory) -> Cycle | None:
     """The shortest period, seen three times and of at most `LONGEST_PERIOD` phases, of a run that kept all layers."""
-    phases, points = run.phases, range(run.points.count)
+    phases = run.phases[::-1]
+    both = ((phase.choices.offsets, phase.choices.indices) for phase in phases)
+    sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
     for period in range(1, min(LONGEST_PERIOD, len(phases) // 3) + 1):
-        layers = phases[-1].layer - phases[-1 - period].layer
-        pairs = zip(reversed(phases[period:]), reversed(phases[:-period]), strict=True)
-        repeated = sum(1 for _ in takewhile(lambda pair, layers=layers: _repeats(*pair, layers), pairs))
+        layers = phases[0].layer - phases[period].layer
+        repeated = 0
+        while repeated + period < len(phases):
+            now, before = repeated, repeated + period
+            if sets[now] != sets[before] or phases[now].layer - phases[before].layer != layers:
+                break
+            repeated += 1
         if repeated >= 2 * period:
-            then, now = (phases[i] for i in (-1 - period, -1))
-            exact = run.certified and run.exactly(then).positions(points) == run.exactly(now).positions(points)
-            return Cycle(layers, phases[-repeated - period].layer, exact, _chase(run))
+            exact = run.certified and all(
+                run.exactly(phases[0]).positions([point]) == run.exactly(phases[period]).positions([point])
+                for point in range(run.points.count)
+            )
+            return Cycle(layers, phases[repeated + period - 1].layer, exact)
     return None
-
-
-def _repeats(now: Phase, before: Phase, layers: int) -> bool:
-    """Whether a phase has the attended sets of one that began so many layers before."""
-    same = zip(
-        (now.choices.offsets, now.choices.indices), (before.choices.offsets, before.choices.indices), strict=True
-    )
-    return now.layer - before.layer == layers and all(np.array_equal(*pair) for pair in same)
-
-
-def _chase(run: Trajectory) -> tuple[int, ...]:
-    """The first ring that is found by going from each point to the first one that it attends to."""
-    choices = run.phases[-1].choices
-    attended = choices.indices[choices.offsets[:-1]].tolist()
-    for start in range(len(attended)):
-        path = [start]
-        while attended[path[-1]] not in path:
-            path.append(attended[path[-1]])
-        ring = path[path.index(attended[path[-1]]) :]
-        if len(ring) > 1:
-            return tuple(int(np.flatnonzero(run.points.of_token == point)[0]) for point in ring)
-    return ()
 
 
 def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int) -> Fraction:

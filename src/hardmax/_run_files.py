@@ -19,7 +19,7 @@ from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
 from hardmax._format import finite_or_none
 from hardmax._run import Plan, Together, run_cloud
-from hardmax._tokens.batches import Form, Layout, Packed, Ragged
+from hardmax._tokens.batches import Form, Layout, Packed, Ragged, as_array
 from hardmax._validation import InputError, check_choice, check_int, check_real, check_str
 from hardmax.dynamics import Dynamics
 from hardmax.engines import ARITHMETICS, solvers_for
@@ -38,7 +38,6 @@ def save(result: Any, path: Path) -> None:
     if isinstance(result, Trajectory):
         runs, layout, counts = [result], Layout.CLOUD, _multiplicities(result)
     else:
-        result = result._here()
         runs, layout, counts = list(result), result.form.layout, result.multiplicities
     solver = runs[0].solver
     slack = solver.slack if isinstance(solver, FloatSolver) else None
@@ -53,7 +52,7 @@ def save(result: Any, path: Path) -> None:
         # One kernel walks them all again, about as fast as a file is read.
         stop, record = result.plan.stop, result.plan.record
         header["together"] = [stop.last_layer, stop.when_settled, record.m if isinstance(record, Every) else None]
-        starts = result.clouds.tokens
+        starts = as_array(result.clouds.tokens, "`tokens`")
     else:
         header["runs"] = [
             [list(run.recorded), run.settled_at, run.stopped, run.arithmetic, finite_or_none(run.error)] for run in runs

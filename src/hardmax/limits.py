@@ -18,7 +18,7 @@ from hardmax._clusters import Clusters, Cycle
 from hardmax._exact.vectors import fractions_table, power
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
-from hardmax._tokens.batches import ManyClouds, OneCloud
+from hardmax._tokens.batches import Form, Layout, ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number, root
 from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
@@ -213,7 +213,7 @@ class Limit:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or <NA>)."""
-        return _to_pandas([self], with_cloud=False)
+        return _to_pandas(Trajectories([self.run], Form(Layout.LIST))).drop(columns="cloud")
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -292,7 +292,7 @@ class Limits(Sequence[Limit]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows of every `Limit.to_pandas`, with a column `cloud` before them."""
-        return _to_pandas(list(self), with_cloud=True)
+        return _to_pandas(self.runs)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
@@ -304,20 +304,26 @@ class Limits(Sequence[Limit]):
         return limits_card(self)
 
 
-def _to_pandas(limits: Sequence[Limit], *, with_cloud: bool) -> "pandas.DataFrame":
+def _to_pandas(runs: Trajectories) -> "pandas.DataFrame":
     require_extra("`to_pandas`", "tables", "pandas")
     import pandas
 
-    sizes = [lim.run.n for lim in limits]
-    points = np.concatenate([lim.float_points for lim in limits])
-    starts, since = np.cumsum(sizes) - sizes, np.full(len(points), -1)
-    leaders = [lim.leaders + start for lim, start in zip(limits, starts, strict=True)]
-    since[np.concatenate(leaders)] = np.concatenate([lim.leader_layers for lim in limits])
-    kinds = [np.array([*map(str, lim.clusters.kinds)], dtype=object)[lim.clusters.labels] for lim in limits]
-    columns: dict[str, Any] = {"cloud": np.repeat(np.arange(len(sizes)), sizes)} if with_cloud else {}
-    columns |= {"token": np.arange(len(points)) - np.repeat(starts, sizes)}
+    sizes, points, since, leader_of = runs._columns()
+    starts = np.cumsum(sizes) - sizes
+    first = np.repeat(starts, sizes)
+    groups = first + leader_of
+    # Where some follow no leader for ever, clusters are found cloud by cloud.
+    others = {cloud: Limit(runs[cloud]).clusters for cloud in np.flatnonzero(leader_of[starts] < 0).tolist()}
+    for cloud, clusters in others.items():
+        groups[starts[cloud] :][: sizes[cloud]] = starts[cloud] + clusters.labels
+    labels, examples = _clusters.number(groups)
+    kinds = np.array([f"vertex {leader}" for leader in leader_of[examples].tolist()], dtype=object)
+    for cloud, clusters in others.items():
+        kinds[labels[starts[cloud]] :][: len(clusters)] = [str(kind) for kind in clusters.kinds]
+    columns: dict[str, Any] = {"cloud": np.repeat(np.arange(len(sizes)), sizes)}
+    columns |= {"token": np.arange(len(points)) - first}
     columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    columns |= {"cluster": np.concatenate([lim.clusters.labels for lim in limits]), "kind": np.concatenate(kinds)}
+    columns |= {"cluster": labels - labels[first], "kind": pandas.Series(kinds).array[labels]}
     return pandas.DataFrame(columns | {"leader_since": pandas.arrays.IntegerArray(since, since < 0)})
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from hardmax.theorem import TheoremReport
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
-SHOWN_VERTICES, SHOWN_CHASE = 6, 8
+SHOWN_VERTICES = 6
 WIDE = 80
 
 
@@ -129,10 +129,6 @@ def _cycle(cycle: "Cycle") -> str:
     told = f"the same attended sets {often} since layer {cycle.since}"
     if cycle.exact:
         told += ", and the tokens in the same places"
-    if cycle.chase:
-        told += (
-            f"; each of {some([str(token) for token in cycle.chase], SHOWN_CHASE)} follows the next, round and round"
-        )
     return told
 
 
