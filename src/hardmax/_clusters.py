@@ -1,4 +1,4 @@
-"""Limits of single tokens: their kinds and clusters, cycles of attended sets, and distances to the limit."""
+"""Limits of single tokens: their kinds and clusters, how often attended sets repeat, and distances to the limit."""
 
 from dataclasses import dataclass
 from fractions import Fraction
@@ -130,40 +130,16 @@ def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, tok
     return FaceProjection(tuple(token[leading[i][0]] for i in furthest), tuple(weights))
 
 
-LONGEST_PERIOD = 64
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """Attended sets that repeat at the end of a run: observed, not proved to continue."""
-
-    period: int
-    """After how many layers the sets repeat."""
-    since: int
-    """The first layer of the repetition, which lasts to the end of the run."""
-    exact: bool
-    """Whether the tokens themselves returned to the same positions."""
-
-
-def find_cycle(run: Trajectory) -> Cycle | None:
-    """The shortest period, seen three times and of at most `LONGEST_PERIOD` phases, of a run that kept all layers."""
-    phases = run.phases[::-1]
-    both = ((phase.choices.offsets, phase.choices.indices) for phase in phases)
+def find_period(run: Trajectory, longest: int = 64) -> int | None:
+    """After how many layers the attended sets repeat, three times at the end of a run that kept all layers: the
+    shortest period, of at most so many phases."""
+    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.phases]
     sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
-    for period in range(1, min(LONGEST_PERIOD, len(phases) // 3) + 1):
-        layers = phases[0].layer - phases[period].layer
-        repeated = 0
-        while repeated + period < len(phases):
-            now, before = repeated, repeated + period
-            if sets[now] != sets[before] or phases[now].layer - phases[before].layer != layers:
-                break
-            repeated += 1
-        if repeated >= 2 * period:
-            exact = run.certified and all(
-                run.exactly(phases[0]).positions([point]) == run.exactly(phases[period]).positions([point])
-                for point in range(run.points.count)
-            )
-            return Cycle(layers, phases[repeated + period - 1].layer, exact)
+    starts = np.array([phase.layer for phase in run.phases])
+    for period in range(1, min(longest, len(sets) // 3) + 1):
+        shifts = (starts[period:] - starts[:-period])[-2 * period :]
+        if sets[-2 * period :] == sets[-3 * period : -period] and (shifts == shifts[-1]).all():
+            return int(shifts[-1])
     return None
 
 

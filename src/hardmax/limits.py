@@ -14,7 +14,7 @@ import numpy as np
 from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
-from hardmax._clusters import Clusters, Cycle
+from hardmax._clusters import Clusters
 from hardmax._exact.vectors import fractions_table, power
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
@@ -79,7 +79,7 @@ class Limit:
     @property
     def stopped(self) -> str:
         """Why the run ended, in words."""
-        repeats = f"; the attended sets repeat with period {self.cycle.period}" if self.cycle is not None else ""
+        repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
         return self.run.stopped + repeats
 
     @cached_property
@@ -136,9 +136,9 @@ class Limit:
         return above(2 * longest_above(self.float_points - middle) + 3 * self.run.error)
 
     @cached_property
-    def cycle(self) -> Cycle | None:
-        """The attended sets that repeat, if the run did not settle and there are such."""
-        return None if self.settled_at is not None else _clusters.find_cycle(self.run)
+    def period(self) -> int | None:
+        """After how many layers the attended sets repeat, if they do so at the end of a run that did not settle."""
+        return None if self.settled_at is not None else _clusters.find_period(self.run)
 
     def distance_to_limit(self, layer: int) -> float:
         """The largest Euclidean distance of a token from its limit at a layer.
