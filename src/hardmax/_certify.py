@@ -12,7 +12,6 @@ from hardmax._clusters import Clusters, FaceProjection, Kind, Vertex
 from hardmax._files import write_whole
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_path
-from hardmax.engines import walk
 from hardmax.trajectory import Trajectory
 
 
@@ -81,7 +80,7 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
 def _attended(run: Trajectory) -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for phase in walk(run.solver, run.points, run.dynamics):
+    for phase in run.walk_again():
         sets = phase.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": phase.layer, "sets": sets})
@@ -95,7 +94,7 @@ def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
     def described(kind: Kind, point: int) -> dict[str, Any]:
         if isinstance(kind, Vertex):
             return {"vertex": int(of_token[kind.leader])}
-        (target,) = run.exactly(run.phases[-1]).targets([point])
+        (target,) = run._exactly(run.phases[-1]).targets([point])
         limit = {"point": [str(value) for value in target]}
         if not isinstance(kind, FaceProjection):
             return limit

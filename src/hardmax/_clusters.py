@@ -1,5 +1,6 @@
 """Limits of single tokens: their kinds and clusters, how often attended sets repeat, and distances to the limit."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -79,14 +80,14 @@ class Clusters:
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
     leader_of = run.leader_of()
-    if leader_of is not None:
+    if leader_of[0] >= 0:
         labels, first = number(leader_of)
         return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
     of_token = run.points.of_token
     if run.settled_at is None:
         labels, first = number(of_token)
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
-    choices, exactly = run.phases[-1].choices, run.exactly(run.phases[-1])
+    choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     # Leaders may have met if the metric is not positive definite: the first of them counts.
     leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
@@ -160,38 +161,34 @@ def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int
     # Both ends of a distance are off by the run's error, and so are those of the distances it is compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly, share = run.exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
-    limits = run.exactly(run.phases[-1]).rounded().targets(near)
+    exactly, share = run._exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
+    limits = run._exactly(run.phases[-1]).rounded().targets(near)
     ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
     squares = (((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways)
     return max(sum(each, Fraction(0)) for each in squares)
 
 
 def first_within(run: Trajectory, goal: Fraction) -> int:
-    """The first layer from which on, up to settling, no squared distance is larger than the goal.
+    """The first layer of a settled run from which on no squared distance is larger than the goal.
 
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex in t. If that is
     within the goal at the last layer of the phase, it is so from some layer on, which bisection finds.
     """
-    first, settled = 0, run.settled_at or 0
+    first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
+    square = squared_distance(run, run.phases[-1], settled)
+    if square > goal:
+        common = square.denominator * goal.denominator
+        # The least m with keep^(2 m) square <= goal.
+        more = layers_negative(int(goal * common), 0, -int(square * common), keep)
+        assert more is not None, "the goal is positive, and powers tend to 0"
+        return settled + more
     for phase in run.walk_again():
         if phase.layer >= settled:
             break
-        last = (settled if phase.until is None else min(phase.until, settled)) - 1
-        if squared_distance(run, phase, last) > goal:
-            first = last + 1
+        layers = range(phase.layer, settled if phase.until is None else min(phase.until, settled))
+        if squared_distance(run, phase, layers[-1]) > goal:
+            first = layers.stop
             continue
-        low, high = phase.layer, last
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if squared_distance(run, phase, middle) <= goal else (middle + 1, high)
-        first = low if low > phase.layer else first
+        outside = bisect_left(layers, True, key=lambda layer, phase=phase: squared_distance(run, phase, layer) <= goal)
+        first = phase.layer + outside if outside else first
     return first
-
-
-def layers_until(square: Fraction, goal: Fraction, keep: Fraction) -> int:
-    """The least m with keep^(2 m) square <= goal < square."""
-    common = square.denominator * goal.denominator
-    found = layers_negative(int(goal * common), 0, -int(square * common), keep)
-    assert found is not None, "the goal is positive, and powers tend to 0"
-    return found

@@ -68,11 +68,12 @@ def run_points(points: Points, plan: Plan) -> Trajectory:
 def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     """Follow phases to the stop; of them, those with a recorded layer and the last, and other fields of the run."""
     kept, stop, record = [], plan.stop, plan.record
-    margins, decided_by = {}, {}
+    margins, decided_by = [], {}
     last, settled_at, work, why, phase = stop.last_layer, None, 0, "", None
     try:
         for phase in phases:
-            margins[phase.layer], decided_by[phase.layer] = phase.margin, phase.decided_by
+            margins.append(phase.margin)
+            decided_by[phase.layer] = phase.decided_by
             if phase.until is None:
                 settled_at = phase.layer
                 last = min(last, settled_at) if stop.when_settled else last
@@ -97,7 +98,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     return {
         "phases": tuple(kept),
         "recorded": (*record.layers(0, last), last),
-        "margin_at": margins,
+        "margins": np.array(margins),
         "decided_by": decided_by,
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
@@ -206,7 +207,7 @@ class Together(Trajectories):
     @cached_property
     def _arrived(self) -> BatchOutcome:
         """All clouds at their limits, or at the last layer if they have not settled."""
-        arrived = self.walk(self._latest, Then.ARRIVE)
+        arrived = self.walk(max(0, int(self.outcome.settled.max())), Then.ARRIVE)  # not beyond the last to settle
         for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
             here = self._tokens_of(cloud)
             arrived.tokens[here] = self.outcome.tokens[here]
@@ -218,20 +219,13 @@ class Together(Trajectories):
     @cached_property
     def _leader_of(self) -> np.ndarray:
         """The leader that each token follows for ever, as its first token counted in its cloud; -1: none."""
-        found = self._arrived.leader_of
+        found, clouds, latest = self._arrived.leader_of, self.clouds, max(0, int(self.outcome.settled.max()))
         if found is None:  # a GPU does not find them
-            clouds = self.clouds
-            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY).leader_of
+            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, latest, Then.STAY).leader_of
         assert found is not None, "the CPU finds them"
         for cloud, run in self.exact.items():
-            leader_of = run.leader_of()
-            found[self._tokens_of(cloud)] = -1 if leader_of is None else leader_of
+            found[self._tokens_of(cloud)] = run.leader_of()
         return found
-
-    @property
-    def _latest(self) -> int:
-        """The last layer at which a cloud settled."""
-        return max(0, int(self.outcome.settled.max()))
 
     def _columns(self) -> tuple[np.ndarray, ...]:
         points, since = (as_array(column, "`tokens`") for column in (self._arrived.tokens, self.outcome.leader_since))

@@ -15,11 +15,11 @@ from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
 from hardmax._clusters import Clusters
-from hardmax._exact.vectors import fractions_table, power
+from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
 from hardmax._tokens.batches import Form, Layout, ManyClouds, OneCloud
-from hardmax._tokens.rationals import above, longest_above, read_number, root
+from hardmax._tokens.rationals import above, longest_above, read_number
 from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -97,7 +97,7 @@ class Limit:
         """The limit of every token as Fractions, (n, d), if it is proved."""
         if not self.certified:
             raise InputError("`exact_points` needs a limit that is proved: use arithmetic='certified'.")
-        targets = self.run.exactly(self.run.phases[-1]).targets(range(self.run.points.count))
+        targets = self.run._exactly(self.run.phases[-1]).targets(range(self.run.points.count))
         return fractions_table(targets)[self.run.points.of_token]
 
     @cached_property
@@ -140,24 +140,6 @@ class Limit:
         """After how many layers the attended sets repeat, if they do so at the end of a run that did not settle."""
         return None if self.settled_at is not None else _clusters.find_period(self.run)
 
-    def distance_to_limit(self, layer: int) -> float:
-        """The largest Euclidean distance of a token from its limit at a layer.
-
-        Parameters
-        ----------
-        layer : int
-            From `settled_at` on, the distance shrinks by the factor 1 / (1 + alpha) in every layer.
-
-        Returns
-        -------
-        float
-            The exact distance, rounded once.
-        """
-        layer, settled = check_int(layer, "`layer`", at_least=0), self._require_settled()
-        if layer < settled:
-            return root(_clusters.squared_distance(self.run, self.run.phase_at(layer), layer))
-        return root(self._square_at_settling * power(self.run.dynamics.contraction, layer - settled) ** 2)
-
     def layers_to(self, eps: float | str | Fraction) -> int:
         """The first layer from which on every token is within a distance of its limit.
 
@@ -174,19 +156,9 @@ class Limit:
         near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
-        settled, goal = self._require_settled(), near**2
-        if self._square_at_settling > goal:
-            return settled + _clusters.layers_until(self._square_at_settling, goal, self.run.dynamics.contraction)
-        return _clusters.first_within(self.run, goal)
-
-    @cached_property
-    def _square_at_settling(self) -> Fraction:
-        return _clusters.squared_distance(self.run, self.run.phases[-1], self._require_settled())
-
-    def _require_settled(self) -> int:
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
-        return self.settled_at
+        return _clusters.first_within(self.run, near**2)
 
     @cached_property
     def theorem_reason(self) -> str:

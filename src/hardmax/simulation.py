@@ -11,7 +11,7 @@ from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, machine_for, solvers_for, takes_batch
-from hardmax.stops import AfterLayers, Every, LastOnly, Record, Stop, check_memory, check_stop
+from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
@@ -85,7 +85,7 @@ def simulate(
     plan = Plan(
         check_dynamics(dynamics),
         solvers_for(arithmetic, machine),
-        check_stop(stop) if layers is None else AfterLayers(layers),
+        check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
         check_instance(record, Record, "`record`", "a Record, such as Every(10) or LastOnly()"),
     )
     progress = check_callable(progress, "`progress`", "done", "total")
@@ -102,7 +102,13 @@ def simulate(
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
         check_memory(plan.record, plan.record.layers(0, plan.stop.last_layer), total, dimension)
-    if isinstance(clouds, Packed) and _suits_kernel(clouds, plan, machine):
+    if (
+        isinstance(clouds, Packed)
+        and clouds.tokens.dtype != object
+        and plan.solvers == solvers_for("certified", machine)
+        and plan.stop.last_layer <= DEEPEST_KERNEL
+        and takes_batch(machine, clouds.offsets, dimension)
+    ):
         return Together(clouds, form, plan, machine, progress=progress)
     runs = []
     for cloud in clouds:
@@ -112,13 +118,6 @@ def simulate(
     if form.is_single:
         return runs[0]
     return Trajectories(runs, form, clouds.multiplicities if isinstance(clouds, Packed) else None)
-
-
-def _suits_kernel(clouds: Packed, plan: Plan, machine: Engine) -> bool:
-    """Whether one kernel can walk the clouds: in certified floats, small enough for one thread each, not too deep."""
-    if plan.solvers != solvers_for("certified", machine) or clouds.tokens.dtype == object:
-        return False
-    return plan.stop.last_layer <= DEEPEST_KERNEL and takes_batch(machine, clouds.offsets, clouds.tokens.shape[1])
 
 
 def step(tokens: Any, dynamics: Dynamics) -> Tables:

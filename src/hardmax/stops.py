@@ -66,13 +66,6 @@ class Every(Record):
         vars(self).update(m=check_int(self.m, "`m`", at_least=1))
 
     def layers(self, first: int, until: int) -> Sequence[int]:
-        """Multiples of m among `first`, …, `until` - 1.
-
-        Parameters
-        ----------
-        first, until : int
-            A range of layers.
-        """
         return range(-(-first // self.m) * self.m, until, self.m)
 
 
@@ -108,6 +101,9 @@ def check_memory(record: Record, kept: Sequence[Any], tokens: int, dimension: in
             argument="record",
             also=("`memory_limit`", every, "record=LastOnly()"),
         )
+
+
+A_STOP = "a Stop, such as Settled() or AfterLayers(30)"
 
 
 class Stop:
@@ -189,10 +185,5 @@ class FirstOf(Stop):
     def __init__(self, *stops: Stop) -> None:
         if not stops:
             raise InputError("`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000)).")
-        last = min(check_stop(stop).last_layer for stop in stops)
+        last = min(check_instance(stop, Stop, "`stop`", A_STOP).last_layer for stop in stops)
         vars(self).update(stops=stops, last_layer=last, when_settled=any(stop.when_settled for stop in stops))
-
-
-def check_stop(stop: Any) -> Stop:
-    """The stop that was given, if it is one."""
-    return check_instance(stop, Stop, "`stop`", "a Stop, such as Settled() or AfterLayers(30)")

@@ -102,8 +102,12 @@ class Trajectory(Stored):
     """Layers in `tokens`."""
     leader_since: np.ndarray
     """For each point the layer at which it became a leader, or -1."""
-    margin_at: dict[int, float]
-    """Margin at each of the layers `decided_at`."""
+    margins: np.ndarray
+    """At each of the layers `decided_at`, a lead of every attended token over those not attended.
+
+    Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm. At the first layer
+    the CPU finds the smallest lead, or 0 if tokens of such different sizes were not compared. Later, and on a GPU, it
+    may be less: tokens far inside are not compared. Tokens that follow a leader for ever do not count."""
     decided_by: dict[int, str]
     """Search that found the attended sets at each of the layers `decided_at`, or "integers"."""
     settled_at: int | None
@@ -119,7 +123,8 @@ class Trajectory(Stored):
     def _of_known(cls, known: Known, leader_since: np.ndarray, **fields: Any) -> "Trajectory":
         """A run of which these fields are known, and since when each token leads; the others follow on request."""
         run, (leaders,) = cls.__new__(cls), np.nonzero(leader_since >= 0)
-        vars(run).update(fields, known=known, leaders=leaders, leader_layers=leader_since[leaders])
+        n, d = known.last.shape
+        vars(run).update(fields, known=known, n=n, d=d, leaders=leaders, leader_layers=leader_since[leaders])
         return run
 
     def __getattr__(self, name: str) -> Any:
@@ -133,15 +138,15 @@ class Trajectory(Stored):
         # What is known of one cloud refers to the whole batch.
         return vars(self) if self.known is None else vars(self.known.make()) | vars(self) | {"known": None}
 
-    @property
+    @cached_property
     def n(self) -> int:
         """Number of tokens."""
-        return self.points.tokens if self.known is None else len(self.known.last)
+        return self.points.tokens
 
-    @property
+    @cached_property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self.points.dimension if self.known is None else self.known.last.shape[1]
+        return self.points.dimension
 
     @property
     def layers(self) -> int:
@@ -199,22 +204,20 @@ class Trajectory(Stored):
         targets = self._last_phase().targets
         return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
 
-    def leader_of(self) -> np.ndarray | None:
-        """For each token the first token at the leader that it follows; None if some follow no leader for ever."""
-        if self.settled_at is None:
-            return None
+    def leader_of(self) -> np.ndarray:
+        """For each token the first token at the leader that it follows; all -1 if some follow no leader for ever."""
         if self.known is not None and self.known.leader_of is not None:
             return self.known.leader_of()
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        if not choices.all_single or self.leader_since[choices.indices].min() < 0:
-            return None
+        if self.settled_at is None or not choices.all_single or self.leader_since[choices.indices].min() < 0:
+            return np.full(self.n, -1)
         return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
 
     def _columns(self) -> tuple[np.ndarray, ...]:
-        leader_of, since = self.leader_of(), np.full(self.n, -1)
+        since = np.full(self.n, -1)
         since[self.leaders] = self.leader_layers
         points = self.floats_at(self.layers) if self.settled_at is None else self.float_ends()
-        return points, since, np.full(self.n, -1) if leader_of is None else leader_of
+        return points, since, self.leader_of()
 
     def exact_at(self, layer: int) -> np.ndarray:
         """Tokens at any layer as Fractions, (n, d), if the run is certified.
@@ -225,17 +228,11 @@ class Trajectory(Stored):
             As for `at`; refused if the fractions would have more than 100,000 digits, unless nobody moves.
         """
         phase = self.phase_at(layer)
-        points = self.exactly(phase).later(range(self.points.count), layer - phase.layer)
+        points = self._exactly(phase).later(range(self.points.count), layer - phase.layer)
         return fractions_table(points)[self.points.of_token]
 
-    def exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
-        """Exact positions in a phase, computed again if the phase came from a GPU.
-
-        Parameters
-        ----------
-        phase : phase
-            One of the `phases`.
-        """
+    def _exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
+        """Exact positions in a phase, computed again if the phase came from a GPU."""
         if not self.certified:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
         if phase.exactly is None:
@@ -270,17 +267,7 @@ class Trajectory(Stored):
     @property
     def decided_at(self) -> tuple[int, ...]:
         """Layers at which attended sets had to be computed; between them nothing changes."""
-        return tuple(self.margin_at)
-
-    @property
-    def margins(self) -> np.ndarray:
-        """At each of the layers `decided_at`, a lead of every attended token over those not attended.
-
-        Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm. At the first
-        layer the CPU finds the smallest lead, or 0 if tokens of such different sizes were not compared. Later, and on a
-        GPU, it may be less: tokens far inside are not compared. Tokens that follow a leader for ever do not count.
-        """
-        return np.array(list(self.margin_at.values()))
+        return tuple(self.decided_by)
 
     @property
     def smallest_margin(self) -> float:
@@ -474,14 +461,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
     def error(self) -> float:
         """No token at a recorded layer is further than this from its exact position; nan if nothing is proved."""
         return float(np.max([run.error for run in self]))
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Rows of `Trajectory.to_pandas` for every cloud, after a column `cloud` (extra `tables`)."""
-        require_extra("`to_pandas`", "tables", "pandas")
-        import pandas
-
-        tables = pandas.concat([run.to_pandas() for run in self], keys=range(len(self)), names=["cloud"])
-        return tables.reset_index("cloud").reset_index(drop=True)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)

@@ -77,7 +77,7 @@ def _leads(places: np.ndarray, choices: Choices, asked: np.ndarray, dynamics: Dy
 
 def _exact_lead(run: "Trajectory", layer: int, points: list[int]) -> float:
     phase = run.phase_at(layer)
-    word, attended, rival = run.exactly(phase).later(points, layer - phase.layer)
+    word, attended, rival = run._exactly(phase).later(points, layer - phase.layer)
     metric = run.dynamics.metric or [[Fraction(i == j) for j in range(len(word))] for i in range(len(word))]
     towards = [sum(a * z for a, z in zip(row, word, strict=True)) for row in metric]
     lead = sum(t * (a - r) for t, a, r in zip(towards, attended, rival, strict=True))
