@@ -135,7 +135,6 @@ class Together(Trajectories):
         form: Form,
         plan: Plan,
         machine: Engine,
-        *,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         super().__init__((), form, clouds.multiplicities)

@@ -123,8 +123,7 @@ class Trajectory(Stored):
     def _of_known(cls, known: Known, leader_since: np.ndarray, **fields: Any) -> "Trajectory":
         """A run of which these fields are known, and since when each token leads; the others follow on request."""
         run, (leaders,) = cls.__new__(cls), np.nonzero(leader_since >= 0)
-        n, d = known.last.shape
-        vars(run).update(fields, known=known, n=n, d=d, leaders=leaders, leader_layers=leader_since[leaders])
+        vars(run).update(fields, known=known, leaders=leaders, leader_layers=leader_since[leaders])
         return run
 
     def __getattr__(self, name: str) -> Any:
@@ -138,15 +137,15 @@ class Trajectory(Stored):
         # What is known of one cloud refers to the whole batch.
         return vars(self) if self.known is None else vars(self.known.make()) | vars(self) | {"known": None}
 
-    @cached_property
+    @property
     def n(self) -> int:
         """Number of tokens."""
-        return self.points.tokens
+        return self.points.tokens if self.known is None else len(self.known.last)
 
-    @cached_property
+    @property
     def d(self) -> int:
         """Dimension of the tokens."""
-        return self.points.dimension
+        return self.points.dimension if self.known is None else self.known.last.shape[1]
 
     @property
     def layers(self) -> int:
