@@ -159,7 +159,7 @@ run = lambda: hm.simulate(cloud, hm.Dynamics(1), layers=1, engine=cpu)
     "many clouds": """
 clouds, turning = rng.normal(size=(64, 1000, 2)), hm.Dynamics("1/100", [[0, -1], [1, 0]])
 hm.simulate(clouds[:, :9], turning, layers=1)
-run = lambda: hm.simulate(clouds, turning, layers=50_000, record="last")
+run = lambda: hm.simulate(clouds, turning, layers=50_000, record=hm.LastOnly())
 """,
     "facets": """
 from hardmax.geometry.polytope import Polytope

@@ -12,7 +12,6 @@ from hardmax._clusters import Clusters, FaceProjection, Kind, Vertex
 from hardmax._files import write_whole
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_path
-from hardmax.engines import walk
 from hardmax.trajectory import Trajectory
 
 
@@ -74,19 +73,14 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps make such.
         too_long = f"`certificate`: its numbers are too long to be written down ({error})."
         raise InputError(too_long, argument="certificate") from None
-    return Certificate(document | {"sha256": digest(document)})
-
-
-def digest(document: dict[str, Any]) -> str:
-    """The fingerprint of a certificate without its fingerprint."""
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return hashlib.sha256(canonical.encode()).hexdigest()
+    return Certificate(document | {"sha256": hashlib.sha256(canonical.encode()).hexdigest()})
 
 
 def _attended(run: Trajectory) -> list[dict[str, Any]]:
     """The attended sets of the points, listed at the layers at which they change."""
     entries: list[dict[str, Any]] = []
-    for phase in walk(run.solver, run.points, run.dynamics):
+    for phase in run.walk_again():
         sets = phase.choices.lists()
         if not entries or sets != entries[-1]["sets"]:
             entries.append({"from": phase.layer, "sets": sets})
@@ -100,7 +94,7 @@ def _limits(run: Trajectory, clusters: Clusters) -> list[dict[str, Any]]:
     def described(kind: Kind, point: int) -> dict[str, Any]:
         if isinstance(kind, Vertex):
             return {"vertex": int(of_token[kind.leader])}
-        (target,) = run.exactly(run.phases[-1]).targets([point])
+        (target,) = run._exactly(run.phases[-1]).targets([point])
         limit = {"point": [str(value) for value in target]}
         if not isinstance(kind, FaceProjection):
             return limit

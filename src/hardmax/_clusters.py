@@ -1,16 +1,15 @@
-"""Limits of single tokens: their kinds and clusters, cycles of attended sets, and distances to the limit."""
+"""Limits of single tokens: their kinds and clusters, how often attended sets repeat, and distances to the limit."""
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import takewhile
-from textwrap import shorten
 from typing import TypeAlias
 
 import numpy as np
 
 from hardmax._exact.argmax import by_all_scores
-from hardmax._exact.positions import ExactPhase, Phase
+from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
 from hardmax._float.solver import FloatPhase
@@ -75,23 +74,20 @@ class Clusters:
         return np.bincount(self.labels, minlength=len(self))
 
     def __repr__(self) -> str:
-        pairs = zip(self.kinds[:6], self.sizes[:6].tolist(), strict=True)
-        shown = [f"{shorten(str(kind), 24, placeholder='…')}: {size:,}" for kind, size in pairs]
-        found = f"{pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')}"
-        return f"Clusters({'; '.join([found, *shown, *['…'] * (len(self) > len(shown))])})"
+        return f"Clusters({pluralize(len(self), 'cluster')} of {pluralize(len(self.labels), 'token')})"
 
 
 def find_clusters(run: Trajectory) -> Clusters:
     """The clusters of a run: by equal limits if it has settled, else by equal positions."""
     leader_of = run.leader_of()
-    if leader_of is not None:
-        labels, first = _numbered(leader_of)
+    if leader_of[0] >= 0:
+        labels, first = number(leader_of)
         return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
     of_token = run.points.of_token
     if run.settled_at is None:
-        labels, first = _numbered(of_token)
+        labels, first = number(of_token)
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
-    choices, exactly = run.phases[-1].choices, run.exactly(run.phases[-1])
+    choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
     leaders = np.flatnonzero(run.leader_since >= 0).tolist()
     # Leaders may have met if the metric is not positive definite: the first of them counts.
     leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
@@ -101,7 +97,7 @@ def find_clusters(run: Trajectory) -> Clusters:
     limit_of, first_at = choices.indices[choices.offsets[:-1]].copy(), leader_at.copy()
     for point, target in targets.items():
         limit_of[point] = first_at.setdefault(target, point)
-    labels, first = _numbered(limit_of[of_token])
+    labels, first = number(limit_of[of_token])
     token = np.unique(of_token, return_index=True)[1].tolist()  # the first at each point
     leading = sorted((leader, place) for place, leader in leader_at.items())
     kinds = [
@@ -113,13 +109,12 @@ def find_clusters(run: Trajectory) -> Clusters:
     return Clusters(labels, run.float_ends()[first], tuple(kinds))
 
 
-def _numbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels of tokens with equal values, in the order of their first tokens; and these first tokens."""
-    _, first, labels = np.unique(values, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return rank[labels], first[order]
+def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Labels of tokens with equal values, integers below their number, by first appearance; and these first tokens."""
+    first_with, everybody = np.empty_like(values), np.arange(len(values))
+    first_with[values[::-1]] = everybody[::-1]  # the last one that is written counts
+    first = first_with[values]
+    return (np.cumsum(first == everybody) - 1)[first], np.flatnonzero(first == everybody)
 
 
 def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]) -> Kind:
@@ -136,57 +131,17 @@ def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, tok
     return FaceProjection(tuple(token[leading[i][0]] for i in furthest), tuple(weights))
 
 
-LONGEST_PERIOD = 64
-
-
-@dataclass(frozen=True)
-class Cycle:
-    """Attended sets that repeat at the end of a run: observed, not proved to continue."""
-
-    period: int
-    """After how many layers the sets repeat."""
-    since: int
-    """The first layer of the repetition, which lasts to the end of the run."""
-    exact: bool
-    """Whether the tokens themselves returned to the same positions."""
-    chase: tuple[int, ...]
-    """Tokens each of which attends to the next, and the last to the first; empty if there are none."""
-
-
-def find_cycle(run: Trajectory) -> Cycle | None:
-    """The shortest period, seen three times and of at most `LONGEST_PERIOD` phases, of a run that kept all layers."""
-    phases, points = run.phases, range(run.points.count)
-    for period in range(1, min(LONGEST_PERIOD, len(phases) // 3) + 1):
-        layers = phases[-1].layer - phases[-1 - period].layer
-        pairs = zip(reversed(phases[period:]), reversed(phases[:-period]), strict=True)
-        repeated = sum(1 for _ in takewhile(lambda pair, layers=layers: _repeats(*pair, layers), pairs))
-        if repeated >= 2 * period:
-            then, now = (phases[i] for i in (-1 - period, -1))
-            exact = run.certified and run.exactly(then).positions(points) == run.exactly(now).positions(points)
-            return Cycle(layers, phases[-repeated - period].layer, exact, _chase(run))
+def find_period(run: Trajectory, longest: int = 64) -> int | None:
+    """After how many layers the attended sets repeat, three times at the end of a run that kept all layers: the
+    shortest period, of at most so many phases."""
+    both = [(phase.choices.offsets, phase.choices.indices) for phase in run.phases]
+    sets = [np.concatenate(pair, dtype=np.int64).tobytes() for pair in both]
+    starts = np.array([phase.layer for phase in run.phases])
+    for period in range(1, min(longest, len(sets) // 3) + 1):
+        shifts = (starts[period:] - starts[:-period])[-2 * period :]
+        if sets[-2 * period :] == sets[-3 * period : -period] and (shifts == shifts[-1]).all():
+            return int(shifts[-1])
     return None
-
-
-def _repeats(now: Phase, before: Phase, layers: int) -> bool:
-    """Whether a phase has the attended sets of one that began so many layers before."""
-    same = zip(
-        (now.choices.offsets, now.choices.indices), (before.choices.offsets, before.choices.indices), strict=True
-    )
-    return now.layer - before.layer == layers and all(np.array_equal(*pair) for pair in same)
-
-
-def _chase(run: Trajectory) -> tuple[int, ...]:
-    """The first ring that is found by going from each point to the first one that it attends to."""
-    choices = run.phases[-1].choices
-    attended = choices.indices[choices.offsets[:-1]].tolist()
-    for start in range(len(attended)):
-        path = [start]
-        while attended[path[-1]] not in path:
-            path.append(attended[path[-1]])
-        ring = path[path.index(attended[path[-1]]) :]
-        if len(ring) > 1:
-            return tuple(int(np.flatnonzero(run.points.of_token == point)[0]) for point in ring)
-    return ()
 
 
 def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int) -> Fraction:
@@ -206,38 +161,34 @@ def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int
     # Both ends of a distance are off by the run's error, and so are those of the distances it is compared with.
     slack = above(4 * float(np.ldexp(run.error, -unit)) + 2.0**-40)
     near = np.unique(of_token[distances >= distances.max() - slack]).tolist()
-    exactly, share = run.exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
-    limits = run.exactly(run.phases[-1]).rounded().targets(near)
+    exactly, share = run._exactly(phase).rounded(), power(run.dynamics.contraction, layer - phase.layer)
+    limits = run._exactly(run.phases[-1]).rounded().targets(near)
     ways = zip(exactly.targets(near), exactly.positions(near), limits, strict=True)
     squares = (((w + share * (z - w) - x) ** 2 for w, z, x in zip(*way, strict=True)) for way in ways)
     return max(sum(each, Fraction(0)) for each in squares)
 
 
 def first_within(run: Trajectory, goal: Fraction) -> int:
-    """The first layer from which on, up to settling, no squared distance is larger than the goal.
+    """The first layer of a settled run from which on no squared distance is larger than the goal.
 
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex in t. If that is
     within the goal at the last layer of the phase, it is so from some layer on, which bisection finds.
     """
-    first, settled = 0, run.settled_at or 0
+    first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
+    square = squared_distance(run, run.phases[-1], settled)
+    if square > goal:
+        common = square.denominator * goal.denominator
+        # The least m with keep^(2 m) square <= goal.
+        more = layers_negative(int(goal * common), 0, -int(square * common), keep)
+        assert more is not None, "the goal is positive, and powers tend to 0"
+        return settled + more
     for phase in run.walk_again():
         if phase.layer >= settled:
             break
-        last = (settled if phase.until is None else min(phase.until, settled)) - 1
-        if squared_distance(run, phase, last) > goal:
-            first = last + 1
+        layers = range(phase.layer, settled if phase.until is None else min(phase.until, settled))
+        if squared_distance(run, phase, layers[-1]) > goal:
+            first = layers.stop
             continue
-        low, high = phase.layer, last
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if squared_distance(run, phase, middle) <= goal else (middle + 1, high)
-        first = low if low > phase.layer else first
+        outside = bisect_left(layers, True, key=lambda layer, phase=phase: squared_distance(run, phase, layer) <= goal)
+        first = phase.layer + outside if outside else first
     return first
-
-
-def layers_until(square: Fraction, goal: Fraction, keep: Fraction) -> int:
-    """The least m with keep^(2 m) square <= goal < square."""
-    common = square.denominator * goal.denominator
-    found = layers_negative(int(goal * common), 0, -int(square * common), keep)
-    assert found is not None, "the goal is positive, and powers tend to 0"
-    return found

@@ -68,18 +68,19 @@ def run_points(points: Points, plan: Plan) -> Trajectory:
 def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     """Follow phases to the stop; of them, those with a recorded layer and the last, and other fields of the run."""
     kept, stop, record = [], plan.stop, plan.record
-    margins, decided_by = {}, {}
+    margins, decided_by = [], {}
     last, settled_at, work, why, phase = stop.last_layer, None, 0, "", None
     try:
         for phase in phases:
-            margins[phase.layer], decided_by[phase.layer] = phase.margin, phase.decided_by
+            margins.append(phase.margin)
+            decided_by[phase.layer] = phase.decided_by
             if phase.until is None:
                 settled_at = phase.layer
                 last = min(last, settled_at) if stop.when_settled else last
             ends = phase.until is None or phase.until > last
             if ends or record.layers(phase.layer, phase.until or last):
+                check_memory(record, kept, points.count, points.dimension)
                 kept.append(phase)
-                check_memory(record, len(kept), points.count, points.dimension)
             if ends:
                 break
             work += 0 if phase.exactly is None else phase.exactly.work
@@ -97,7 +98,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     return {
         "phases": tuple(kept),
         "recorded": (*record.layers(0, last), last),
-        "margin_at": margins,
+        "margins": np.array(margins),
         "decided_by": decided_by,
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
@@ -134,27 +135,22 @@ class Together(Trajectories):
         form: Form,
         plan: Plan,
         machine: Engine,
-        *,
         progress: Callable[[int, int], None] | None = None,
-        outcome: BatchOutcome | None = None,
-        exact: dict[int, Trajectory] | None = None,
     ) -> None:
         super().__init__((), form, clouds.multiplicities)
-        self.clouds, self.plan, self.machine = clouds, plan, machine
+        self.clouds, self.plan, self.machine, self._made = clouds, plan, machine, {}
         self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
-        if outcome is None:
-            then = Then.STAY if plan.stop.when_settled else Then.GO_ON
-            outcome = self.walk(plan.stop.last_layer, then, leave_long=True, progress=progress)
-        if exact is None:  # what floats could not prove is decided at once: it is part of the answer
-            exact = {b: self.make(b) for b in outcome.undecided.tolist()}
-        self.outcome, self.exact = outcome, exact
-        for cloud, run in exact.items():  # where the kernel gave up, its arrays mean nothing
-            here, settled = self._tokens_of(cloud), WALKED if run.settled_at is None else run.settled_at
-            since = np.full(run.n, -1)
+        then = Then.STAY if plan.stop.when_settled else Then.GO_ON
+        self.outcome = self.walk(plan.stop.last_layer, then, leave_long=True, progress=progress)
+        # What floats could not prove is decided at once: it is part of the answer.
+        self.exact = {cloud: self.make(cloud) for cloud in self.outcome.undecided.tolist()}
+        for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
+            here, since = self._tokens_of(cloud), np.full(run.n, -1)
             since[run.leaders] = run.leader_layers
-            _put(outcome.tokens, here, run.floats_at(run.layers))
-            _put(outcome.leader_since, here, since)
-            outcome.settled[cloud], outcome.errors[cloud] = settled, run.error
+            _put(self.outcome.tokens, here, run.floats_at(run.layers))
+            _put(self.outcome.leader_since, here, since)
+            self.outcome.settled[cloud] = WALKED if run.settled_at is None else run.settled_at
+            self.outcome.errors[cloud] = run.error
 
     def walk(self, layer: int, then: Then, **watched: Any) -> BatchOutcome:
         """All clouds at a layer, or where they settled before it; `watched` as `walk_many` takes it."""
@@ -167,6 +163,9 @@ class Together(Trajectories):
         one = replace(one, tokens=as_array(one.tokens, "`tokens`"))
         return run_cloud(one, self.plan, self.machine, self.form.tensors)
 
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"_made": {}}
+
     def __len__(self) -> int:
         return len(self.clouds)
 
@@ -176,16 +175,24 @@ class Together(Trajectories):
     def _run(self, cloud: int) -> Trajectory:
         if cloud in self.exact:
             return self.exact[cloud]
+        if cloud not in self._made:
+            if len(self._made) >= self._at_hand:
+                self._made.pop(next(iter(self._made)))
+            self._made[cloud] = self._known(cloud)
+        return self._made[cloud]
+
+    def _known(self, cloud: int) -> Trajectory:
+        """What the kernel knows of a run, and how to find out more."""
         stop, outcome, here = self.plan.stop, self.outcome, self._tokens_of(cloud)
         settled = None if outcome.settled[cloud] == WALKED else int(outcome.settled[cloud])
         last = stop.last_layer if settled is None or not stop.when_settled else settled
-        make, ends, leader_of = (
-            lambda: self.make(cloud),
-            lambda: as_array(self._arrived.tokens[here], "`tokens`"),
-            lambda: self._leader_of[here],
-        )
         return Trajectory._of_known(
-            Known(make, as_array(outcome.tokens[here], "`tokens`"), ends=ends, leader_of=leader_of),
+            Known(
+                lambda: self.make(cloud),
+                as_array(outcome.tokens[here], "`tokens`"),
+                ends=lambda: as_array(self._arrived.tokens[here], "`tokens`"),
+                leader_of=lambda: self._leader_of[here],
+            ),
             as_array(outcome.leader_since[here], "`leader_since`"),
             dynamics=self.plan.dynamics,
             solver=self.plan.solvers[0],
@@ -198,22 +205,30 @@ class Together(Trajectories):
 
     @cached_property
     def _arrived(self) -> BatchOutcome:
-        """All clouds that have settled, at their limits."""
-        return self.walk(self._latest, Then.ARRIVE)
+        """All clouds at their limits, or at the last layer if they have not settled."""
+        arrived = self.walk(max(0, int(self.outcome.settled.max())), Then.ARRIVE)  # not beyond the last to settle
+        for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
+            here = self._tokens_of(cloud)
+            arrived.tokens[here] = self.outcome.tokens[here]
+        for cloud, run in self.exact.items():
+            if run.settled_at is not None:
+                _put(arrived.tokens, self._tokens_of(cloud), run.float_ends())
+        return arrived
 
     @cached_property
     def _leader_of(self) -> np.ndarray:
-        found = self._arrived.leader_of
+        """The leader that each token follows for ever, as its first token counted in its cloud; -1: none."""
+        found, clouds, latest = self._arrived.leader_of, self.clouds, max(0, int(self.outcome.settled.max()))
         if found is None:  # a GPU does not find them
-            clouds = self.clouds
-            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY).leader_of
+            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, latest, Then.STAY).leader_of
         assert found is not None, "the CPU finds them"
+        for cloud, run in self.exact.items():
+            found[self._tokens_of(cloud)] = run.leader_of()
         return found
 
-    @property
-    def _latest(self) -> int:
-        """The last layer at which a cloud settled."""
-        return max(0, int(self.outcome.settled.max()))
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        points, since = (as_array(column, "`tokens`") for column in (self._arrived.tokens, self.outcome.leader_since))
+        return np.diff(self.clouds.offsets), points, since, self._leader_of
 
     def at(self, layer: int) -> Tables:
         layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
@@ -221,41 +236,25 @@ class Together(Trajectories):
             cloud = self.settled_at.index(None)
             raise InputError(f"`layer` {shorten(layer)} lies beyond this run, in which cloud {cloud} has not settled.")
         is_last = layer == stop.last_layer and not stop.when_settled
-        outcome = self.outcome if is_last else self.walk(layer, Then.GO_ON)
-        return self._restore(outcome, lambda run: run.floats_at(layer))
+        table = concatenate([self.outcome.tokens]) if is_last else self.walk(layer, Then.GO_ON).tokens
+        for cloud, run in self.exact.items():
+            _put(table, self._tokens_of(cloud), run.floats_at(layer))
+        return restore_table(self.form, table, self.clouds.offsets, self.multiplicities)
 
     def ends(self) -> Tables:
         if None in self.settled_at:
             raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
-        return self._restore(self._arrived, Trajectory.float_ends)
-
-    def _restore(self, outcome: BatchOutcome, exact: Callable[[Trajectory], np.ndarray]) -> Tables:
-        table = concatenate([outcome.tokens])  # a copy, for whoever asks
-        for cloud, run in self.exact.items():
-            _put(table, self._tokens_of(cloud), exact(run))
+        table = concatenate([self._arrived.tokens])  # a copy, for whoever asks
         return restore_table(self.form, table, self.clouds.offsets, self.multiplicities)
-
-    def _here(self) -> "Together":
-        clouds, outcome = self.clouds, self.outcome
-        tokens, since = (as_array(part, "`tokens`") for part in (outcome.tokens, outcome.leader_since))
-        outcome = outcome._replace(tokens=tokens, leader_since=since)
-        clouds = replace(clouds, tokens=as_array(clouds.tokens, "`tokens`"))
-        return Together(clouds, self.form, self.plan, self.machine, outcome=outcome, exact=self.exact)
 
     @property
     def leaders(self) -> list[np.ndarray]:
-        return [np.flatnonzero(since >= 0) for since in self._since()]
-
-    def _since(self) -> list[np.ndarray]:
-        return np.split(as_array(self.outcome.leader_since, "`leader_since`"), self.clouds.offsets[1:-1])
+        since = as_array(self.outcome.leader_since, "`leader_since`")
+        return [np.flatnonzero(part >= 0) for part in np.split(since, self.clouds.offsets[1:-1])]
 
     @property
     def settled_at(self) -> list[int | None]:
         return [None if layer == WALKED else layer for layer in self.outcome.settled.tolist()]
-
-    @property
-    def decided_by_integers(self) -> int:
-        return sum(run.arithmetic == "exact" for run in self.exact.values())
 
 
 def _put(table: Any, rows: slice, values: np.ndarray) -> None:

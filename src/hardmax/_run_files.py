@@ -18,6 +18,7 @@ from hardmax._float.search import CPU
 from hardmax._float.solver import FloatSolver
 from hardmax._run import Plan, Together, run_cloud
 from hardmax._tokens.batches import Cloud, Form, Layout, Packed, Ragged
+from hardmax._tokens.rationals import as_array
 from hardmax._validation import InputError, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import solvers_for
@@ -36,7 +37,6 @@ def save(result: Any, path: Path) -> None:
     if isinstance(result, Trajectory):
         runs, layout, counts = [result], Layout.CLOUD, _multiplicities(result)
     else:
-        result = result._here()
         runs, layout, counts = list(result), result.form.layout, result.multiplicities
     solver = runs[0].solver
     slack = solver.slack if isinstance(solver, FloatSolver) else None
@@ -50,7 +50,7 @@ def save(result: Any, path: Path) -> None:
         # One kernel walks them all again, about as fast as a file is read.
         stop, record = result.plan.stop, result.plan.record
         header["together"] = [stop.last_layer, stop.when_settled, record.m if isinstance(record, Every) else None]
-        starts = result.clouds.tokens
+        starts = as_array(result.clouds.tokens, "`tokens`")
     else:
         header["runs"] = [[list(run.recorded), run.stopped, run.arithmetic] for run in runs]
         starts = np.concatenate([run.points.coordinates[run.points.of_token] for run in runs])

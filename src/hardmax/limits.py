@@ -14,12 +14,12 @@ import numpy as np
 from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
-from hardmax._clusters import Clusters, Cycle
-from hardmax._exact.vectors import fractions_table, power
+from hardmax._clusters import Clusters
+from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
-from hardmax._tokens.batches import ManyClouds, OneCloud
-from hardmax._tokens.rationals import above, longest_above, read_number, root
+from hardmax._tokens.batches import Form, Layout, ManyClouds, OneCloud
+from hardmax._tokens.rationals import above, longest_above, read_number
 from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
@@ -79,7 +79,7 @@ class Limit:
     @property
     def stopped(self) -> str:
         """Why the run ended, in words."""
-        repeats = f"; the attended sets repeat with period {self.cycle.period}" if self.cycle is not None else ""
+        repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
         return self.run.stopped + repeats
 
     @cached_property
@@ -97,7 +97,7 @@ class Limit:
         """The limit of every token as Fractions, (n, d), if it is proved."""
         if not self.certified:
             raise InputError("`exact_points` needs a limit that is proved: use arithmetic='certified'.")
-        targets = self.run.exactly(self.run.phases[-1]).targets(range(self.run.points.count))
+        targets = self.run._exactly(self.run.phases[-1]).targets(range(self.run.points.count))
         return fractions_table(targets)[self.run.points.of_token]
 
     @cached_property
@@ -136,27 +136,9 @@ class Limit:
         return above(2 * longest_above(self.float_points - middle) + 3 * self.run.error)
 
     @cached_property
-    def cycle(self) -> Cycle | None:
-        """The attended sets that repeat, if the run did not settle and there are such."""
-        return None if self.settled_at is not None else _clusters.find_cycle(self.run)
-
-    def distance_to_limit(self, layer: int) -> float:
-        """The largest Euclidean distance of a token from its limit at a layer.
-
-        Parameters
-        ----------
-        layer : int
-            From `settled_at` on, the distance shrinks by the factor 1 / (1 + alpha) in every layer.
-
-        Returns
-        -------
-        float
-            The exact distance, rounded once.
-        """
-        layer, settled = check_int(layer, "`layer`", at_least=0), self._require_settled()
-        if layer < settled:
-            return root(_clusters.squared_distance(self.run, self.run.phase_at(layer), layer))
-        return root(self._square_at_settling * power(self.run.dynamics.contraction, layer - settled) ** 2)
+    def period(self) -> int | None:
+        """After how many layers the attended sets repeat, if they do so at the end of a run that did not settle."""
+        return None if self.settled_at is not None else _clusters.find_period(self.run)
 
     def layers_to(self, eps: float | str | Fraction) -> int:
         """The first layer from which on every token is within a distance of its limit.
@@ -174,19 +156,9 @@ class Limit:
         near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
-        settled, goal = self._require_settled(), near**2
-        if self._square_at_settling > goal:
-            return settled + _clusters.layers_until(self._square_at_settling, goal, self.run.dynamics.contraction)
-        return _clusters.first_within(self.run, goal)
-
-    @cached_property
-    def _square_at_settling(self) -> Fraction:
-        return _clusters.squared_distance(self.run, self.run.phases[-1], self._require_settled())
-
-    def _require_settled(self) -> int:
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
-        return self.settled_at
+        return _clusters.first_within(self.run, near**2)
 
     @cached_property
     def theorem_reason(self) -> str:
@@ -213,7 +185,7 @@ class Limit:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or <NA>)."""
-        return _to_pandas([self], with_cloud=False)
+        return _to_pandas(Trajectories([self.run], Form(Layout.LIST))).drop(columns="cloud")
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -292,7 +264,7 @@ class Limits(Sequence[Limit]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows of every `Limit.to_pandas`, with a column `cloud` before them."""
-        return _to_pandas(list(self), with_cloud=True)
+        return _to_pandas(self.runs)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
@@ -304,20 +276,26 @@ class Limits(Sequence[Limit]):
         return limits_card(self)
 
 
-def _to_pandas(limits: Sequence[Limit], *, with_cloud: bool) -> "pandas.DataFrame":
+def _to_pandas(runs: Trajectories) -> "pandas.DataFrame":
     require_extra("`to_pandas`", "tables", "pandas")
     import pandas
 
-    sizes = [lim.run.n for lim in limits]
-    points = np.concatenate([lim.float_points for lim in limits])
-    starts, since = np.cumsum(sizes) - sizes, np.full(len(points), -1)
-    leaders = [lim.leaders + start for lim, start in zip(limits, starts, strict=True)]
-    since[np.concatenate(leaders)] = np.concatenate([lim.leader_layers for lim in limits])
-    kinds = [np.array([*map(str, lim.clusters.kinds)], dtype=object)[lim.clusters.labels] for lim in limits]
-    columns: dict[str, Any] = {"cloud": np.repeat(np.arange(len(sizes)), sizes)} if with_cloud else {}
-    columns |= {"token": np.arange(len(points)) - np.repeat(starts, sizes)}
+    sizes, points, since, leader_of = runs._columns()
+    starts = np.cumsum(sizes) - sizes
+    first = np.repeat(starts, sizes)
+    groups = first + leader_of
+    # Where some follow no leader for ever, clusters are found cloud by cloud.
+    others = {cloud: Limit(runs[cloud]).clusters for cloud in np.flatnonzero(leader_of[starts] < 0).tolist()}
+    for cloud, clusters in others.items():
+        groups[starts[cloud] :][: sizes[cloud]] = starts[cloud] + clusters.labels
+    labels, examples = _clusters.number(groups)
+    kinds = np.array([f"vertex {leader}" for leader in leader_of[examples].tolist()], dtype=object)
+    for cloud, clusters in others.items():
+        kinds[labels[starts[cloud]] :][: len(clusters)] = [str(kind) for kind in clusters.kinds]
+    columns: dict[str, Any] = {"cloud": np.repeat(np.arange(len(sizes)), sizes)}
+    columns |= {"token": np.arange(len(points)) - first}
     columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    columns |= {"cluster": np.concatenate([lim.clusters.labels for lim in limits]), "kind": np.concatenate(kinds)}
+    columns |= {"cluster": labels - labels[first], "kind": pandas.Series(kinds).array[labels]}
     return pandas.DataFrame(columns | {"leader_since": pandas.arrays.IntegerArray(since, since < 0)})
 
 

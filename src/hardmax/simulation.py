@@ -1,67 +1,48 @@
 """Finitely many layers: `simulate`, and `step` for a single one."""
 
-from collections.abc import Callable, Sequence
-from typing import Any, overload
+from collections.abc import Callable
+from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
 from hardmax._float.policies import TieSlack
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
-from hardmax._tokens.batches import Cloud, Form, ManyClouds, OneCloud, Packed, read_batch
+from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
-from hardmax._validation import InputError, check_callable, require_extra
+from hardmax._validation import InputError, check_callable, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine, Gpu, machine_for, solvers_for, takes_batch
-from hardmax.stops import AfterLayers, Every, LastOnly, Record, Stop, check_recording, read_record, read_stop
+from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
 EVERY_LAYER = Every(1)
 
 
+class Options(TypedDict, total=False):
+    """Options of `simulate`."""
+
+    layers: int | None
+    stop: Stop | None
+    arithmetic: str | TieSlack
+    record: Record
+    progress: Progress | None
+    engine: Engine | str | None
+
+
 @overload
-def simulate(
-    tokens: OneCloud,
-    dynamics: Dynamics,
-    *,
-    layers: int | None = None,
-    stop: Stop | str | None = None,
-    arithmetic: str | TieSlack = "certified",
-    record: Record | str = EVERY_LAYER,
-    progress: Progress | None = None,
-    engine: Engine | str | None = None,
-) -> Trajectory: ...
+def simulate(tokens: OneCloud, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectory: ...
 @overload
-def simulate(
-    tokens: ManyClouds,
-    dynamics: Dynamics,
-    *,
-    layers: int | None = None,
-    stop: Stop | str | None = None,
-    arithmetic: str | TieSlack = "certified",
-    record: Record | str = EVERY_LAYER,
-    progress: Progress | None = None,
-    engine: Engine | str | None = None,
-) -> Trajectories: ...
+def simulate(tokens: ManyClouds, dynamics: Dynamics, **options: Unpack[Options]) -> Trajectories: ...
 @overload
+def simulate(tokens: Any, dynamics: Dynamics, **options: Unpack[Options]) -> Any: ...
 def simulate(
     tokens: Any,
     dynamics: Dynamics,
     *,
     layers: int | None = None,
-    stop: Stop | str | None = None,
+    stop: Stop | None = None,
     arithmetic: str | TieSlack = "certified",
-    record: Record | str = EVERY_LAYER,
-    progress: Progress | None = None,
-    engine: Engine | str | None = None,
-) -> Any: ...
-def simulate(
-    tokens: Any,
-    dynamics: Dynamics,
-    *,
-    layers: int | None = None,
-    stop: Stop | str | None = None,
-    arithmetic: str | TieSlack = "certified",
-    record: Record | str = EVERY_LAYER,
+    record: Record = EVERY_LAYER,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
 ) -> Trajectory | Trajectories:
@@ -75,11 +56,11 @@ def simulate(
         Step size and metric.
     layers : int, optional
         Number of layers; either this or `stop` must be given.
-    stop : Stop or "settled", optional
+    stop : Stop, optional
         When to stop, such as `Settled()`.
     arithmetic : {"certified", "exact", "float"} or TieSlack, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove nothing.
-    record : Record, "every" or "last", default "every"
+    record : Record, default Every(1)
         Which layers to keep, and in how much memory: `Every(10)`, `LastOnly(memory_limit=10**10)`.
     progress : callable, optional
         Called with (clouds done, clouds).
@@ -104,19 +85,30 @@ def simulate(
     plan = Plan(
         check_dynamics(dynamics),
         solvers_for(arithmetic, machine),
-        read_stop(stop) if layers is None else AfterLayers(layers),
-        read_record(record),
+        check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
+        check_instance(record, Record, "`record`", "a Record, such as Every(10) or LastOnly()"),
     )
     progress = check_callable(progress, "`progress`", "done", "total")
-    clouds, form = _read(tokens, machine)
+    there = None
+    if isinstance(machine, Gpu):  # tensors are read there
+        from hardmax._gpu.simulation import read_there
+
+        there = read_there(tokens, machine.device)
+    clouds, form = there or read_batch(tokens)
     dimension = clouds[0].tokens.shape[1]
     plan.dynamics.check_dimension(dimension)
     machine.check(dimension)
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
-        check_recording(plan.record, plan.stop.last_layer, total, dimension)
-    if isinstance(clouds, Packed) and _suits_kernel(clouds, plan, machine):
+        check_memory(plan.record, plan.record.layers(0, plan.stop.last_layer), total, dimension)
+    if (
+        isinstance(clouds, Packed)
+        and clouds.tokens.dtype != object
+        and plan.solvers == solvers_for("certified", machine)
+        and plan.stop.last_layer <= DEEPEST_KERNEL
+        and takes_batch(machine, clouds.offsets, dimension)
+    ):
         return Together(clouds, form, plan, machine, progress=progress)
     runs = []
     for cloud in clouds:
@@ -126,23 +118,6 @@ def simulate(
     if form.is_single:
         return runs[0]
     return Trajectories(runs, form, clouds.multiplicities if isinstance(clouds, Packed) else None)
-
-
-def _read(tokens: Any, machine: Engine) -> tuple[Sequence[Cloud], Form]:
-    """The clouds, checked, and the form they came in; tensors are read on the GPU, if one computes."""
-    there = None
-    if isinstance(machine, Gpu):
-        from hardmax._gpu.simulation import read_there
-
-        there = read_there(tokens, machine.device)
-    return read_batch(tokens) if there is None else there
-
-
-def _suits_kernel(clouds: Packed, plan: Plan, machine: Engine) -> bool:
-    """Whether one kernel can walk the clouds: in certified floats, small enough for one thread each, not too deep."""
-    if plan.solvers != solvers_for("certified", machine) or clouds.tokens.dtype == object:
-        return False
-    return plan.stop.last_layer <= DEEPEST_KERNEL and takes_batch(machine, clouds.offsets, clouds.tokens.shape[1])
 
 
 def step(tokens: Any, dynamics: Dynamics) -> Tables:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hardmax._validation import InputError, check_int, shorten
+from hardmax._validation import InputError, check_instance, check_int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,26 +92,12 @@ class LastOnly(Record):
     """
 
 
-def read_record(record: Any) -> Record:
-    """The record that was given: "every" is `Every(1)`, "last" is `LastOnly()`."""
-    if isinstance(record, str) and record in ("every", "last"):
-        return Every(1) if record == "every" else LastOnly()
-    if isinstance(record, Record):
-        return record
-    raise InputError(f"`record` must be Every(10), LastOnly(), 'every' or 'last', not {shorten(record)}.")
-
-
-def check_recording(record: Record, last: int, tokens: int, dimension: int) -> None:
-    """Refuse to keep layers up to the last that would not fit into memory."""
+def check_memory(record: Record, kept: Sequence[Any], tokens: int, dimension: int) -> None:
+    """Refuse to keep one layer more if they would not fit into memory, and say what would."""
     try:
-        layers = 1 + len(record.layers(0, last))
+        layers = 1 + len(kept)
     except OverflowError:
         layers = sys.maxsize  # or more: Python counts no further
-    check_memory(record, layers, tokens, dimension)
-
-
-def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> None:
-    """Refuse to keep so many layers if they would not fit into memory, and say what would."""
     limit, needed = record.memory_limit, 8 * layers * tokens * dimension
     if needed > limit:
         every = f"record=Every({-(-needed // limit) + 1:,})"
@@ -122,6 +108,9 @@ def check_memory(record: Record, layers: int, tokens: int, dimension: int) -> No
             argument="record",
             also=("`memory_limit`", every, "record=LastOnly()"),
         )
+
+
+A_STOP = "a Stop, such as Settled() or AfterLayers(30)"
 
 
 class Stop:
@@ -203,15 +192,5 @@ class FirstOf(Stop):
     def __init__(self, *stops: Stop) -> None:
         if not stops:
             raise InputError("`FirstOf` needs at least one stop, such as FirstOf(Settled(), AfterLayers(1000)).")
-        given = tuple(map(read_stop, stops))
-        last, settled = min(stop.last_layer for stop in given), any(stop.when_settled for stop in given)
-        vars(self).update(stops=given, last_layer=last, when_settled=settled)
-
-
-def read_stop(stop: Any) -> Stop:
-    """The stop that was given: "settled" is `Settled()`."""
-    if isinstance(stop, str) and stop == "settled":
-        return Settled()
-    if isinstance(stop, Stop):
-        return stop
-    raise InputError(f"`stop` must be Settled(), AfterLayers(30), FirstOf(...) or 'settled', not {shorten(stop)}.")
+        last = min(check_instance(stop, Stop, "`stop`", A_STOP).last_layer for stop in stops)
+        vars(self).update(stops=stops, last_layer=last, when_settled=any(stop.when_settled for stop in stops))

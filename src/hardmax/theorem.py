@@ -2,7 +2,6 @@
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from operator import mul
 
@@ -14,7 +13,6 @@ from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
 from hardmax._format import escape_html, pluralize
 from hardmax._run import Plan, run_points
-from hardmax._tokens.rationals import IntegerCloud
 from hardmax._validation import InputError, check_instance
 from hardmax.limits import Limit
 from hardmax.stops import Every, Settled
@@ -22,6 +20,15 @@ from hardmax.trajectory import Trajectory
 
 MOST_TOKENS = 2000
 HOLDS, FAILS, SILENT, UNDECIDED = "holds", "fails", "does not apply", "undecided"
+VERDICTS = {True: HOLDS, False: FAILS, None: UNDECIDED}
+CLAIMS = (
+    "leaders exist",
+    "each leader is a vertex of K, the hull of the leaders",
+    "each leader sits on its vertex after finitely many layers",
+    "every token converges to one of finitely many points",
+    "these points lie on the boundary of K",
+    "a limit that is no vertex is the projection of 0 onto a face",
+)
 # A cloud is followed for so many layers, or as many as it took to settle, but for no more work than this: products of
 # digits, some ten seconds.
 PATIENCE, MOST_WORK = 500, 10**10
@@ -52,11 +59,6 @@ class TheoremReport(tuple[Statement, ...]):
 
     def __bool__(self) -> bool:
         return all(statement.verdict != FAILS for statement in self)
-
-    @property
-    def undecided(self) -> bool:
-        """Whether statements about all layers are left open, since the cloud has not settled."""
-        return any(statement.verdict == UNDECIDED for statement in self)
 
     def __repr__(self) -> str:
         counts = Counter(statement.verdict for statement in self)
@@ -104,9 +106,9 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
         )
     reason = Limit(run).theorem_reason
     if reason:
-        return TheoremReport(Statement(claim, SILENT, reason) for claim, *_ in STATEMENTS)
-    evidence = Evidence(_exact_limit(run, _patience(run)))
-    return TheoremReport(evidence.check(*statement) for statement in STATEMENTS)
+        return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
+    observed = zip(CLAIMS, _observe(_exact_limit(run, _patience(run))), strict=True)
+    return TheoremReport(Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed)
 
 
 def _patience(run: Trajectory) -> int:
@@ -121,85 +123,47 @@ def _exact_limit(run: Trajectory, max_layers: int) -> Limit:
     return Limit(run_points(run.points, plan))
 
 
-Seen = tuple[bool | None, str]  # whether it holds (None: not known), and what was observed
-
-
-class Evidence:
-    """The layers of an exact run and a few beyond settling, with attended sets computed anew from all scores."""
-
-    def __init__(self, lim: Limit) -> None:
-        self.lim, self.run, self.dynamics = lim, lim.run, lim.run.dynamics
-        self.settled, last = lim.settled_at is not None, lim.run.layers
-        self.not_settled = f"not settled within {last:,} layers"
-        self.layers = [*range(last + 1), *(last + more for more in AFTERWARDS if self.settled)]
-        self.clouds = [lim.run.phase_at(layer).integers_at(layer) for layer in self.layers]
-        self.sets = [by_all_scores(cloud, cloud, self.dynamics).lists for cloud in self.clouds]
-        # The points that lead, one for each position.
-        self.leaders = lim.run.points.of_token[lim.distinct_leaders].tolist()
-
-    def check(self, claim: str, seen: "Callable[[Evidence], Seen]", settled: bool) -> Statement:
-        known = self.settled or not settled
-        holds, detail = seen(self) if known else (None, self.not_settled)
-        return Statement(claim, UNDECIDED if holds is None else HOLDS if holds else FAILS, detail)
-
-    def _so_far(self, holds: bool, detail: str) -> Seen:
-        """What holds at the layers checked holds at all layers only if the cloud has settled."""
-        if self.settled:
-            return holds, detail
-        return None if holds else False, f"{self.not_settled}; {detail}"
-
-    def leaders_exist(self) -> Seen:
-        return bool(self.leaders), pluralize(len(self.leaders), "leader")
-
-    def leaders_are_vertices(self) -> Seen:
-        leading = self.clouds[-1].rows(self.leaders)
-        chosen = by_all_scores(leading, leading, self.dynamics).lists
-        return self._so_far(chosen == [[i] for i in range(len(chosen))], "each is furthest its own way, alone")
-
-    def leaders_arrive(self) -> Seen:
-        """Whether every leader, from its first layer as one, keeps its position and attends to nothing else."""
-        stay = all(
-            _same_place(self.clouds[since], cloud, point)
-            and all(cloud.numerators[j] == cloud.numerators[point] for j in sets[point])
-            for point, since in enumerate(self.run.leader_since.tolist())
-            if since >= 0
-            for cloud, sets in zip(self.clouds[since:], self.sets[since:], strict=True)
-        )
-        return self._so_far(stay, f"the last from layer {self.run.leader_layers.max(initial=0)} on")
-
-    def tokens_converge(self) -> Seen:
-        points, settled = pluralize(len(self.lim.clusters), "point"), self.run.layers
-        stay = all(sets == self.sets[settled] for sets in self.sets[settled:])
-        return stay, f"{points}; settled at layer {settled}"
-
-    def limits_on_boundary(self) -> Seen:
-        _, examples = np.unique(self.lim.clusters.labels, return_index=True)
-        phase = self.run.phase_at(self.run.layers)
-        limits = phase.targets.rows(self.run.points.of_token[examples].tolist()).numerators
-        directions = directions_of(limits, self.dynamics)
-        scores = products(directions, phase.positions.rows(self.leaders).numerators)
-        heights = [sum(map(mul, *pair)) for pair in zip(directions, limits, strict=True)]
-        furthest = all(height == max(row) for height, row in zip(heights, scores, strict=True))
-        detail = "K lies on one side of the hyperplane through each, with normal A w"
-        return furthest and all(map(any, directions)), detail
-
-    def limits_projected(self) -> Seen:
-        kinds = Counter(map(type, self.lim.clusters.kinds))
-        vertices, faces = kinds[Vertex], kinds[FaceProjection]
-        return vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"
-
-
-def _same_place(before: IntegerCloud, after: IntegerCloud, point: int) -> bool:
-    pairs = zip(before.numerators[point], after.numerators[point], strict=True)
-    return all(old * after.denominator == new * before.denominator for old, new in pairs)
-
-
-# The claim, its check, and whether that needs a cloud that has settled.
-STATEMENTS: tuple[tuple[str, Callable[[Evidence], Seen], bool], ...] = (
-    ("leaders exist", Evidence.leaders_exist, False),
-    ("each leader is a vertex of K, the hull of the leaders", Evidence.leaders_are_vertices, False),
-    ("each leader sits on its vertex after finitely many layers", Evidence.leaders_arrive, False),
-    ("every token converges to one of finitely many points", Evidence.tokens_converge, True),
-    ("these points lie on the boundary of K", Evidence.limits_on_boundary, True),
-    ("a limit that is no vertex is the projection of 0 onto a face", Evidence.limits_projected, True),
-)
+def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
+    """Whether each of the claims holds (None: not known), and what was observed, with sets computed from all scores."""
+    run, dynamics, last = lim.run, lim.run.dynamics, lim.run.layers
+    settled = lim.settled_at is not None
+    layers = [*range(last + 1), *(last + more for more in AFTERWARDS if settled)]
+    clouds = [run.phase_at(layer).integers_at(layer) for layer in layers]
+    sets = [by_all_scores(cloud, cloud, dynamics).lists for cloud in clouds]
+    leaders = run.points.of_token[lim.distinct_leaders].tolist()  # a point for each position
+    leading = clouds[-1].rows(leaders)
+    alone = by_all_scores(leading, leading, dynamics).lists == [[i] for i in range(len(leaders))]
+    # From its first layer as a leader, it keeps its position and attends to nothing else.
+    stay = all(
+        clouds[since].rows([point]).reduced() == cloud.rows([point]).reduced()
+        and all(cloud.numerators[j] == cloud.numerators[point] for j in chosen[point])
+        for point, since in enumerate(run.leader_since.tolist())
+        if since >= 0
+        for cloud, chosen in zip(clouds[since:], sets[since:], strict=True)
+    )
+    about_leaders = (
+        (alone, "each is furthest its own way, alone"),
+        (stay, f"the last from layer {run.leader_layers.max(initial=0)} on"),
+    )
+    exist = bool(leaders), pluralize(len(leaders), "leader")
+    if not settled:
+        # What holds at the layers checked may fail at later ones.
+        late = f"not settled within {last:,} layers"
+        so_far = ((None if holds else False, f"{late}; {detail}") for holds, detail in about_leaders)
+        return [exist, *so_far, *[(None, late)] * 3]
+    phase, clusters, points = run.phase_at(last), lim.clusters, pluralize(len(lim.clusters), "point")
+    examples = run.points.of_token[np.unique(clusters.labels, return_index=True)[1]].tolist()
+    limits = phase.targets.rows(examples).numerators
+    directions = directions_of(limits, dynamics)
+    scores = products(directions, phase.positions.rows(leaders).numerators)
+    heights = [sum(map(mul, *pair)) for pair in zip(directions, limits, strict=True)]
+    furthest = all(height == max(row) for height, row in zip(heights, scores, strict=True))
+    kinds = Counter(map(type, clusters.kinds))
+    vertices, faces = kinds[Vertex], kinds[FaceProjection]
+    return [
+        exist,
+        *about_leaders,
+        (sets[last:] == [sets[last]] * len(sets[last:]), f"{points}; settled at layer {last}"),
+        (furthest and all(map(any, directions)), "K lies on one side of the hyperplane through each, with normal A w"),
+        (vertices + faces == kinds.total(), f"vertices: {vertices}, projections: {faces}"),
+    ]

@@ -14,7 +14,7 @@ from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
-from hardmax._tokens.batches import Form, restore, whole_numbers
+from hardmax._tokens.batches import Form, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
@@ -102,8 +102,12 @@ class Trajectory(Stored):
     """Layers in `tokens`."""
     leader_since: np.ndarray
     """For each point the layer at which it became a leader, or -1."""
-    margin_at: dict[int, float]
-    """Margin at each of the layers `decided_at`."""
+    margins: np.ndarray
+    """At each of the layers `decided_at`, a lead of every attended token over those not attended.
+
+    Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm. At the first layer
+    the CPU finds the smallest lead, or 0 if tokens of such different sizes were not compared. Later, and on a GPU, it
+    may be less: tokens far inside are not compared. Tokens that follow a leader for ever do not count."""
     decided_by: dict[int, str]
     """Search that found the attended sets at each of the layers `decided_at`, or "integers"."""
     settled_at: int | None
@@ -199,55 +203,41 @@ class Trajectory(Stored):
         targets = self._last_phase().targets
         return (targets if isinstance(targets, np.ndarray) else targets.floats())[self.points.of_token]
 
-    def leader_of(self) -> np.ndarray | None:
-        """For each token the first token at the leader that it follows; None if some follow no leader for ever."""
-        if self.settled_at is None:
-            return None
+    def leader_of(self) -> np.ndarray:
+        """For each token the first token at the leader that it follows; all -1 if some follow no leader for ever."""
         if self.known is not None and self.known.leader_of is not None:
             return self.known.leader_of()
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        if not choices.all_single or self.leader_since[choices.indices].min() < 0:
-            return None
+        if self.settled_at is None or not choices.all_single or self.leader_since[choices.indices].min() < 0:
+            return np.full(self.n, -1)
         return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
 
-    def exact_at(self, layer: int, tokens: Sequence[int] | None = None) -> np.ndarray:
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        since = np.full(self.n, -1)
+        since[self.leaders] = self.leader_layers
+        points = self.floats_at(self.layers) if self.settled_at is None else self.float_ends()
+        return points, since, self.leader_of()
+
+    def exact_at(self, layer: int) -> np.ndarray:
         """Tokens at any layer as Fractions, (n, d), if the run is certified.
 
         Parameters
         ----------
         layer : int
             As for `at`; refused if the fractions would have more than 100,000 digits, unless nobody moves.
-        tokens : sequence of int, optional
-            Only these tokens, in order.
         """
         phase = self.phase_at(layer)
-        points = range(self.points.count) if tokens is None else self._points_of(tokens)
-        if not len(points):
-            return np.empty((0, self.d), dtype=object)
-        found = fractions_table(self.exactly(phase).later(points, layer - phase.layer))
-        return found[self.points.of_token] if tokens is None else found
+        points = self._exactly(phase).later(range(self.points.count), layer - phase.layer)
+        return fractions_table(points)[self.points.of_token]
 
-    def _points_of(self, tokens: Any) -> list[int]:
-        numbers = whole_numbers(tokens, "`tokens`")
-        if numbers.ndim != 1:
-            raise InputError(f"`tokens` must be a list of numbers of tokens, not {shorten(tokens)}.")
-        return self.points.of_token[[normalize_index(token, self.n, "`tokens`") for token in numbers.tolist()]].tolist()
-
-    def exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
-        """Exact positions in a phase, computed again if the phase came from a GPU.
-
-        Parameters
-        ----------
-        phase : phase
-            One of the `phases`.
-        """
+    def _exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
+        """Exact positions in a phase, computed again if the phase came from a GPU."""
         if not self.certified:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
-        if phase.exactly is not None:
-            return phase.exactly
-        again = next(each for each in self.walk_again() if each.layer == phase.layer)
-        assert again.exactly is not None, "the CPU keeps exact positions"
-        return again.exactly
+        if phase.exactly is None:
+            phase = next(again for again in self.walk_again() if again.layer == phase.layer)
+        assert phase.exactly is not None, "the CPU keeps exact positions"
+        return phase.exactly
 
     def attended(self, layer: int) -> AttendedSets:
         """For each token those that it attends to at a layer.
@@ -276,17 +266,7 @@ class Trajectory(Stored):
     @property
     def decided_at(self) -> tuple[int, ...]:
         """Layers at which attended sets had to be computed; between them nothing changes."""
-        return tuple(self.margin_at)
-
-    @property
-    def margins(self) -> np.ndarray:
-        """At each of the layers `decided_at`, a lead of every attended token over those not attended.
-
-        Relative to R^2 times the Frobenius norm of the metric (1 for the identity), R the largest norm. At the first
-        layer the CPU finds the smallest lead, or 0 if tokens of such different sizes were not compared. Later, and on a
-        GPU, it may be less: tokens far inside are not compared. Tokens that follow a leader for ever do not count.
-        """
-        return np.array(list(self.margin_at.values()))
+        return tuple(self.decided_by)
 
     @property
     def smallest_margin(self) -> float:
@@ -351,17 +331,9 @@ class Trajectory(Stored):
         columns["attends"] = [attended.tolist() for layer in self.recorded for attended in self.attended(layer)]
         return pandas.DataFrame(columns)
 
-    @overload
-    def plot(
-        self, layers: int | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes": ...
-    @overload
-    def plot(
-        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> np.ndarray: ...
     def plot(
         self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes | np.ndarray":
+    ) -> "Axes | Any":
         """Draw paths so far, leaders as stars, and who follows whom (extra `figures`); an array of axes for a sequence.
 
         Parameters
@@ -433,10 +405,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
 
     def __init__(self, runs: Sequence[Trajectory], form: Form, multiplicities: np.ndarray | None = None) -> None:
         self._runs, self.form, self.multiplicities = runs, form, multiplicities
-        self._at_hand, self._made = 64, {}
-
-    def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_made": {}}
 
     def __len__(self) -> int:
         return len(self._runs)
@@ -448,19 +416,16 @@ class Trajectories(Stored, Sequence[Trajectory]):
     def __getitem__(self, index: int | slice) -> Trajectory | Sequence[Trajectory]:
         if isinstance(index, slice):
             return [self[cloud] for cloud in range(len(self))[index]]
-        cloud = normalize_index(index, len(self), "`index`")
-        if cloud not in self._made:
-            if len(self._made) >= self._at_hand:
-                self._made.pop(next(iter(self._made)))
-            self._made[cloud] = self._run(cloud)
-        return self._made[cloud]
+        return self._run(normalize_index(index, len(self), "`index`"))
 
     def _run(self, cloud: int) -> Trajectory:
         return self._runs[cloud]
 
-    def _here(self) -> "Trajectories":
-        """The same runs on the CPU."""
-        return self
+    def _columns(self) -> tuple[np.ndarray, ...]:
+        """The size of each cloud; of all tokens the limits, since when they lead, and which leaders they follow (-1:
+        none). Tokens of clouds that have not settled are at the last layer."""
+        columns = zip(*(run._columns() for run in self), strict=True)
+        return np.array([run.n for run in self]), *map(np.concatenate, columns)
 
     def at(self, layer: int) -> Tables:
         """Tokens of all clouds at a layer, in the form in which they were given.
@@ -496,25 +461,9 @@ class Trajectories(Stored, Sequence[Trajectory]):
         """No token at a recorded layer is further than this from its exact position; nan if nothing is proved."""
         return float(np.max([run.error for run in self]))
 
-    @property
-    def decided_by_integers(self) -> int:
-        """How many clouds needed integers to decide an attended set."""
-        return sum(run.arithmetic == "exact" for run in self)
-
-    def to_pandas(self) -> "pandas.DataFrame":
-        """Rows of `Trajectory.to_pandas` for every cloud, after a column `cloud` (extra `tables`)."""
-        require_extra("`to_pandas`", "tables", "pandas")
-        import pandas
-
-        tables = [run.to_pandas() for run in self]
-        for cloud, table in enumerate(tables):
-            table.insert(0, "cloud", cloud)
-        return pandas.concat(tables, ignore_index=True)
-
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
-        decided = f"{self.decided_by_integers:,} decided by integers" if self.certified else "float"
-        return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled, {decided})"
+        return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import runs_card

@@ -103,7 +103,7 @@ def test_what_does_not_settle_gets_the_reason_the_bound_and_the_cycle(hardmax: C
     assert said["settled at"] == "not yet"
     assert said["stopped"] == "gave up at layer 20: not settled yet"
     assert re.fullmatch(r"within [\d.e-]+ of these points", said["limits"])
-    assert said["cycle"].startswith("the same attended sets in every layer since layer 0; each of ")
+    assert said["cycle"] == "the same attended sets in every layer"
     assert "within 1e-6" not in said
     assert [row["kind"] for row in table(outcome.out)] == ["elsewhere"] * 3
 
@@ -112,8 +112,7 @@ def test_json_of_what_does_not_settle_has_null_where_nothing_is_known(hardmax: C
     document = json.loads(hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out)
     assert document["settled_at"] is document["layers_to_1e-6"] is None
     assert document["certified"] is False
-    assert document["cycle"]["period"] == 1
-    assert sorted(document["cycle"]["chase"]) == [0, 1, 2]
+    assert document["period"] == 1
     assert document["bound"] < 1
 
 

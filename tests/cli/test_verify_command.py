@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 from command import Command, Outcome
 from hostile_certificates import HOSTILE
+from hostile_certificates import signed as with_digest
 
 from hardmax import Certificate, Dynamics, clouds, limit
-from hardmax._certify import digest
 
 # In integers, for which nothing has to be compiled while tests are collected.
 CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact").certificate
@@ -31,8 +31,7 @@ def assert_unreadable(outcome: Outcome, *, naming: list[str]) -> None:
 
 def signed(**changes: Any) -> bytes:
     """The certificate with changes, and a digest to match."""
-    changed = {key: value for key, value in (CERTIFICATE | changes).items() if key != "sha256"}
-    return json.dumps(changed | {"sha256": digest(changed)}).encode()
+    return with_digest({key: value for key, value in (CERTIFICATE | changes).items() if key != "sha256"})
 
 
 def test_a_certificate_in_a_file_is_accepted(hardmax: Command, folder: Path):

@@ -58,13 +58,12 @@ def result_calls() -> Iterator[Call]:
     batch.save("saved_batch.npz")
     for name, function in (("at", run.at), ("floats_at", run.floats_at), ("attended", run.attended), ("at", batch.at)):
         yield f"Trajectory.{name}", function, {"layer": 2}
-    yield "Trajectory.exact_at", run.exact_at, {"layer": 2, "tokens": [0, 4]}
+    yield "Trajectory.exact_at", run.exact_at, {"layer": 2}
     for thing, file in ((run, "saved.npz"), (batch, "saved_batch.npz")):
         yield f"{type(thing).__name__}.save", thing.save, {"path": "run.npz"}
         yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
     for sequence in (batch, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
         yield f"{type(sequence).__name__}[]", lambda index, sequence=sequence: sequence[index], {"index": 1}
-    yield "Limit.distance_to_limit", lim.distance_to_limit, {"layer": 2}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
     yield "check_theorem", hm.check_theorem, {"result": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}

@@ -1,6 +1,5 @@
-"""Cycles of attended sets, and distances to the limit at every scale, against exact fractions."""
+"""Periods of attended sets, and distances to the limit at every scale, against exact fractions."""
 
-import math
 from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
@@ -15,97 +14,43 @@ from strategies import Problem, any_metric_problems
 
 import hardmax as hm
 from hardmax._attended import Choices
-from hardmax._clusters import LONGEST_PERIOD, Cycle, find_cycle
-from hardmax._exact.positions import ExactPhase
-from hardmax._tokens.rationals import IntegerCloud
-
-# Of two points: to whom each of them attends. Only in the last do they chase one another.
-SETS = [[[0], [1]], [[1], [1]], [[0, 1], [1]], [[0], [0]], [[1], [0]]]
+from hardmax._clusters import find_period, squared_distance
 
 
-def made_up(signs: list[int], lengths: list[int] | None = None, places: list[int] | None = None, **run: Any) -> Any:
-    """A run of two points whose attended sets are SETS[sign] in each phase, of given lengths, at given places."""
-    lengths, places = lengths or [1] * len(signs), places or list(range(len(signs)))
-    phases, layer = [], 0
-    for sign, length, place in zip(signs, lengths, places, strict=True):
-        cloud = IntegerCloud([[place, 1], [2, 3]], 7 + place % 2 * 7).reduced()
-        phase = {"choices": Choices.of_sets(SETS[sign]), "positions": cloud, "targets": cloud, "keep": Fraction(1, 2)}
-        phases.append(ExactPhase(layer=layer, until=layer + length, is_leader=np.zeros(2, bool), margin=1.0, **phase))
-        layer += length
-    points = SimpleNamespace(of_token=np.arange(2), count=2)
-    known = {"phases": tuple(phases), "points": points, "certified": True, "exactly": lambda phase: phase.exactly}
-    return SimpleNamespace(**known | run)
-
-
-def cycle_of(*signs: Any, **changes: Any) -> Cycle:
-    cycle = find_cycle(made_up(*signs, **changes))
-    assert cycle is not None
-    return cycle
-
-
-def found_by_definition(signs: list[int]) -> tuple[int, int] | None:
-    """The least p for which the last 3 p signs are three times the same, and where the repetition begins."""
-    for period in range(1, LONGEST_PERIOD + 1):
-        if len(signs) >= 3 * period and all(signs[-1 - k] == signs[-1 - k - period] for k in range(2 * period)):
-            first = len(signs) - 3 * period
-            while first > 0 and signs[first - 1] == signs[first - 1 + period]:
-                first -= 1
-            return period, first
-    return None
-
-
-@settings(max_examples=examples(500))
-@given(
-    st.lists(st.integers(0, 4), max_size=12),
-    st.lists(st.integers(0, 4), min_size=1, max_size=5),
-    st.integers(1, 5),
-    st.integers(0, 4),
-)
-def test_the_shortest_period_seen_three_times_is_found_and_where_it_began(before, pattern, times, cut):
-    signs = before + pattern * times
-    signs = signs[: max(1, len(signs) - cut)]
-    cycle = find_cycle(made_up(signs))
-    assert (None if cycle is None else (cycle.period, cycle.since)) == found_by_definition(signs)
-
-
-def test_a_period_is_counted_in_layers_and_phases_of_other_lengths_do_not_repeat():
-    cycle = cycle_of([0, 1, 3, 1, 3, 1, 3], lengths=[5, 2, 3, 2, 3, 2, 3])
-    assert (cycle.period, cycle.since) == (5, 5)
-    assert find_cycle(made_up([1, 3, 1, 3, 1, 3], lengths=[2, 3, 2, 4, 2, 3])) is None
-
-
-def test_tokens_came_back_if_they_are_where_they_were_a_period_before():
-    signs, same = [1, 3] * 3, [0, 2, 4, 6, 8, 6]
-    for places, came_back in ((same, True), ([0, 2, 4, 6, 4, 8], False), ([0, 8, 2, 4, 8, 6], False)):
-        assert cycle_of(signs, places=places).exact == came_back
-    assert not cycle_of(signs, places=same, certified=False).exact  # floats do not tell
-
-
-def test_the_first_tokens_of_points_that_chase_one_another_are_named():
-    repeated = SimpleNamespace(of_token=np.array([1, 0, 0, 1]), count=2)
-    assert cycle_of([4] * 3).chase == (0, 1)
-    assert cycle_of([1] * 3).chase == ()
-    assert cycle_of([4] * 3, points=repeated).chase == (1, 0)
+def found_by_definition(signs: list[str]) -> int | None:
+    """The least p for which the last 3 p signs are three times the same."""
+    periods = range(1, len(signs) // 3 + 1)
+    return next((p for p in periods if signs[-2 * p :] == signs[-3 * p : -p]), None)
 
 
 @settings(max_examples=examples(400))
 @given(any_metric_problems(min_d=2, max_d=3, max_n=6))
-def test_a_cycle_is_what_the_sets_of_real_layers_do(problem: Problem):
+def test_a_period_is_what_the_sets_of_real_layers_have(problem: Problem):
     cloud, metric, alpha = problem
     dynamics = hm.Dynamics(alpha, metric)
     lim = hm.limit(cloud, dynamics, arithmetic="exact", max_layers=24)
-    # With a metric that is symmetric positive definite there are none, and nobody looks for them.
+    # With a metric that is symmetric positive definite there is none, and nobody looks for it.
     if lim.settled_at is not None or dynamics.is_definite:
-        assert lim.cycle is None
+        assert lim.period is None
         return
     walked = [[sorted(several) for several in sets] for _, sets in oracle.walk(cloud, alpha, metric, 24)]
-    names = {str(sets): number for number, sets in enumerate(walked)}
-    cycle, wanted = lim.cycle, found_by_definition([names[str(sets)] for sets in walked])
-    assert (None if cycle is None else (cycle.period, cycle.since)) == wanted
-    assert ("repeat with period" in lim.stopped) == (wanted is not None)
-    if cycle is not None and cycle.chase:
-        for one, other in zip(cycle.chase, (*cycle.chase[1:], cycle.chase[0]), strict=True):
-            assert other in walked[-1][one]
+    assert lim.period == found_by_definition([str(sets) for sets in walked])
+    assert ("repeat with period" in lim.stopped) == (lim.period is not None)
+
+
+@pytest.mark.parametrize(
+    ("starts", "signs", "period"),
+    [
+        ([0, 5, 7, 10, 12, 15, 17], [0, 1, 2, 1, 2, 1, 2], 5),  # in layers, not in phases
+        ([0, 2, 5, 7, 11, 13], [1, 2, 1, 2, 1, 2], None),  # phases of other lengths do not repeat
+        ([0, 1, 2, 3, 4], [1, 2, 1, 2, 1], None),  # not three times
+        ([0, 1, 2, 3], [0, 1, 1, 1], 1),
+    ],
+)
+def test_a_period_is_counted_in_layers_and_seen_three_times(starts, signs, period):
+    phases = [SimpleNamespace(layer=k, choices=Choices.of_sets([[0]] * i)) for k, i in zip(starts, signs, strict=True)]
+    made_up: Any = SimpleNamespace(phases=tuple(phases))
+    assert find_period(made_up) == period
 
 
 # Distances
@@ -132,13 +77,6 @@ def furthest(one: list[list[Fraction]], other: list[list[Fraction]]) -> Any:
     return max(sum((a - b) ** 2 for a, b in zip(*rows, strict=True)) for rows in zip(one, other, strict=True))
 
 
-def is_nearest_root(length: float, square: Fraction) -> bool:
-    """Whether the root of the square rounds to the length: it lies between the middles to the neighbouring floats."""
-    below, above = (Fraction(float(np.nextafter(length, towards))) for towards in (0.0, np.inf))
-    here = Fraction(length)
-    return ((below + here) / 2) ** 2 <= square <= ((here + above) / 2) ** 2
-
-
 @scaled
 @each_cloud
 def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
@@ -146,9 +84,7 @@ def test_distances_layers_and_bounds_are_those_of_exact_fractions(name, scale):
     lim, certified = hm.limit(cloud, HALF, arithmetic="exact"), hm.limit(cloud, HALF)
     limits, path = lim.exact_points.tolist(), oracle.run(fractions(cloud), ALPHA, None, 60)
     apart = [furthest(tokens, limits) for tokens in path]
-    for layer in range(0, 61, 3):
-        assert is_nearest_root(lim.distance_to_limit(layer), apart[layer])
-        assert abs(lim.distance_to_limit(layer) - certified.distance_to_limit(layer)) <= 2 * certified.bound
+    assert squared_distance(lim.run, lim.run.phases[-1], lim.settled_at or 0) == apart[lim.settled_at or 0]
     for share in ("3", "1/2", "1/100", "1/1000000"):
         eps = Fraction(share) * Fraction(scale)
         first = next(layer for layer in range(61) if all(square <= eps**2 for square in apart[layer:]))
@@ -254,9 +190,10 @@ def test_a_limit_with_a_long_event_answers_at_once(alpha):
     assert lim.settled_at is not None
     assert float(Fraction(alpha)) * lim.settled_at == pytest.approx(1.335, abs=1e-3)
     for eps in EPS:
-        layer = lim.layers_to(eps)
-        assert lim.distance_to_limit(layer) <= float(eps)
-        assert layer == 0 or lim.distance_to_limit(layer - 1) >= float(eps) * (1 - 1e-15)
+        layer, square = lim.layers_to(eps), Fraction(eps) ** 2
+        far = [squared_distance(lim.run, lim.run.phase_at(k), k) for k in range(max(0, layer - 1), layer + 1)]
+        assert far[-1] <= square
+        assert far[0] > square or layer == 0
 
 
 @pytest.mark.parametrize("scale", ["1e-160", "1", "1e160"])
@@ -271,11 +208,10 @@ def test_the_furthest_is_found_among_those_that_floats_cannot_rank(seed, scale):
         cloud.append([unit * (10 - radius * cosine), unit * radius * sine])
     lim = hm.limit(cloud, HALF, arithmetic="exact")
     assert lim.leaders.tolist() == [0]
-    assert lim._square_at_settling == (unit * (1 + Fraction(39, 10**20))) ** 2
+    assert squared_distance(lim.run, lim.run.phases[-1], 0) == (unit * (1 + Fraction(39, 10**20))) ** 2
 
 
-def test_a_distance_beyond_the_largest_float_is_infinite():
+def test_distances_beyond_the_largest_float_are_counted():
     lim = hm.limit([[1.7e308, 1.7e308], [1.0, 1.0]], HALF)
-    assert lim.distance_to_limit(0) == math.inf
-    assert lim.distance_to_limit(2) < math.inf
+    assert [lim.layers_to(Fraction(10) ** k) for k in (309, 308, 307)] == [0, 3, 8]
     assert lim.bound < 1e300

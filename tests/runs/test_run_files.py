@@ -64,7 +64,7 @@ def test_a_run_comes_back_as_it_went_in(tokens, arithmetic, record):
 
 
 def test_a_run_as_deep_as_integers_go_and_one_with_multiplicities_come_back():
-    run = hm.simulate(SQUARE, HALF, layers=10**25, record="last")
+    run = hm.simulate(SQUARE, HALF, layers=10**25, record=hm.LastOnly())
     assert again(run).recorded == run.recorded == (10**25,)
     (counted,) = hm.simulate(hm.Ragged(LONG, [0, 4], [5, 1, 2, 3]), HALF, layers=2)
     assert again(counted).points.multiplicities.tolist() == counted.points.multiplicities.tolist() == [5, 1, 5]

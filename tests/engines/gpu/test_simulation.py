@@ -181,7 +181,7 @@ def test_a_batch_is_walked_as_by_the_processor(form, stop, tmp_path):
     truth = hm.simulate(off_device(given_tokens), HALF, stop=stop)
     assert isinstance(ours, Together)
     assert calls == [(len(ours), len(ours))]
-    for fact in ("decided_by_integers", "certified", "settled_at", "error"):
+    for fact in ("certified", "settled_at", "error"):
         assert getattr(ours, fact) == getattr(truth, fact)
     assert [led.tolist() for led in ours.leaders] == [led.tolist() for led in truth.leaders]
     for mine, its in ((ours.ends(), truth.ends()), *((ours.at(k), truth.at(k)) for k in (0, 6, 10**9))):

@@ -19,12 +19,12 @@ from hardmax.cli.reports.phrases import (
 )
 
 if TYPE_CHECKING:
-    from hardmax._clusters import Cycle, Kind
+    from hardmax._clusters import Kind
     from hardmax.limits import Limit
     from hardmax.theorem import TheoremReport
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
-SHOWN_VERTICES, SHOWN_CHASE = 6, 8
+SHOWN_VERTICES = 6
 WIDE = 80
 
 
@@ -62,7 +62,7 @@ def _plain(lim: "Limit") -> dict[str, Any]:
         "bound": finite_or_none(lim.bound),
         "theorem_applies": lim.theorem_applies,
         "theorem_reason": lim.theorem_reason,
-        "cycle": None if lim.cycle is None else asdict(lim.cycle),
+        "period": lim.period,
         "leaders": lim.leaders.tolist(),
         "leader_layers": lim.leader_layers.tolist(),
         "clusters": [{"point": point, "size": size} | _plain_kind(kind) for point, size, kind in found],
@@ -117,22 +117,11 @@ def _facts(lim: "Limit") -> list[tuple[str, str]]:
         known.append((f"within {NEAR}", f"from layer {lim.layers_to(NEAR)} on"))
     else:
         known += [("stopped", lim.run.stopped), ("limits", f"within {lim.bound:.2g} of these points")]
-    if lim.cycle is not None:
-        known.append(("cycle", _cycle(lim.cycle)))
+    if lim.period is not None:
+        often = "in every layer" if lim.period == 1 else f"every {lim.period} layers"
+        known.append(("cycle", f"the same attended sets {often}"))
     theorem = "applies" if lim.theorem_applies else f"does not apply: {lim.theorem_reason}"
     return [*known, ("theorem", theorem), ("arithmetic", DECIDED_BY[lim.arithmetic])]
-
-
-def _cycle(cycle: "Cycle") -> str:
-    often = "in every layer" if cycle.period == 1 else f"every {cycle.period} layers"
-    told = f"the same attended sets {often} since layer {cycle.since}"
-    if cycle.exact:
-        told += ", and the tokens in the same places"
-    if cycle.chase:
-        told += (
-            f"; each of {some([str(token) for token in cycle.chase], SHOWN_CHASE)} follows the next, round and round"
-        )
-    return told
 
 
 def _show_clusters(lim: "Limit") -> None:

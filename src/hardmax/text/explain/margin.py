@@ -53,7 +53,7 @@ def nearest_change(run: "Trajectory", words: Sequence[str], layers: float) -> Ma
     _, layer, *points = min(found)
     tokens = [int(run.points.members[point][0]) for point in points]
     word, attended, rival = (words[token] for token in tokens)
-    return Margin(_exact_lead(run, layer, tokens), word, attended, rival, layer)
+    return Margin(_exact_lead(run, layer, points), word, attended, rival, layer)
 
 
 def _leads(places: np.ndarray, choices: Choices, asked: np.ndarray, dynamics: Dynamics) -> list:
@@ -75,8 +75,9 @@ def _leads(places: np.ndarray, choices: Choices, asked: np.ndarray, dynamics: Dy
     return found
 
 
-def _exact_lead(run: "Trajectory", layer: int, tokens: list[int]) -> float:
-    word, attended, rival = run.exact_at(layer, tokens).tolist()
+def _exact_lead(run: "Trajectory", layer: int, points: list[int]) -> float:
+    phase = run.phase_at(layer)
+    word, attended, rival = run._exactly(phase).later(points, layer - phase.layer)
     metric = run.dynamics.metric or [[Fraction(i == j) for j in range(len(word))] for i in range(len(word))]
     towards = [sum(a * z for a, z in zip(row, word, strict=True)) for row in metric]
     lead = sum(t * (a - r) for t, a, r in zip(towards, attended, rival, strict=True))
