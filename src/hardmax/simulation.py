@@ -86,7 +86,7 @@ def simulate(
         check_dynamics(dynamics),
         solvers_for(arithmetic, machine),
         check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
-        check_instance(record, Record, "`record`", "a Record, such as Every(10) or LastOnly()"),
+        check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
     )
     progress = check_callable(progress, "`progress`", "done", "total")
     there = None

@@ -110,7 +110,7 @@ def check_memory(record: Record, kept: Sequence[Any], tokens: int, dimension: in
         )
 
 
-A_STOP = "a Stop, such as Settled() or AfterLayers(30)"
+A_STOP = "Settled(), AfterLayers(30) or another Stop"
 
 
 class Stop:

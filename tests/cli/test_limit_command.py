@@ -112,7 +112,7 @@ def test_json_of_what_does_not_settle_has_null_where_nothing_is_known(hardmax: C
     document = json.loads(hardmax("limit", "-", *TURN, "--max-layers", 20, "--json", stdin=ROUND).out)
     assert document["settled_at"] is document["layers_to_1e-6"] is None
     assert document["certified"] is False
-    assert document["period"] == 1
+    assert document["cycle"] == 1
     assert document["bound"] < 1
 
 

@@ -62,7 +62,7 @@ def _plain(lim: "Limit") -> dict[str, Any]:
         "bound": finite_or_none(lim.bound),
         "theorem_applies": lim.theorem_applies,
         "theorem_reason": lim.theorem_reason,
-        "period": lim.period,
+        "cycle": lim.period,
         "leaders": lim.leaders.tolist(),
         "leader_layers": lim.leader_layers.tolist(),
         "clusters": [{"point": point, "size": size} | _plain_kind(kind) for point, size, kind in found],
