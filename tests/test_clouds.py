@@ -1,6 +1,7 @@
 """Starting clouds: what they hold, that they can be repeated, and that bad sizes are refused in one line."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import oracle
@@ -60,6 +61,11 @@ def test_a_grid_is_centred_and_gaussian_clouds_follow_their_seed():
 
 
 def test_what_cannot_be_made_is_refused():
-    for make, arguments in ((clouds.grid, (10, 20)), (clouds.square, ([(1, 2, 3)],)), (clouds.rotated, ([[1.0]],))):
+    refused: list[tuple[Any, tuple[Any, ...]]] = [
+        (clouds.grid, (10, 20)),
+        (clouds.square, ([(1, 2, 3)],)),
+        (clouds.rotated, ([[1.0]],)),
+    ]
+    for make, arguments in refused:
         with pytest.raises(InputError, match="must"):
             make(*arguments)

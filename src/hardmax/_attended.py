@@ -1,6 +1,6 @@
 """Attended sets: of merged points, as engines find them, and of tokens, as people read them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -31,6 +31,9 @@ class Choices:
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
+
+    def __iter__(self) -> Iterator[np.ndarray]:
+        return (self[point] for point in range(len(self)))
 
     def __getitem__(self, point: int) -> np.ndarray:
         return self.indices[self.offsets[point] : self.offsets[point + 1]]

@@ -73,8 +73,13 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps make such.
         too_long = f"`certificate`: its numbers are too long to be written down ({error})."
         raise InputError(too_long, argument="certificate") from None
+    return Certificate(document | {"sha256": digest(document)})
+
+
+def digest(document: dict[str, Any]) -> str:
+    """The fingerprint of a certificate without its fingerprint."""
     canonical = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-    return Certificate(document | {"sha256": hashlib.sha256(canonical.encode()).hexdigest()})
+    return hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def _attended(run: Trajectory) -> list[dict[str, Any]]:

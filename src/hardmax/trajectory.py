@@ -331,9 +331,17 @@ class Trajectory(Stored):
         columns["attends"] = [attended.tolist() for layer in self.recorded for attended in self.attended(layer)]
         return pandas.DataFrame(columns)
 
+    @overload
+    def plot(
+        self, layers: int | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes": ...
+    @overload
+    def plot(
+        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
+    ) -> np.ndarray: ...
     def plot(
         self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> "Axes | Any":
+    ) -> "Axes | np.ndarray":
         """Draw paths so far, leaders as stars, and who follows whom (extra `figures`); an array of axes for a sequence.
 
         Parameters
