@@ -136,7 +136,7 @@ def _vectors(model: ModelLike, leaders: Sequence[LeaderLike]) -> np.ndarray:
 
 def _neutral(model: ModelLike) -> np.ndarray:
     """Where the neutral leader is: a row, or none."""
-    return model.prepared.table[-1:] if model.prepared.has_neutral else model.prepared.table[:0]
+    return model.prepared.table[[model.prepared.extra]] if model.prepared.has_neutral else model.prepared.table[:0]
 
 
 def _window(leaders: np.ndarray) -> tuple[float, float, float, float]:

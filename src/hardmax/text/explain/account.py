@@ -17,7 +17,7 @@ from hardmax.text.model.masses import walk_cloud
 from hardmax.text.model.model import Model
 from hardmax.text.tokens.characters import fold
 from hardmax.text.tokens.one_text import Read
-from hardmax.text.wording import layers_to_json
+from hardmax.text.wording import format_probability, layers_to_json
 
 if TYPE_CHECKING:
     from hardmax.trajectory import Trajectory
@@ -95,6 +95,18 @@ class Account:
         return self.model.classes[self._best]
 
     @property
+    def decided(self) -> bool:
+        """Whether a token is active and one class is ahead; else the label is a mere guess."""
+        return bool(self.found.decided[0])
+
+    @property
+    def answer(self) -> str:
+        """The label and its probability, or that there is none."""
+        if not self.decided:
+            return "undecided"
+        return f"{self.label} {format_probability(self.probability)}"
+
+    @property
     def probability(self) -> float:
         """How probable it is."""
         return float(self.found.probabilities[0, self._best])
@@ -124,7 +136,7 @@ class Account:
     @cached_property
     def ledger(self) -> tuple[Share, ...]:
         """Every known word, the largest contributions first."""
-        contributions = self.found.masses * self.model.prepared.scores[self.found.ids, self._row]
+        contributions = self.found.masses * self.model.prepared.scores[self.found.rows, self._row]
         rows = zip(
             self.words,
             self.places,
@@ -232,12 +244,12 @@ class Account:
     @cached_property
     def points(self) -> np.ndarray:
         """The cloud, (words, d)."""
-        return self.model.prepared.table[self.found.ids]
+        return self.model.prepared.table[self.found.rows]
 
     @cached_property
     def voices(self) -> np.ndarray:
         """How much each of the words counts."""
-        return self.model.prepared.voices(self.found.counts)
+        return self.model.prepared.voices(self.found)
 
     @cached_property
     def votes(self) -> np.ndarray:
@@ -258,7 +270,7 @@ class Account:
     @cached_property
     def sides(self) -> np.ndarray:
         """The number of the class for which the leader of each of the words speaks, or itself where it has none."""
-        leaders = np.where(self.follows >= 0, self.found.ids[self.follows], 0)
+        leaders = np.where(self.follows >= 0, self.found.rows[self.follows], 0)
         own = self.model.prepared.decoding.says(self.ends)
         says = np.where(self.follows[:, None] >= 0, self.model.prepared.scores[leaders], own)
         return (says[:, 0] >= 0).astype(np.int64) if says.shape[1] == 1 else says.argmax(axis=1)
@@ -310,6 +322,7 @@ class Account:
         return {
             "text": self.text,
             "label": self.label,
+            "decided": self.decided,
             "probability": self.probability,
             "probabilities": [{"label": label, "probability": p} for label, p in self.probabilities.items()],
             "towards": self.towards,

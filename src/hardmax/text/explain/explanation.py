@@ -13,7 +13,6 @@ from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.showing import plain
-from hardmax.text.wording import format_probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +88,7 @@ class Explanation(Account):
         return scene_of(self, self.path)
 
     def _title(self) -> str:
-        return f"{self.label} {format_probability(self.probability)}"
+        return self.answer
 
     def __str__(self) -> str:
         return plain(self)

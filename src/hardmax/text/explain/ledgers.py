@@ -36,7 +36,7 @@ def ledgers_of(account: Account, most: int) -> list[Table]:
 
 def unknown(account: Account) -> list[str]:
     """What a reader must be told of a text of which the model knows nothing."""
-    return [] if account.known else ["The model knows no word of this text: the answer says nothing about it."]
+    return [] if account.known else ["The model knows no word of this text."]
 
 
 def percent(share: float) -> str:

@@ -104,7 +104,7 @@ def fragment(account: Account) -> str:
 
 def page(account: Account) -> str:
     """A page of its own."""
-    head = f"{short_name(account.label)} {format_probability(account.probability)}: {opening(account.text)}"
+    head = f"{account.answer}: {opening(account.text)}"
     return document(head, f'<main class="hardmax">{content(account, "h1")}{footer(account)}</main>')
 
 
@@ -121,10 +121,11 @@ def document(title: str, body: str) -> str:
 
 def content(account: Account, heading: str) -> str:
     """What is said of a text, under a heading of that kind."""
-    label = f"<strong><bdi>{escape_html(short_name(account.label))}</bdi></strong>"
-    head = (
-        f'<{heading} class="hardmax-verdict">{label} {escape_html(format_probability(account.probability))}</{heading}>'
-    )
+    label, probability = short_name(account.label), f" {format_probability(account.probability)}"
+    if not account.decided:
+        label, probability = "undecided", ""
+    verdict = f"<strong><bdi>{escape_html(label)}</bdi></strong>{escape_html(probability)}"
+    head = f'<{heading} class="hardmax-verdict">{verdict}</{heading}>'
     notes = "".join(f"<p>{escape_html(line)}</p>" for line in unknown(account))
     *by_word, by_leader = (_table(table, account) for table in ledgers_of(account, MOST_ROWS))
     text = f'<div class="hardmax-text" dir="auto" lang="">{_text(account)}</div>'

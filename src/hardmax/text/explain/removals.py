@@ -47,7 +47,7 @@ def rank_words(
         ends,
         np.flatnonzero(text.leader_since >= 0),
         text.counting,
-        float(max(prepared.voices(text.counts).sum(), 1)),
+        float(max(prepared.voices(text).sum(), 1)),
         float(prepared.depth.powers[prepared.rules.layers]),
         direction,
         prepared.extra if prepared.has_neutral else -1,

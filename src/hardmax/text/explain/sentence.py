@@ -17,16 +17,13 @@ class Bit(NamedTuple):
 
 
 def sentence(account: Account) -> list[Bit]:
-    """“11 words follow well worth, 3 follow a mess; 96 say nothing.” Nothing where no word is known.
+    """“11 words follow well worth, 3 follow a mess; 96 say nothing.” Undecided where no token is active.
 
     Words are counted once, however often they are said; a leader is not counted among those that follow it.
     """
-    if not account.known:
-        return []
     silent = account.known - len(account.counting)
     if not account.counting:
-        said = f"None of the {silent:,} known words says anything." if silent > 1 else "Its known word says nothing."
-        return [Bit(said)]
+        return [Bit("Undecided: no known word speaks.")]
     clauses = [*_following(account), *_others(account)]
     first, *rest = [bit for clause in clauses for bit in (Bit(", "), *clause)][1:]
     return [

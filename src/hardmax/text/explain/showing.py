@@ -3,14 +3,13 @@
 from hardmax._format import sanitize_line
 from hardmax.text.explain.account import Account
 from hardmax.text.explain.ledgers import Table, ledgers_of, unknown
-from hardmax.text.wording import format_probability
 
 MOST_ROWS = 20
 
 
 def plain(account: Account) -> str:
     """Label and probability, the words that count, the leaders with their shares, and how both add up."""
-    head = f"{sanitize_line(account.label)}  {format_probability(account.probability)}"
+    head = sanitize_line(account.answer)
     tables = [_lines(table, sanitize_line(account.towards)) for table in ledgers_of(account, MOST_ROWS)]
     return "\n".join([head, *unknown(account), *(line for lines in tables for line in lines)])
 

@@ -123,6 +123,8 @@ def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> di
         "layers": config["layers"],
         "alpha": config["alpha"],
         "temperature": config["temperature"],
+        "gate": config.get("gate"),
+        "neutral_weight": config.get("neutral_weight", 1),
         "binary": check_choice(config["counts"], ("all", "presence"), "`counts`") == "presence",
         "tokeniser": Tokeniser.from_dict(config["tokeniser"]),
         "metrics": _read_object(files, "metrics.json", folder),

@@ -24,6 +24,7 @@ class Analysis:
     """Text t has the words `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra token, if there is one."""
 
     ids: np.ndarray
+    rows: np.ndarray  # the row of `Prepared.table` where each word starts: its own, unless a gate silences it
     counts: np.ndarray  # how often each word is said
     offsets: np.ndarray
     masses: np.ndarray  # of each word in the mean of the last layer; those of a text add up to 1
@@ -53,6 +54,12 @@ class Analysis:
         return _sums(self.counting, self.offsets).astype(np.int64)
 
     @property
+    def decided(self) -> np.ndarray:
+        """Which texts are decided: a token is active, and one class is ahead of all others."""
+        top = np.sort(self.probabilities, axis=1)[:, -2:]
+        return (self.counting_per_text > 0) & (top[:, 0] < top[:, 1])
+
+    @property
     def mass_on_leaders(self) -> np.ndarray:
         """The share of the mean of each text that its leaders make up."""
         return _sums(np.where(self.leader_since >= 0, self.masses, 0.0), self.offsets)
@@ -79,14 +86,14 @@ def weigh(
     words, d = len(found.ids), prepared.table.shape[1]
     places = np.empty((0, d)) if places is None else places
     weights = Weights(np.zeros(words), np.full(words, -1), np.full(words, -1), places)
-    voices = prepared.voices(found.counts)
-    said = Said(found.ids, voices, found.offsets, int(np.diff(found.offsets).max(initial=0)))
+    voices, rows = prepared.voices(found), prepared.rows(found)
+    said = Said(rows, voices, found.offsets, int(np.diff(found.offsets).max(initial=0)))
     with interpreted(walk_texts, if_small=words <= FEW):
         walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
     left = np.flatnonzero(weights.since == UNDECIDED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])
-        run = walk_cloud(prepared.table[found.ids[here]], voices[here], dynamics, layers)
+        run = walk_cloud(prepared.table[rows[here]], voices[here], dynamics, layers)
         weights.masses[here] = masses(run, voices[here], layers)
         weights.since[here] = run.leader_since[run.points.of_token]
         weights.follows[here] = follows(run)
@@ -97,15 +104,15 @@ def weigh(
     logits = np.empty((len(found), len(prepared.bias)))
     probabilities = np.empty((len(found), max(2, len(prepared.bias))))
     with interpreted(walk_texts, if_small=words <= FEW):
-        decode_texts(found.ids, found.offsets, weights.masses, prepared.scores, prepared.bias, logits, probabilities)
-    counting = _which_count(found, weights.follows, prepared)
+        decode_texts(rows, found.offsets, weights.masses, prepared.scores, prepared.bias, logits, probabilities)
+    counting = _which_count(found, rows, weights.follows, prepared)
     return Analysis(
-        found.ids, found.counts, found.offsets, *weights[:3], counting, logits, probabilities, len(left)
+        found.ids, rows, found.counts, found.offsets, *weights[:3], counting, logits, probabilities, len(left)
     )  # fmt: skip
 
 
-def _which_count(found: Encoded, followed: np.ndarray, prepared: Prepared) -> np.ndarray:
-    counting = found.ids != prepared.extra
+def _which_count(found: Encoded, rows: np.ndarray, followed: np.ndarray, prepared: Prepared) -> np.ndarray:
+    counting = (found.ids != prepared.extra) & (rows == found.ids)
     if prepared.has_neutral:  # it is the last word of every text
         sizes = np.diff(found.offsets)
         counting &= followed != np.repeat(sizes - 1, sizes)
@@ -118,6 +125,7 @@ def join(parts: list[Analysis], rows: int) -> Analysis:
     offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
     return Analysis(
         np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int32), *(part.rows for part in parts)]),
         np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
         np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
         np.concatenate([np.empty(0), *(part.masses for part in parts)]),

@@ -28,6 +28,8 @@ def deciding_files(model: Model, *, errors: str = "strict") -> dict[str, bytes]:
         "layers": layers_to_json(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
+        "gate": model.gate,
+        "neutral_weight": model.neutral_weight,
         "counts": "presence" if model.binary else "all",
         "tokeniser": model.tokeniser.to_dict(),
         "dimension": model.dimension,

@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._compile import interpreted
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_bool, check_instance, check_real, check_str, shorten
+from hardmax._validation import InputError, check_bool, check_instance, check_int, check_real, check_str, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.analysis import Analysis, analyse, find_words, join, weigh
 from hardmax.text.model.checks import check_finite, check_shape, read_classes, read_layers
@@ -39,6 +39,11 @@ class Model:
     alpha: Any = "1"
     metric: np.ndarray | None = None  # (d, d) float64, symmetric positive definite; None: the identity
     extra: np.ndarray | None = None  # (d,) float32
+    gate: float | None = None
+    """A token is active if its strength, its largest |coordinate|, is more than this share of the largest in its text;
+    the others start at extra / 2 and follow the extra token. None: all tokens start at their embeddings."""
+    neutral_weight: int = 1
+    """How many words the extra token weighs in the mean: short texts get modest probabilities."""
     temperature: float = 1.0
     binary: bool = False  # a word counts once, however often it is said; else as often as that
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
@@ -86,8 +91,17 @@ class Model:
         return np.concatenate([np.empty((0, len(self.classes))), *parts])
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text."""
-        return np.array(self.classes)[self.predict_proba(texts).argmax(axis=1)]
+        """The most probable class of each text; where it is undecided, the class of most training texts."""
+        best, decided = [np.empty(0, np.int64)], [np.empty(0, bool)]
+        for part in self._parts(texts):
+            best.append(part.probabilities.argmax(axis=1))
+            decided.append(part.decided)
+        usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
+        return np.array(self.classes)[np.where(np.concatenate(decided), np.concatenate(best), usual)]
+
+    def decided(self, texts: Any) -> np.ndarray:
+        """Whether each text is decided: one of its tokens is active, and one class is ahead of all others."""
+        return np.concatenate([np.empty(0, bool), *(part.decided for part in self._parts(texts))])
 
     def read(self, text: str) -> Read:
         """The known tokens of one text, and where they stand."""
@@ -125,7 +139,7 @@ class Model:
     @cached_property
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
-        vectors = Words(self.embeddings, self.extra, self.binary)
+        vectors = Words(self.embeddings, self.extra, self.binary, self.gate, self.neutral_weight)
         return Prepared.of(vectors, Decoding(self.decoder, self.bias, self.temperature), self.dynamics, self.layers)
 
     def _check(self) -> None:
@@ -149,5 +163,10 @@ class Model:
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
         check_bool(self.binary, "`binary`")
+        object.__setattr__(self, "neutral_weight", check_int(self.neutral_weight, "`neutral_weight`", at_least=1))
+        if self.gate is not None:
+            object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
+        if self.extra is None and (self.gate is not None or self.neutral_weight != 1):
+            raise InputError("`gate` and `neutral_weight` need an extra token: give `extra`.")
         object.__setattr__(self, "layers", read_layers(self.layers))
         self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made

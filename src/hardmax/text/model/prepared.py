@@ -12,6 +12,7 @@ from hardmax._exact.vectors import float_powers
 from hardmax._float.bounds import float_metric, kernel_factors
 from hardmax.dynamics import Dynamics
 from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
+from hardmax.text.tokens.encoding import Encoded
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 
@@ -29,16 +30,21 @@ class Decoding(NamedTuple):
 
 
 class Words(NamedTuple):
-    """The vectors that a text can have, and whether a word said twice counts once."""
+    """The vectors that a text can have, and whether a word said twice counts once; gate and weight as in `Model`."""
 
     words: np.ndarray  # (tokens, d)
     extra: np.ndarray | None  # (d,) in every text
     binary: bool
+    gate: float | None = None
+    neutral_weight: int = 1
 
 
 @dataclass(frozen=True, eq=False)
 class Prepared:
-    """Vectors and what follows from them; the extra token, if there is one, is the last row."""
+    """Vectors and what follows from them; the extra token, if there is one, comes after all words.
+
+    With a gate there is one more, where silent tokens start: halfway to the extra token, whom alone they attend to.
+    """
 
     vectors: Vectors
     rules: Rules
@@ -48,11 +54,15 @@ class Prepared:
     bias: np.ndarray  # (rows,) / temperature
     binary: bool  # a word said twice counts once
     extra: int  # the number of the extra token; -1: there is none
+    neutral_weight: int  # how many words the extra token weighs
+    gate: float | None
+    strengths: np.ndarray  # of each row the largest |coordinate|, if there is a gate
 
     @classmethod
     def of(cls, vectors: Words, decoding: Decoding, dynamics: Dynamics, layers: float) -> "Prepared":
         """The arrays for the vectors of words, and how their mean is decoded."""
-        table = vectors.words if vectors.extra is None else np.vstack([vectors.words, vectors.extra])
+        silent = [] if vectors.gate is None else [vectors.extra / 2]
+        table = vectors.words if vectors.extra is None else np.vstack([vectors.words, vectors.extra, *silent])
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
@@ -68,7 +78,10 @@ class Prepared:
             decoding.says(table),
             decoding.bias.astype(np.float64) / decoding.temperature,
             vectors.binary,
-            -1 if vectors.extra is None else len(table) - 1,
+            -1 if vectors.extra is None else len(vectors.words),
+            vectors.neutral_weight,
+            vectors.gate,
+            np.append(np.abs(vectors.words).max(axis=1, initial=0.0).astype(np.float64), [0.0] * (1 + len(silent))),
         )
 
     @property
@@ -84,9 +97,22 @@ class Prepared:
         says = self.scores[self.extra]
         return bool((says == (says[0] if len(says) > 1 else 0.0)).all())
 
-    def voices(self, counts: np.ndarray) -> np.ndarray:
-        """How much each word counts, given how often it is said."""
-        return np.minimum(counts, 1) if self.binary else counts
+    def voices(self, found: Encoded) -> np.ndarray:
+        """How much each word counts, given how often it is said, and the extra token."""
+        counts = np.minimum(found.counts, 1) if self.binary else found.counts
+        return counts if self.neutral_weight == 1 else np.where(found.ids == self.extra, self.neutral_weight, counts)
+
+    def rows(self, found: Encoded) -> np.ndarray:
+        """The row of the table at which each token starts: its own, or, where the gate is closed, that of the silent.
+
+        A token is active if its strength is more than the share `gate` of the largest of its text.
+        """
+        if self.gate is None or not len(found.ids):
+            return found.ids
+        strengths = self.strengths[found.ids]
+        largest = np.maximum.reduceat(strengths, found.offsets[:-1])  # every text has the extra token
+        is_silent = strengths <= self.gate * np.repeat(largest, np.diff(found.offsets))
+        return np.where(is_silent & (found.ids != self.extra), self.extra + 1, found.ids).astype(found.ids.dtype)
 
 
 def _dots(table: np.ndarray, decoder: np.ndarray) -> np.ndarray:

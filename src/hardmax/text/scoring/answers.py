@@ -10,7 +10,7 @@ from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
 from hardmax.text.scoring.arrow import Array, Table, pa
 
-ANSWERS = ("label", "probability", "margin", "leaders", "counting", "votes")
+ANSWERS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Answerer:
     def schema(self) -> Any:
         """The columns of the answers, with their types."""
         texts, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
-        kinds = (self.classes.type, pa.float64(), pa.float64(), texts, texts, numbers)
+        kinds = (self.classes.type, pa.bool_(), pa.float64(), pa.float64(), texts, texts, numbers)
         return pa.schema(list(zip(ANSWERS, kinds, strict=True)))
 
     def answer(self, texts: Any) -> Table:
@@ -56,6 +56,7 @@ class Answerer:
         counting, order = _ranked(counting, texts, np.abs(votes))
         columns = (
             self.classes.take(pa.array(best)),
+            pa.array(found.decided),
             pa.array(ranked[:, -1]),
             pa.array(ranked[:, -1] - ranked[:, -2]),
             _lists(self.surfaces.take(pa.array(found.ids[leading])), texts[leading], len(found)),
@@ -69,7 +70,7 @@ def _votes(
     model: Model, found: Analysis, says: np.ndarray, texts: np.ndarray, row: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """What the words add to the logit of the second of two classes, or to that of the label."""
-    voices = model.prepared.voices(found.counts)
+    voices = model.prepared.voices(found)
     spoken = np.bincount(texts, voices, minlength=len(found))  # whole numbers: exact in floats
     return voices[words] / np.maximum(spoken, 1)[texts[words]] * says[words, row[texts[words]]]
 
