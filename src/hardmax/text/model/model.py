@@ -91,13 +91,17 @@ class Model:
         return np.concatenate([np.empty((0, len(self.classes))), *parts])
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text; where it is undecided, the class of most training texts."""
+        """The most probable class of each text; where it is undecided, the most frequent class."""
+        return np.array(self.classes)[self.class_numbers(texts)]
+
+    def class_numbers(self, texts: Any) -> np.ndarray:
+        """The same as places in `classes`."""
         best, decided = [np.empty(0, np.int64)], [np.empty(0, bool)]
         for part in self._parts(texts):
             best.append(part.probabilities.argmax(axis=1))
             decided.append(part.decided)
         usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
-        return np.array(self.classes)[np.where(np.concatenate(decided), np.concatenate(best), usual)]
+        return np.where(np.concatenate(decided), np.concatenate(best), usual)
 
     def decided(self, texts: Any) -> np.ndarray:
         """Whether each text is decided: one of its tokens is active, and one class is ahead of all others."""
