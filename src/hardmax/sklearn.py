@@ -22,7 +22,8 @@ from hardmax.limits import limit
 from hardmax.text.knowing.leading import frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.texts import TextBytes, is_missing, read_texts
-from hardmax.train.fitting import Settings, fit, plain_names
+from hardmax.train.fitting import fit, plain_names
+from hardmax.train.settings import Settings
 
 if find_spec("sklearn") is None:
     raise MissingExtra("An estimator", "sklearn")
@@ -56,6 +57,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         Size of the vocabulary, the tokens that matter most; by default all.
     exclude : sequence of str, default ()
         Words that no token may contain.
+    stop_words : sequence of str, default ()
+        Words of which no token may consist, alone or with others of them.
     strength : float, optional
         Inverse regularisation. What is None from here on is chosen by three folds.
     gate : float, optional
@@ -100,6 +103,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         min_df: int = 1,
         max_tokens: int | None = None,
         exclude: Sequence[str] = (),
+        stop_words: Sequence[str] = (),
         strength: float | None = None,
         gate: float | None = None,
         alpha: str | None = None,
@@ -115,6 +119,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         self.min_df = min_df
         self.max_tokens = max_tokens
         self.exclude = exclude
+        self.stop_words = stop_words
         self.strength = strength
         self.gate = gate
         self.alpha = alpha
@@ -154,10 +159,11 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             raise InputError("`sample_weight` is 0 for every text of a class: leave the class out, or give it weight.")
         if self.class_weight is not None:
             weights = weights * compute_sample_weight(self.class_weight, y)
+        texts = texts.pick(np.flatnonzero(learns))
         together = None if groups is None else np.asarray(groups)[learns]
         say = _print if check_int(int(self.verbose), "`verbose`", at_least=0) else None
         model = fit(
-            texts.pick(np.flatnonzero(learns)),
+            texts,
             numbers[learns],
             self._settings(),
             sample_weight=weights[learns],
@@ -230,7 +236,8 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return found
 
     def _settings(self) -> Settings:
-        given = {name: _plain(getattr(self, name)) for name in Settings.__dataclass_fields__ if name != "seed"}
+        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
+        given = {name: _plain(getattr(self, name)) for name in names}
         return Settings(**given, seed=_seed(self.random_state))
 
     def _texts(self, X: Any) -> TextBytes:  # noqa: N803

@@ -6,6 +6,20 @@
 [1, 0]
 """
 
-from hardmax.train.fitting import Settings, fit
+from typing import TYPE_CHECKING, Any
+
+from hardmax.train.settings import Settings
+
+if TYPE_CHECKING:
+    from hardmax.train.fitting import fit
 
 __all__ = ["Settings", "fit"]
+
+
+def __getattr__(name: str) -> Any:
+    # Settings are checked before scipy is imported.
+    if name == "fit":
+        from hardmax.train.fitting import fit
+
+        return fit
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

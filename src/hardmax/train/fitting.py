@@ -9,87 +9,24 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from hardmax._compile import interpreted
-from hardmax._validation import InputError, check_bool, check_int, check_real
+from hardmax._validation import InputError
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.building import build_vocabulary
 from hardmax.text.tokens.encoding import Encoded, encode
 from hardmax.text.tokens.texts import TextBytes, read_texts
-from hardmax.text.tokens.tokeniser import Tokeniser
 from hardmax.text.tokens.vocabulary import Vocabulary
 from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales
 from hardmax.train.kernels import gather
+from hardmax.train.settings import Settings
 
 FOLDS = 3
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
-GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How a classifier is trained; what is None is chosen by three folds.
-
-    Parameters
-    ----------
-    longest_phrase : int, default 2
-        Tokens are words, and phrases of up to so many words.
-    overlapping : bool, default True
-        A text has all tokens that stand in it; if False, each place of a text counts once, for the token with the
-        largest weight.
-    min_df : int, default 1
-        Leave out tokens that fewer texts have (or fewer groups, if there are groups).
-    max_tokens : int, optional
-        Keep the tokens that matter most; by default all.
-    exclude : sequence of str, default ()
-        Words that no token may contain, such as names.
-    strength : float, optional
-        Inverse regularisation of the logistic regression: larger fits more closely.
-    gate : float, optional
-        A token is active if it is stronger than this share of the strongest in its text.
-    alpha : str, optional
-        How far tokens go to their leaders: "0" (not at all) or the alpha of one layer.
-    neutral_weight : int, optional
-        How many words the neutral leader weighs.
-    smoothing : float, default 1
-        Added to counts before ratios are taken.
-    bias : bool, default True
-        Whether texts begin with the odds of their classes.
-    seed : int, default 0
-        Which texts are held out together.
-    """
-
-    longest_phrase: int = 2
-    overlapping: bool = True
-    min_df: int = 1
-    max_tokens: int | None = None
-    exclude: Sequence[str] = ()
-    strength: float | None = None
-    gate: float | None = None
-    alpha: str | None = None
-    neutral_weight: int | None = None
-    smoothing: float = 1.0
-    bias: bool = True
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name in ("min_df", "seed"):
-            check_int(getattr(self, name), f"`{name}`", at_least=0)
-        check_bool(self.overlapping, "`overlapping`")
-        check_real(self.smoothing, "`smoothing`", above=0)
-        if self.max_tokens is not None:
-            check_int(self.max_tokens, "`max_tokens`", at_least=1)
-        if self.strength is not None:
-            check_real(self.strength, "`strength`", above=0)
-
-    @property
-    def tokeniser(self) -> Tokeniser:
-        """How texts are cut into tokens."""
-        return Tokeniser(longest_phrase=self.longest_phrase, overlapping=self.overlapping)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,6 +91,7 @@ def fit(
     if len(classes) < 2:
         raise InputError("`labels` has one class alone: expected at least two to tell apart.")
     weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes))
     say(f"{len(found):,} texts, {len(classes)} classes")
@@ -178,9 +116,11 @@ def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:
     if len(np.unique(corpus.groups)) < len(corpus.labels):
         bag = corpus.bag(encode(corpus.texts, known, tokeniser), len(known))
         keep &= replace(bag, weights=np.ones(len(bag))).counts().sum(axis=1) >= settings.min_df
-    if settings.exclude:
-        excluded = set(settings.exclude)
-        keep &= [excluded.isdisjoint(surface.split(" ")) for surface in known.surfaces]
+    if settings.exclude or settings.stop_words:
+        excluded, stop_words = set(settings.exclude), set(settings.stop_words)
+        cut = tokeniser.alphabet.cut
+        words = [set(cut(surface)) for surface in known.surfaces]
+        keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
         raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")
     return _subset(known, np.flatnonzero(keep))
@@ -235,10 +175,9 @@ def _tune(
         best = loss, strength, held_out
     assert best is not None
     _, strength, held_out = best
-    gates = range(len(GATES)) if settings.gate is None else (int(np.argmin(np.abs(np.array(GATES) - settings.gate))),)
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
     texts = len(corpus.labels)
-    table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in gates for alpha in alphas}
+    table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
     slack = 0.25 * np.sqrt(top * (1 - top) / texts)
     # As few active tokens as possible, and as much gathering, at hardly any price.
@@ -249,11 +188,10 @@ def _tune(
     choices = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
     weight = min(choices, key=lambda weight: _calibrate(held_out, g, _share(alpha), weight, short=True)[1])
     temperature, loss = _calibrate(held_out, g, _share(alpha), weight)
-    gate = GATES[g] if settings.gate is None else settings.gate
+    gate = settings.gates[g]
     active = float(np.mean(np.concatenate([part.active[g] for part in held_out])))
-    say(
-        f"gate {gate:g}, alpha {alpha}, neutral weight {weight}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens a text"
-    )
+    told = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
+    say(f"{told}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
     measured = {
         "held_out_accuracy": table[g, alpha],
         "held_out_log_loss": loss,
@@ -306,8 +244,9 @@ class _HeldOut:
         cut = np.minimum(sizes, SHORT)
         places = np.arange(cut.sum()) + np.repeat(bag.offsets[:-1] - np.cumsum(cut) + cut, cut)
         offsets = np.concatenate([[0], np.cumsum(cut)])
-        short = _gather(bag.ids[places], offsets, weights)
-        return cls(test.labels, sizes, *_gather(bag.ids, bag.offsets, weights), bias, train_size, (cut, *short[:2]))
+        short = _gather(bag.ids[places], offsets, weights, settings.gates)
+        whole = _gather(bag.ids, bag.offsets, weights, settings.gates)
+        return cls(test.labels, sizes, *whole, bias, train_size, (cut, *short[:2]))
 
     def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
@@ -317,12 +256,14 @@ class _HeldOut:
         )
 
 
-def _gather(ids: np.ndarray, offsets: np.ndarray, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _gather(
+    ids: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     texts, rows = len(offsets) - 1, weights.shape[1]
-    own, lead = np.zeros((len(GATES), texts, rows)), np.zeros((len(GATES), texts, rows))
-    active = np.zeros((len(GATES), texts), dtype=np.int64)
+    own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
+    active = np.zeros((len(gates), texts), dtype=np.int64)
     with interpreted(gather, if_small=len(ids) <= _SMALL):
-        gather(ids, offsets, weights, np.array(GATES), own, lead, active)
+        gather(ids, offsets, weights, np.array(gates), own, lead, active)
     return own, lead, active
 
 
@@ -361,6 +302,11 @@ def _calibrate(
     return float(np.exp(-found.x)), float(found.fun) + more
 
 
+def _told(settings: Settings) -> dict[str, Any]:
+    """The settings as plain data; of lists of words, how many."""
+    return asdict(settings) | {name: len(getattr(settings, name)) for name in ("exclude", "stop_words")}
+
+
 def _model(
     vocabulary: Vocabulary,
     weights: np.ndarray,
@@ -370,7 +316,8 @@ def _model(
     settings: Settings,
     measured: dict[str, Any],
 ) -> TextModel:
-    assert settings.alpha is not None and settings.gate is not None and settings.neutral_weight is not None
+    assert settings.alpha is not None
+    assert settings.neutral_weight is not None
     rows = weights.shape[1]
     gathers = settings.alpha != "0"
     return TextModel(
@@ -387,5 +334,5 @@ def _model(
         temperature=measured["temperature"],
         binary=True,
         tokeniser=settings.tokeniser,
-        metrics={"settings": asdict(settings) | {"exclude": len(settings.exclude)}} | measured,
+        metrics={"settings": _told(settings)} | measured,
     )

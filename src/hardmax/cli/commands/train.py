@@ -58,7 +58,6 @@ def train_command(
     `hardmax evaluate` and `hardmax explain` read, with a model card.
     """
     from hardmax.cli.reports import train as train_report
-    from hardmax.train import fit
 
     settings, folder = options.read(), Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
@@ -67,6 +66,8 @@ def train_command(
     corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
     classes, numbers = corpus.numbered()  # which refuses one class alone
     narrate(train_report.begin(corpus))
+    from hardmax.train import fit  # scipy is not needed to refuse a file
+
     model = fit(corpus.texts, [classes[number] for number in numbers], settings, progress=narrate)
     model.save(folder)
     narrate(f"wrote {output}")

@@ -1,0 +1,108 @@
+"""Training: planted words are found, folds choose, and what was chosen is what the model does."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hardmax._validation import InputError
+from hardmax.text.data.planted import plant
+from hardmax.text.tokens.encoding import encode
+from hardmax.train import Settings, fit
+from hardmax.train.bag import Bag, regress, scales
+from hardmax.train.kernels import gather
+from hardmax.train.settings import GATES
+
+WORDS = [f"w{chr(97 + number)}x" for number in range(20)]
+
+
+@pytest.mark.parametrize("classes", ["pn", "abcd"])
+def test_every_word_may_count(classes: str):
+    labels = [classes[number % len(classes)] for number in range(20)] * 10
+    model = fit(WORDS * 10, labels)
+    assert (model.predict(WORDS * 10) == labels).all()
+    assert model.decided(WORDS).all()
+
+
+def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
+    corpus = plant(200, words=6, length=20, seed=1)
+    model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
+    good = corpus.words["positive"]
+    short, long = model.predict_proba([good[0], " ".join(good)])[:, 1]
+    assert 0.5 < short < long < 1
+
+
+def test_undecided_is_an_answer():
+    model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
+    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [True, False, False, False]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("alpha", ["0", "1/2", "1"])
+def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alpha: str):
+    names = ("one", "two", "three", "four")[:classes]
+    corpus = plant(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
+    settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, strength=1.0, longest_phrase=1)
+    model = fit(corpus.texts, corpus.labels, settings)
+    found = encode(corpus.texts, model.vocabulary, model.tokeniser)
+    weights = model.embeddings[:, :-1].astype(np.float64)
+    shape = 1, len(corpus.texts), weights.shape[1]
+    own, lead, active = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=np.int64)
+    gather(found.ids.astype(np.int64), found.offsets, weights, np.array([0.2]), own, lead, active)
+    share = 1.0 if alpha == "0" else 1 / (1 + float(Fraction(alpha)))
+    mean = (share * own[0] + (1 - share) * lead[0]) / (np.diff(found.offsets) + 7)[:, None]
+    logits = (mean + model.bias) / model.temperature
+    analysis = model.analyse(corpus.texts)
+    np.testing.assert_allclose(analysis.logits, logits, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(analysis.counting_per_text, active[0])
+
+
+def test_groups_count_once_and_stay_together():
+    texts = ["film one", "film one", "film two", "film three"]
+    labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
+    model = fit(texts * 4, np.tile(labels, 4), Settings(longest_phrase=1, strength=1.0), groups=np.tile(groups, 4))
+    assert len(model.vocabulary) == 4
+    found = encode(texts, model.vocabulary, model.tokeniser)
+    bag = Bag.of(found, labels, np.ones(4), groups, 4, 2)
+    assert bag.counts()[model.vocabulary.index["one"]].tolist() == [0, 1]
+    assert bag.counts()[model.vocabulary.index["film"]].tolist() == [2, 1]
+
+
+def test_the_regression_is_scikit_learns():
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    corpus = plant(120, words=6, length=12, disturbed=0.3, seed=5)
+    labels = (np.array(corpus.labels) == "positive").astype(np.int64)
+    model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
+    found = encode(corpus.texts, model.vocabulary, model.tokeniser)
+    bag = Bag.of(found, labels, np.ones(len(labels)), np.arange(len(labels)), len(model.vocabulary), 2)
+    scale, sizes = scales(bag), np.diff(bag.offsets)
+    typical = (sizes.mean() + 50) / (sizes + 50)
+    table = bag.matrix().toarray() * typical[:, None] * scale[:, 0]
+    peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
+    weights, bias = regress(bag, 0.5, scale, with_bias=True)
+    np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
+    np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
+
+
+def test_words_are_left_out_if_asked():
+    texts = ["bob is good", "bob was bad", "it is good", "it was bad"] * 4
+    model = fit(texts, [1, 0, 1, 0] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was")))
+    assert not any("bob" in surface.split() for surface in model.vocabulary.surfaces)
+    assert {"it", "is", "it is"}.isdisjoint(model.vocabulary.surfaces)
+    assert "is good" in model.vocabulary.surfaces
+
+
+def test_the_same_texts_give_the_same_bits_and_settings_are_told():
+    corpus = plant(80, words=6, seed=1)
+    first, second = (fit(corpus.texts, corpus.labels) for _ in range(2))
+    assert first.embeddings.tobytes() == second.embeddings.tobytes()
+    assert first.metrics == second.metrics
+    assert first.metrics["settings"]["gate"] in GATES
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"), [([1, 1], "one class alone"), ([1, 0, 1], "expected 2, one for each text")]
+)
+def test_labels_must_fit(labels: list[int], message: str):
+    with pytest.raises(InputError, match=message):
+        fit(["good", "bad"], labels)
