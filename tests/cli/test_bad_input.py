@@ -20,7 +20,7 @@ BAD_TOKENS = {
     "a decimal comma": ("1,5;2,5\n", ["line 1", "'1,5'", "such as 0.5"]),
     "row numbers": (",x,y\n0,1,2\n", ["line 1", "column 1", "not ''"]),
     "no tokens": ("x,y\n", ["points.csv", "no tokens"]),
-    "an empty file": ("", ["points.csv", "empty"]),
+    "an empty file": ("", ["points.csv", "no tokens"]),
     "more digits than memory": ("1e999999999,1\n", ["line 1", "1e999999999", "1.8e308"]),
 }
 
@@ -109,7 +109,7 @@ def test_a_file_of_unknown_suffix_is_told_what_is_read(hardmax: Command, folder:
 
 def test_a_bad_cloud_of_a_batch_is_named(hardmax: Command):
     batch = b"[[[1, 2]], [[3, 4], [5, NaN]]]"
-    naming = ["cloud 1", "token 1", "column 2", "NaN"]
+    naming = ["standard input (cloud 1)", "token 1", "[5.0, nan]", "finite"]
     assert_refused(hardmax("simulate", "-", *THIRTY, stdin=batch), naming=naming)
 
 
