@@ -79,7 +79,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 last = min(last, settled_at) if stop.when_settled else last
             ends = phase.until is None or phase.until > last
             if ends or record.layers(phase.layer, phase.until or last):
-                check_memory(record, kept, points.count, points.dimension)
+                check_memory(kept, points.count, points.dimension)
                 kept.append(phase)
             if ends:
                 break

@@ -73,11 +73,6 @@ class Dynamics:
         metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
         return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
 
-    def _repr_html_(self) -> str:
-        from hardmax.figures.markup import dynamics_card
-
-        return dynamics_card(self)
-
     def to_dict(self) -> dict[str, Any]:
         """Return alpha and the metric as plain data, exactly."""
         metric = None if self.metric is None else [[str(entry) for entry in row] for row in self.metric]

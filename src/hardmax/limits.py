@@ -62,16 +62,6 @@ class Limit:
         return self.run.leaders
 
     @property
-    def leader_layers(self) -> np.ndarray:
-        """The layer at which each of the `leaders` became one."""
-        return self.run.leader_layers
-
-    @property
-    def arithmetic(self) -> str:
-        """What decided the attended sets: "certified" (floats, proved), "exact" (integers) or "float"."""
-        return self.run.arithmetic
-
-    @property
     def certified(self) -> bool:
         """Whether the limit is proved."""
         return self.run.certified and self.settled_at is not None
@@ -192,7 +182,7 @@ class Limit:
         return (
             f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
             f"{pluralize(len(self.leaders), 'leader')}, {pluralize(len(self.clusters), 'cluster')}, "
-            f"{settled}, {self.arithmetic})"
+            f"{settled}, {self.run.arithmetic})"
         )
 
     def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":

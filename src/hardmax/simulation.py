@@ -61,7 +61,7 @@ def simulate(
     arithmetic : {"certified", "exact", "float"} or TieSlack, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove nothing.
     record : Record, default Every(1)
-        Which layers to keep, and in how much memory: `Every(10)`, `LastOnly(memory_limit=10**10)`.
+        Which layers to keep, such as `Every(10)` or `LastOnly()`.
     progress : callable, optional
         Called with (clouds done, clouds).
     engine : Cpu, Gpu, "cpu" or "gpu", optional
@@ -101,7 +101,7 @@ def simulate(
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
-        check_memory(plan.record, plan.record.layers(0, plan.stop.last_layer), total, dimension)
+        check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
     if (
         isinstance(clouds, Packed)
         and clouds.tokens.dtype != object

@@ -42,11 +42,10 @@ BAD_OPTIONS = {
     "layers a word": (["--alpha", "1", "--layers", "many"], ["--layers", "int"]),
     "layers and until settled": ([*THIRTY, "--until-settled"], ["--layers", "--until-settled", "both"]),
     "neither layers nor until settled": (["--alpha", "1"], ["--layers", "--until-settled", "neither"]),
-    "ten gigabytes": (
-        ["--alpha", "1", "--layers", "156250000"],
-        ["10.0 GB", "--memory-limit", "--record last", "--record "],
+    "ten thousand gigabytes": (
+        ["--alpha", "1", "--layers", "156250000000"],
+        ["10,000.0 GB", "--record last", "--record "],
     ),
-    "memory limit nonsense": ([*THIRTY, "--memory-limit", "plenty"], ["--memory-limit", "plenty", "4GB"]),
     "record nonsense": ([*THIRTY, "--record", "some"], ["--record", "some", "last"]),
     "record zero": ([*THIRTY, "--record", "0"], ["--record", "0"]),
     "arithmetic unknown": ([*THIRTY, "--arithmetic", "fuzzy"], ["--arithmetic", "fuzzy", "certified"]),
