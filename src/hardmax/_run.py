@@ -226,10 +226,6 @@ class Together(Trajectories):
             found[self._tokens_of(cloud)] = run.leader_of()
         return found
 
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        points, since = (as_array(column, "`tokens`") for column in (self._arrived.tokens, self.outcome.leader_since))
-        return np.diff(self.clouds.offsets), points, since, self._leader_of
-
     def at(self, layer: int) -> Tables:
         layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop
         if layer > stop.last_layer and None in self.settled_at:

@@ -10,7 +10,7 @@ from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.engines import Engine, Gpu, machine_for, solvers_for, takes_batch
+from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
@@ -97,7 +97,8 @@ def simulate(
     clouds, form = there or read_batch(tokens)
     dimension = clouds[0].tokens.shape[1]
     plan.dynamics.check_dimension(dimension)
-    machine.check(dimension)
+    if isinstance(machine, Cpu):
+        machine.check(dimension)
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
