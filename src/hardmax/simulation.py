@@ -98,7 +98,7 @@ def simulate(
     dimension = clouds[0].tokens.shape[1]
     plan.dynamics.check_dimension(dimension)
     if isinstance(machine, Cpu):
-        machine.check(dimension)
+        machine._check(dimension)
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)

@@ -18,14 +18,7 @@ from hardmax._tokens.batches import Form, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
-from hardmax._validation import (
-    InputError,
-    check_int,
-    check_path,
-    normalize_index,
-    require_extra,
-    shorten,
-)
+from hardmax._validation import InputError, check_int, check_path, normalize_index, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Solver, solvers_for, walk
 

@@ -76,14 +76,8 @@ class Cpu:
             threads = check_int(self.threads, "`threads`", at_least=1, at_most=max_threads())
             object.__setattr__(self, "threads", threads)
 
-    def check(self, dimension: int) -> None:
-        """Refuse tokens that `search` cannot take.
-
-        Parameters
-        ----------
-        dimension : int
-            Dimension of the tokens.
-        """
+    def _check(self, dimension: int) -> None:
+        """Refuse tokens of a dimension that `search` cannot take."""
         if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
             wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
             raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
