@@ -62,10 +62,11 @@ def test_axis_by_axis_scores_are_off_by_no_more_than_derived(seed):
     d = int(rng.integers(2, 7))
     metric = float_metric(hm.Dynamics(1, rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)))
     points = rng.standard_normal((8, d)) * 10.0 ** rng.integers(-25, 25, d)
+    assert metric.matrix is not None
     a, x = (np.array(list(map(Fraction, table.ravel()))).reshape(table.shape) for table in (metric.matrix, points))
     gamma, reach = d * U / (1 - d * U), np.abs(x).max(axis=0)
     derived = 2 * (2 * gamma + gamma**2) * (np.abs(x) @ np.abs(a).T @ reach)
-    for row, slack in enumerate(slack_by_axis(points, points, metric)):
+    for row, slack in enumerate(np.asarray(slack_by_axis(points, points, metric))):
         assert derived[row] <= Fraction(float(slack)) <= derived[row] * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
         scores = metric.directions(points)[row] @ points.T
         assert 2 * np.abs(np.array(list(map(Fraction, scores))) - a @ x[row] @ x.T).max() <= slack

@@ -64,11 +64,11 @@ def compute(setting: Setting) -> Numbers:
 
 
 def _row(name: str, run: Trajectory) -> dict[str, Any]:
-    lim = limit(run.points.integers.fractions()[run.points.of_token], run.dynamics)
+    lim = limit(run.exact_at(0), run.dynamics)
     places = [label for label, kind in enumerate(lim.clusters.kinds) if not isinstance(kind, Vertex)]
     return {
         "name": name,
-        "tokens": written(run.points.integers.fractions()[run.points.of_token]),
+        "tokens": written(run.exact_at(0)),
         "leaders": lim.leaders.tolist(),
         "leader_since": lim.run.leader_layers.tolist(),
         "settled_at": lim.settled_at,
