@@ -117,7 +117,6 @@ NAMED = {
     "arithmetic": ("limit", "points.csv", *HALF, "--arithmetic", EVIL),
     "search": ("limit", "points.csv", *HALF, "--search", EVIL),
     "record": ("simulate", "points.csv", *HALF, "--layers", "3", "--record", EVIL),
-    "memory": ("simulate", "points.csv", *HALF, "--layers", "3", "--memory-limit", EVIL),
     "a number": ("simulate", "points.csv", *HALF, "--layers", EVIL),
     "bad rows": ("evaluate", "model", "texts.csv", "--on-bad-rows", EVIL),
     "an option": ("limit", "points.csv", f"--{EVIL}"),
