@@ -49,6 +49,7 @@ class HardmaxAttention(nn.Module):
 
     Examples
     --------
+    >>> import torch
     >>> layer = HardmaxAttention(alpha=1, layers=2)
     >>> tokens = torch.tensor([[1.0, 1.0], [1.0, -1.0], [0.5, 0.0]], requires_grad=True)
     >>> moved = layer(tokens)
@@ -84,11 +85,11 @@ class HardmaxAttention(nn.Module):
     def dynamics(self) -> Dynamics:
         """The step size and the metric for the functions of the package, such as `hardmax.limit`."""
         metric = None if self.metric is None else self.metric.double().cpu().numpy()
-        return Dynamics(float(self.alpha), metric)
+        return Dynamics(torch.as_tensor(self.alpha, dtype=torch.float64).item(), metric)
 
     def extra_repr(self) -> str:
         """Return the step size and the number of layers, for `repr`."""
-        return f"alpha={float(self.alpha):g}, layers={self.layers}"
+        return f"alpha={float(self.dynamics.alpha):g}, layers={self.layers}"
 
     def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
         """Return the tokens after all layers.
@@ -107,7 +108,7 @@ class HardmaxAttention(nn.Module):
         """
         if tokens.ndim not in (2, 3) or not tokens.numel() or not tokens.is_floating_point():
             found = f"{tokens.dtype} of shape {tuple(tokens.shape)}"
-            raise InputError(f"`tokens` must be floats of shape (n, d) or (batch, n, d), not empty, not {found}.")
+            raise InputError(f"`tokens` must be a nonempty tensor of floats, (n, d) or (batch, n, d), not {found}.")
         *shape, n, d = tokens.shape
         if mask is None:
             mask = torch.ones((*shape, n), dtype=torch.bool, device=tokens.device)
@@ -115,9 +116,7 @@ class HardmaxAttention(nn.Module):
             found = f"{mask.dtype} of shape {tuple(mask.shape)}"
             raise InputError(f"`mask` must be torch.bool of shape {(*shape, n)}, not {found}.")
         if self.metric is not None and len(self.metric) != d:
-            raise InputError(
-                f"`metric` must be {d} by {d}, as the tokens are, not {len(self.metric)} by {len(self.metric)}."
-            )
+            raise InputError(f"`tokens` must have {len(self.metric)} coordinates, as `metric` has, not {d}.")
         # Padding may be anything, even nan, which times 0 is nan.
         z, real = tokens.where(mask[..., None], 0).view(-1, n, d), mask.view(-1, n)
         keep = 1 / (1 + self.alpha)
@@ -131,21 +130,21 @@ class HardmaxAttention(nn.Module):
 # Operators of their own, which torch.compile does not look into: they branch on whether there are ties.
 @torch.library.custom_op("hardmax::choose", mutates_args=())
 def _choose(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    """The token that each one attends to, numbered through the batch; -1 where several tie."""
+    """The token that each one attends to, numbered through the batch; of those that tie, ~ their own number."""
     points, directions = _double(z, metric)
-    start, firsts = torch.arange(len(z), device=z.device)[:, None] * z.shape[1], []
-    for block in directions.split(_rows_at_once(real), dim=1):
+    own, m, chosen = torch.arange(real.numel(), device=z.device).view(real.shape), _rows_at_once(real), []
+    for rows, block in zip(own.split(m, dim=1), directions.split(m, dim=1), strict=True):
         scores = _score(block, points, real)
         best, first = scores.max(2)
-        firsts.append((start + first).where((scores == best[:, :, None]).sum(2) == 1, -1))
-    return torch.cat(firsts, 1).where(real, 0)
+        chosen.append((own[:, :1] + first).where((scores == best[:, :, None]).sum(2) == 1, ~rows))
+    return torch.cat(chosen, 1).where(real, own).contiguous()
 
 
 @torch.library.custom_op("hardmax::average", mutates_args=())
 def _average(v: Tensor, transposed: bool, chosen: Tensor, z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
     """The mean of the values v of what each token attends to; transposed, what it gets from those that attend to it."""
     values = v.double()  # bfloat16 cannot count beyond 256
-    index, tied = chosen.clamp(min=0).flatten(), (chosen < 0)[:, :, None]
+    index, tied = chosen.maximum(~chosen).flatten(), (chosen < 0)[:, :, None]
     if transposed:
         alone = values.masked_fill(tied, 0)
         result = torch.zeros_like(alone.flatten(0, 1)).index_add_(0, index, alone.flatten(0, 1)).view(v.shape)
@@ -162,12 +161,12 @@ def _average(v: Tensor, transposed: bool, chosen: Tensor, z: Tensor, metric: Ten
                 result += shares.mT @ values.take_along_dim(rows, 1)
             else:
                 result.scatter_add_(1, rows.expand(-1, -1, v.shape[2]), shares @ values)
-    return result.to(v.dtype)
+    return result.to(v.dtype).contiguous()
 
 
 @_choose.register_fake
 def _(z: Tensor, metric: Tensor | None, real: Tensor) -> Tensor:
-    return torch.empty_like(real, dtype=torch.int64)
+    return torch.empty(real.shape, dtype=torch.int64, device=z.device)
 
 
 @_average.register_fake
