@@ -30,7 +30,7 @@ def gaps(why: Explanation) -> tuple[float, float]:
 
 
 def main(test: str, reviews: str = "2000") -> None:
-    texts, _ = read(test)
+    texts, *_ = read(test)
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     with limit_threads(1):
         for name in ("imdb-2d", "imdb-16d"):

@@ -27,9 +27,13 @@ COLUMNS = (*CIRCUMSTANCES, "lime", "shap", "texts", "words_that_count", "attribu
 
 def main(test: str, train: str, reviews: str = "100") -> None:
     warnings.simplefilter("ignore")  # the peers' own
-    texts, _ = read(test)
+    texts, *_ = read(test)
     rows = np.linspace(0, len(texts) - 1, int(reviews)).astype(int)
-    peers = {"LIME": by_lime(), "SHAP (Partition)": by_shap(), "TF-IDF weights": by_tfidf(*read(train))}
+    peers = {
+        "LIME": by_lime(),
+        "SHAP (Partition)": by_shap(),
+        "TF-IDF weights": by_tfidf(read(train)[0], read(train)[1].tolist()),
+    }
     found = measure_faithfulness(load("imdb-2d"), [texts[row] for row in rows], peers)
     ours = next(row.seconds for row in found.rows if row.attribution == OURS)
     about = (*circumstances(), version("lime"), version("shap"), found.texts, f"{found.words_that_count:.1f}")

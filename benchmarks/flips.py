@@ -36,7 +36,7 @@ def by_brute_force(model: TextModel, text: str) -> int:
 
 
 def main(test: str, reviews: str = "500") -> None:
-    texts, _ = read(test)
+    texts, *_ = read(test)
     model = load("imdb-2d")
     chosen = [texts[row] for row in np.linspace(0, len(texts) - 1, int(reviews)).astype(int)]
     model.flip(chosen[0])

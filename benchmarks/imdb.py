@@ -14,7 +14,7 @@ import re
 import sys
 import time
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -34,8 +34,7 @@ from hardmax.train import Settings, fit
 COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "smoothing": 5.0, "bias": False, "strength": 0.1}
 MODELS = {
     "imdb-2d": Settings(**COMMON, overlapping=False, max_tokens=20_000, gate=0.15, alpha="1/2"),
-    "imdb-2d-best": Settings(**COMMON, overlapping=False, max_tokens=20_000, gate=0.06, alpha="1/4"),
-    "imdb-2d-all": Settings(**COMMON, overlapping=True, max_tokens=40_000, gate=0.0, alpha="0"),
+    "imdb-2d-best": Settings(**COMMON, overlapping=True, max_tokens=40_000, gate=0.0, alpha="0"),
 }
 CLASSES = np.array(["negative", "positive"])
 FUNCTION_WORDS = """
@@ -167,7 +166,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "mr_log_loss": log_loss(probabilities, truth),
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
-            **asdict(measure_standing(model, texts[::10])),
+            **measure_standing(model, texts[::10]).to_dict(),
             "eraser_first": inside.first,
             "eraser_first_two": inside.first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),
@@ -186,14 +185,10 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "undecided single sentences (MR)": row["mr_undecided"],
             "same label from the leaders alone": row["leaders_alone"],
             "most frequent leaders": row["leaders"],
-            "accuracy, mean of three seeds": row["accuracy"],
         }
         replace(model, metrics=measured | {"settings": model.metrics["settings"]}).save(Path(shipped) / name)
-    add_rows(
-        "imdb.csv",
-        COLUMNS,
-        [circumstances() | {key: row.get(key, "") for key in COLUMNS if key in row} for row in rows],
-    )
+    here, names = circumstances(), COLUMNS[len(CIRCUMSTANCES) :]
+    add_rows("imdb", COLUMNS, [(*here, *(row[name] for name in names)) for row in rows])
 
 
 if __name__ == "__main__":

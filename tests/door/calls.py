@@ -124,7 +124,7 @@ def text_calls() -> Iterator[Call]:
 
 
 def estimator_calls() -> Iterator[Call]:
-    from hardmax.estimators import HardmaxClassifier, HardmaxClustering
+    from hardmax.sklearn import HardmaxClassifier, HardmaxClustering
 
     def cluster(X: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClustering(**parameters).fit(X)

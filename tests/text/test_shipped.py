@@ -43,7 +43,7 @@ def test_the_words_that_count_say_it_by_themselves(name):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_shipped_model_is_small_and_has_a_card(name):
     assert sum(path.stat().st_size for path in (MODELS / name).iterdir()) < 10_000_000
-    assert "looked at once" in (MODELS / name / "README.md").read_text()
+    assert "evaluated once" in (MODELS / name / "README.md").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
