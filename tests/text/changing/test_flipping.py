@@ -31,14 +31,15 @@ def model(**changes) -> TextModel:
 
 
 def by_brute_force(own: TextModel, text: str) -> int | None:
-    """How many words it takes, trying all sets of them; None if none does."""
+    """How many words it takes, trying all sets of them; None if none does, or there is no answer to change."""
     places: dict[str, list[tuple[int, int]]] = {}
     for token in hm.text.Tokeniser(longest_phrase=1).tokens(text):
         places.setdefault(token.surface, []).append((token.start, token.end))
     label = own.predict([text])[0]
     for size in range(1, len(places) + 1):
         for words in combinations(places, size):
-            if own.predict([cut(text, merged([s for w in words for s in places[w]]))])[0] != label:
+            changed = [cut(text, merged([s for w in words for s in places[w]]))]
+            if own.decided([text])[0] and own.decided(changed)[0] and own.predict(changed)[0] != label:
                 return size
     return None
 
@@ -54,8 +55,9 @@ def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
     assert (len(found.changes) if found.found else None) == truth
     assert found.before == own.predict([text])[0]
     assert found.after == own.predict([found.text])[0]
+    assert found.decided == own.decided([text])[0]
     assert found.found == (found.after != found.before)
-    assert found.probability == own.predict_proba([found.text])[0].max()
+    assert found.probability == own.predict_proba([found.text])[0][own.classes.index(found.after)]
 
 
 def test_every_place_of_a_word_goes_and_nothing_else():

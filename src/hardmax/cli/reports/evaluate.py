@@ -64,6 +64,7 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("model", in_words(model)),
         ("texts", f"{metrics['texts']:,}" + (f" ({unknown:,} without a known word)" if unknown else "")),
+        ("undecided", f"{100 * metrics['undecided']:.1f} % of the texts: the most frequent class is predicted"),
         ("accuracy", f"{metrics['accuracy']:.4f}"),
         ("balanced accuracy", f"{metrics['balanced_accuracy']:.4f}"),
         ("F1, macro", f"{metrics['f1_macro']:.4f}"),

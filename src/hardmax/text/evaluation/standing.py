@@ -8,6 +8,7 @@ import numpy as np
 
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text.data.spans import read_spans
+from hardmax.text.model.analysis import UNDECIDED
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged
 from hardmax.text.tokens.texts import read_texts
@@ -18,12 +19,13 @@ SAMPLE = 1000  # texts
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Shares of texts that keep their label when only a part of them is left."""
+    """Shares of texts that keep their answer when only a part of them is left; "undecided" is an answer of its own."""
 
     texts: int
     leaders_alone: float  # the words that lead, a neutral leader not among them
     counting_alone: float  # the words that count
     without_counting: float
+    undecided_without: float  # shares of texts that are undecided without the words that count
     without_others: float  # as many words fewer as in `without_counting`, drawn from those outside the words that count
 
     def to_dict(self) -> dict[str, Any]:
@@ -110,12 +112,12 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     for text in whole:
         places = find_places(model, text)
         parts.append([keep(text, places.leaders), keep(text, places.counting), *_less(model, text, places, rng)])
-    label = model.predict_proba(whole).argmax(axis=1)
-    same = [
-        float((model.predict_proba(few).argmax(axis=1) == label).mean()) for few in map(list, zip(*parts, strict=True))
-    ]
+    answers = model.analyse(whole).answers
+    of_parts = [model.analyse(few).answers for few in map(list, zip(*parts, strict=True))]
+    same = [float((of_part == answers).mean()) for of_part in of_parts]
     names = ("leaders_alone", "counting_alone", "without_counting", "without_others")
-    return Standing(texts=len(whole), **dict(zip(names, same, strict=True)))
+    undecided = float((of_parts[2] == UNDECIDED).mean())
+    return Standing(texts=len(whole), undecided_without=undecided, **dict(zip(names, same, strict=True)))
 
 
 def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequence[Span]], first: int = 1) -> float:
