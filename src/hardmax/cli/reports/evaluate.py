@@ -86,6 +86,7 @@ def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
         ("same label from the leaders alone", f"{standing.leaders_alone:.3f}{of}"),
         ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
         ("same label without the words that count", f"{standing.without_counting:.3f}"),
+        ("undecided without the words that count", f"{standing.undecided_without:.3f}"),
         ("same label without as many others", f"{standing.without_others:.3f}"),
     ]
 

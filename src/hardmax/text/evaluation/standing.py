@@ -25,7 +25,7 @@ class Standing:
     leaders_alone: float  # the words that lead, a neutral leader not among them
     counting_alone: float  # the words that count
     without_counting: float
-    undecided_without: float  # shares of texts that are undecided without the words that count
+    undecided_without: float  # the share of texts that are undecided without the words that count
     without_others: float  # as many words fewer as in `without_counting`, drawn from those outside the words that count
 
     def to_dict(self) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def find_furthest(model: TextModel, text: str, first: int | None = None) -> list
 
 
 def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = SAMPLE, seed: int = 0) -> Standing:
-    """How many texts keep their label: of the leaders alone, of the words that count alone, without these, and without
+    """How many texts keep their answer: of the leaders alone, of the words that count alone, without these, and without
     as many other words. Of more than `at_most` texts so many are drawn; `seed` decides which, and which other words.
 
     >>> from hardmax.text.tokens.vocabulary import Vocabulary
@@ -99,8 +99,8 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     >>> model = TextModel(vocabulary=known, embeddings=[[2, 0.1], [-2, 0.1], [0.1, 0.2]], decoder=[[1, 0]], bias=[-0.1],
     ...                   classes=["negative", "positive"], layers=8, extra=[0, 1])
     >>> measure_standing(model, ["A great film.", "An awful film!"])
-    Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.5, without_others=1.0)
-    """
+    Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.0, undecided_without=1.0, without_others=1.0)
+    """  # noqa: E501 (a doctest)
     check_instance(model, TextModel, "`model`", "a TextModel")
     at_most, seed = check_int(at_most, "`at_most`", at_least=1), check_int(seed, "`seed`", at_least=0)
     given = _strings(texts)
