@@ -76,8 +76,8 @@ def texts(count: int, seed: int = 0) -> list[str]:
 
 def best_two(why) -> tuple[int, int]:
     """The label, and the most probable of the other classes."""
-    best = why.model.classes.index(why.label)
-    return best, max((c for c in range(len(why.model.classes)) if c != best), key=why.found.probabilities[0].__getitem__)
+    best, chances = why.model.classes.index(why.label), why.found.probabilities[0]
+    return best, max((c for c in range(len(chances)) if c != best), key=chances.__getitem__)
 
 
 def says(why, ids: np.ndarray) -> np.ndarray:

@@ -88,10 +88,11 @@ def compare(model: Model, other: Model, texts: Any) -> Comparison:
         raise InputError("`texts` must be at least one text, in UTF-8.")
     before, after = model.analyse(given), other.analyse(given)
     rows, labels = np.arange(len(given)), model.predicted(before)
+    changed = np.flatnonzero(before.answers != after.answers)
     differences = np.abs(before.probabilities - after.probabilities)[rows, labels]
     return Comparison(
         texts=len(given),
-        changed=tuple(_changed(model, other, given, row) for row in np.flatnonzero(before.answers != after.answers).tolist()),
+        changed=tuple(_changed(model, other, given, row) for row in changed.tolist()),
         mean_difference=float(differences.mean()),
     )
 
