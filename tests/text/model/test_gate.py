@@ -85,6 +85,8 @@ def cases(draw: st.DrawFn) -> Case:
 
 def by_definition(model: hm.TextModel, text: str) -> Expected:
     """Everything in fractions, from the parameters of the model and the words of the text."""
+    assert model.extra is not None
+    assert model.gate is not None
     said = [word for word in text.split() if word in WORDS]
     words = list(dict.fromkeys(said))
     extra = [Fraction(float(x)) for x in model.extra]

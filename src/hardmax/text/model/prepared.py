@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
 from hardmax.text.tokens.encoding import Encoded
 
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
+
+
+class Tokens(Protocol):
+    """The tokens of texts, as `Encoded` and `Analysis` have them."""
+
+    @property
+    def ids(self) -> np.ndarray: ...
+    @property
+    def counts(self) -> np.ndarray: ...
 
 
 class Decoding(NamedTuple):
@@ -61,7 +70,7 @@ class Prepared:
     @classmethod
     def of(cls, vectors: Words, decoding: Decoding, dynamics: Dynamics, layers: float) -> "Prepared":
         """The arrays for the vectors of words, and how their mean is decoded."""
-        silent = [] if vectors.gate is None else [vectors.extra / 2]
+        silent = [] if vectors.gate is None or vectors.extra is None else [vectors.extra / 2]
         table = vectors.words if vectors.extra is None else np.vstack([vectors.words, vectors.extra, *silent])
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
         metric = float_metric(dynamics)
@@ -97,7 +106,7 @@ class Prepared:
         says = self.scores[self.extra]
         return bool((says == (says[0] if len(says) > 1 else 0.0)).all())
 
-    def voices(self, found: Encoded) -> np.ndarray:
+    def voices(self, found: Tokens) -> np.ndarray:
         """How much each word counts, given how often it is said, and the extra token."""
         counts = np.minimum(found.counts, 1) if self.binary else found.counts
         return counts if self.neutral_weight == 1 else np.where(found.ids == self.extra, self.neutral_weight, counts)
