@@ -26,7 +26,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
-from hardmax.estimators import HardmaxClassifier
+from hardmax.sklearn import HardmaxClassifier
 from hardmax.text.evaluation.metrics import accuracy, f1_macro
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.characters import split_classes

@@ -1,171 +1,199 @@
-"""The shipped models: trained on IMDb by their recipes, three seeds each, and measured once on the test split.
+"""The shipped models: trained on IMDb, and measured once on its test split and on sentences of another corpus.
 
-python benchmarks/imdb.py train TRAIN.parquet TRAINED [imdb_2d imdb_2d_best imdb_16d]
-python benchmarks/imdb.py measure TEST.parquet TRAINED SHIPPED [ERASER-MOVIES.parquet]
+python benchmarks/imdb.py train TRAIN.parquet TRAINED
+python benchmarks/imdb.py measure TRAIN.parquet TEST.parquet MR.parquet ERASER-MOVIES.parquet TRAINED SHIPPED
 
-The first writes a folder for each recipe and seed to TRAINED, and goes on where it was cut short; the second measures
-all of them, writes rows to results/imdb.csv, and the models of seed 0 to SHIPPED, with their figures in their cards.
-With the movies of ERASER (words, spans as pairs of numbers of words, split "val") it is asked how often the words that
-lead stand in what people marked. Where `vaderSentiment` and `afinn` are installed, how many leaders are in their
-lexicons is measured, too. Choices were made on validation data: nothing here chooses.
+Within a class the ids of IMDb follow films: ten neighbours are a group, which is held out together, and in which a
+token counts once. Names (words that are mostly capitalised within sentences), numbers (star ratings) and function words
+alone are no tokens. All choices were made on blocks of 250 consecutive ids held out of the training split. Beside the
+models stands the peer, naive-Bayes-weighted logistic regression on the same tokens, pruned by weight and refitted.
 """
 
 # pyright: reportMissingImports=false
-import csv
-import importlib.util
-import io
+import re
 import sys
 import time
-from dataclasses import replace
-from importlib.resources import files
+from collections import Counter
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from harness import RESULTS, read_rows
+from harness import CIRCUMSTANCES, add_rows, circumstances
+from scipy.sparse import csr_array, diags_array
+from sklearn.linear_model import LogisticRegression
 
-from hardmax._files import write_whole
-from hardmax.text.evaluation.measuring import Evaluation, evaluate_model
+from hardmax.text.evaluation.measuring import evaluate_model
 from hardmax.text.evaluation.standing import measure_inside, measure_standing
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
-from hardmax.train import PRESETS, fit
+from hardmax.text.tokens.encoding import encode
+from hardmax.train import Settings, fit
 
-SEEDS = (0, 1, 2)
+COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "smoothing": 5.0, "bias": False, "strength": 0.1}
+MODELS = {
+    "imdb-2d": Settings(**COMMON, overlapping=False, max_tokens=20_000, gate=0.15, alpha="1/2"),
+    "imdb-2d-best": Settings(**COMMON, overlapping=False, max_tokens=20_000, gate=0.06, alpha="1/4"),
+    "imdb-2d-all": Settings(**COMMON, overlapping=True, max_tokens=40_000, gate=0.0, alpha="0"),
+}
 CLASSES = np.array(["negative", "positive"])
-COLUMNS: tuple[str, ...] = (
-    "recipe",
-    "seed",
-    "layers",
-    "alpha",
-    "dimension",
-    "seconds",
-    "accuracy",
-    "f1_binary",
-    "log_loss",
-    "brier",
-)
-COLUMNS += ("calibration_error", "leaders_per_text", "mass_on_leaders", "words_that_count", "leaders_alone")
-COLUMNS += ("counting_alone", "without_counting", "without_others", "in_lexicons", "eraser_accuracy", "eraser_first")
-COLUMNS += ("eraser_first_two", "leaders")
+FUNCTION_WORDS = """
+a an the this that these those it its it's i me my mine we us our you your he him his she her hers they them their
+who whom whose which what is are was were be been being am do does did done have has had having will would shall
+should can could may might must of in on at by for with from to into onto upon about as than then so and or but if
+because while when where there here also just very much many some any all each other another such same own s t re ve
+ll d m up out off over under again once one two first second how why movie film movies films
+"""
+COLUMNS = (*CIRCUMSTANCES, "model", "seconds", "tokens", "accuracy", "log_loss", "calibration_error", "peer_accuracy")
+COLUMNS += ("undecided", "leaders_per_text", "first_12_words_log_loss", "mr_accuracy", "mr_log_loss", "mr_undecided")
+COLUMNS += ("sentences_right", "leaders_alone", "counting_alone", "without_counting", "without_others")
+COLUMNS += ("eraser_first", "eraser_first_two", "leaders")
 
 
-def read(path: str) -> tuple[list[str], list[str]]:
-    table = parquet.read_table(path)
-    return table["text"].to_pylist(), CLASSES[table["label"].to_numpy()].tolist()
+def read(path: str) -> tuple[list[str], np.ndarray, np.ndarray]:
+    """Texts, labels and groups, in the order of ids within each class."""
+    table = parquet.read_table(path).sort_by([("label", "ascending"), ("id", "ascending")])
+    labels = table["label"].to_numpy().astype(np.int64)
+    rank = np.concatenate([np.arange((labels == label).sum()) for label in (0, 1)])
+    return table["text"].to_pylist(), labels, rank // 10 + labels * len(labels)
 
 
-def train(train_file: str, folder: str, *names: str) -> None:
-    texts, labels = read(train_file)
-    for seed in SEEDS:
-        for name in names or PRESETS:
-            path = Path(folder) / f"{name}-{seed}"
-            if path.exists():
-                continue
-            began = time.perf_counter()
-            model = fit(texts, labels, replace(PRESETS[name], seed=seed))
-            seconds = time.perf_counter() - began
-            replace(model, metrics=model.metrics | {"seconds": seconds}).save(path)
-            print(f"{name} seed {seed}: trained in {seconds:.0f} s", flush=True)
+def excluded(texts: list[str]) -> tuple[str, ...]:
+    """Names, and words with digits."""
+    large, small, numbers = Counter[str](), Counter[str](), set[str]()
+    for text in texts:
+        plain = re.sub(r"<[^>]+>", " . ", text)
+        numbers.update(word.lower() for word in re.findall(r"[\w']*\d[\w']*", plain))
+        for before, word in re.findall(r"(\S)\s+([A-Za-z][A-Za-z']*)", plain):
+            # What begins a sentence, and what is shouted, tells nothing.
+            if before not in '.!?:;"(-*' and not (word.isupper() and len(word) > 1):
+                (large if word[0].isupper() else small)[word.lower()] += 1
+    names = {word for word, count in large.items() if count >= 3 and count > 0.6 * (count + small[word])}
+    return tuple(sorted((names | numbers) - {"i", "i'm", "i've", "i'd", "i'll", "god"}))
 
 
-def lexicon() -> set[str]:
-    """The words of two lexicons of sentiment; none where they are not installed."""
-    found: set[str] = set()
-    for package, path in (("vaderSentiment", "vader_lexicon.txt"), ("afinn", "data/AFINN-en-165.txt")):
-        if importlib.util.find_spec(package) is None:
-            return set()
-        lines = files(package).joinpath(path).read_text("utf-8").splitlines()
-        found |= {line.split("\t")[0].strip().lower() for line in lines}
-    return found
+def train(train_file: str, folder: str) -> None:
+    texts, labels, groups = read(train_file)
+    leave_out = excluded(texts)
+    for name, settings in MODELS.items():
+        began = time.process_time()
+        settings = replace(settings, exclude=leave_out, stop_words=tuple(FUNCTION_WORDS.split()))
+        model = fit(texts, CLASSES[labels], settings, groups=groups, progress=print)
+        seconds = time.process_time() - began
+        replace(model, metrics=model.metrics | {"seconds": seconds}).save(Path(folder) / name)
+        print(f"{name}: {seconds:.0f} s of processor time", flush=True)
 
 
-def in_lexicons(found: Evaluation) -> float | str:
-    """The share of leaders, as often as they lead, with a word in the lexicons."""
-    words, total = lexicon(), sum(leader.texts for leader in found.leaders)
-    known = sum(leader.texts for leader in found.leaders if words & set(leader.word.split()))
-    return known / total if words and total else ""
+def log_loss(probabilities: np.ndarray, labels: np.ndarray) -> float:
+    return float(-np.log(np.maximum(1e-15, probabilities[np.arange(len(labels)), labels])).mean())
 
 
-def read_eraser(path: str) -> tuple[list[str], list[str], list[list[tuple[int, int]]]]:
-    """Texts, labels, and what people marked, by characters; of the part that is there to choose by."""
-    texts, labels, spans = [], [], []
+def peer_accuracy(model: TextModel, train_file: str, texts: list[str], labels: np.ndarray, tokens: float) -> float:
+    """The peer with as many tokens per test text, or all of them."""
+    known, truth, _ = read(train_file)
+    tables = []
+    for part in (known, texts):
+        found = encode(part, model.vocabulary, model.tokeniser)
+        shape = len(part), len(model.vocabulary)
+        tables.append(csr_array((np.ones(len(found.ids)), found.ids, found.offsets), shape=shape))
+    first, second = tables
+    counts = np.stack([np.asarray(first[truth == label].sum(axis=0)).ravel() + 1.0 for label in (0, 1)])
+    ratio = np.log(counts[1] / counts[1].sum() * counts[0].sum() / counts[0])
+    every = LogisticRegression(C=0.1, max_iter=1000).fit(first @ diags_array(ratio), truth)
+    order = np.argsort(-np.abs(every.coef_[0] * ratio), kind="stable")
+    frequency = np.asarray(first.sum(axis=0)).ravel()[order].cumsum() / len(known)
+    kept = np.sort(order[: max(1, int(np.searchsorted(frequency, tokens)))])
+    scaled = diags_array(ratio[kept])
+    pruned = LogisticRegression(C=0.1, max_iter=1000).fit(first[:, kept] @ scaled, truth)
+    return float((pruned.predict(second[:, kept] @ scaled) == labels).mean())
+
+
+def read_eraser(path: str) -> tuple[list[str], list[list[tuple[int, int]]]]:
+    """Texts, and what people marked, by characters; of the part that is there to choose by."""
+    texts, spans = [], []
     for each in parquet.read_table(path).to_pylist():
-        if each["split"] != "val":
-            continue
-        starts = np.concatenate([[0], np.cumsum([len(word) + 1 for word in each["words"]])]).tolist()
-        texts.append(" ".join(each["words"]))
-        labels.append(each["label"])
-        spans.append([(starts[first], starts[last] - 1) for first, last in each["spans"]])
-    return texts, labels, spans
+        if each["split"] == "val":
+            starts = np.concatenate([[0], np.cumsum([len(word) + 1 for word in each["words"]])]).tolist()
+            texts.append(" ".join(each["words"]))
+            spans.append([(starts[first], starts[last] - 1) for first, last in each["spans"]])
+    return texts, spans
 
 
-def measure_eraser(model: TextModel, eraser: str | None) -> dict[str, float]:
-    if eraser is None:
-        return {}
-    texts, labels, spans = read_eraser(eraser)
-    inside = measure_inside(model, texts, spans)
-    accuracy = evaluate_model(model, texts, labels).metrics["accuracy"]
-    return {"eraser_accuracy": accuracy, "eraser_first": inside.first, "eraser_first_two": inside.first_two}
+def read_sentences(model: TextModel) -> str:
+    """How many of the plain sentences are read rightly; mixed ones, if they are not more than four fifths sure."""
+    import csv
+
+    with Path(__file__).with_name("sentences.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    texts = [row["text"] for row in rows]
+    answers = np.where(model.decided(texts), model.predict(texts), "undecided")
+    sure = model.predict_proba(texts).max(axis=1)
+    right = [
+        answer == row["label"] or (row["label"] == "mixed" and p < 0.8)
+        for row, answer, p in zip(rows, answers, sure, strict=True)
+    ]
+    for row, answer, p, is_right in zip(rows, answers, sure, right, strict=True):
+        if not is_right:
+            print(f"  {row['text']} ({row['label']}): {answer} {p:.2f}")
+    return f"{sum(right)} of {len(right)}"
 
 
-def row(name: str, seed: int, model: TextModel, found: Evaluation) -> dict[str, Any]:
-    numbers = {key: f"{found.metrics[key]:.4f}" for key in COLUMNS if isinstance(found.metrics.get(key), float)}
-    words = ", ".join(f"{leader.word} {leader.texts}" for leader in found.leaders[:30])
-    about = {"recipe": name, "seed": seed, "layers": model.layers, "alpha": model.alpha, "dimension": model.dimension}
-    return about | {"seconds": f"{model.metrics['seconds']:.1f}"} | numbers | {"leaders": words}
-
-
-def with_metrics(model: TextModel, found: list[Evaluation]) -> TextModel:
-    """The model with what was measured, in the words of its card."""
-    measured = {
-        "trained on": "IMDb, 25,000 reviews (Maas et al., ACL 2011)",
-        "measured on": "its 25,000 test reviews, looked at once",
-        "accuracy": found[0].metrics["accuracy"],
-        "accuracy, mean of three seeds": float(np.mean([each.metrics["accuracy"] for each in found])),
-        "calibration error": found[0].metrics["calibration_error"],
-        "log-loss": found[0].metrics["log_loss"],
-        "Brier score": found[0].metrics["brier"],
-        "leaders a review, the neutral one among them": found[0].metrics["leaders_per_text"],
-        "words that count, a review": found[0].metrics["words_that_count"],
-        "same label from the leaders alone": found[0].metrics["leaders_alone"],
-        "same label from the words that count alone": found[0].metrics["counting_alone"],
-        "same label without the words that count": found[0].metrics["without_counting"],
-        "share of the mass on leaders": found[0].metrics["mass_on_leaders"],
-        "most frequent leaders": ", ".join(leader.word for leader in found[0].leaders[:30]),
-    }
-    return replace(model, metrics=measured | {"recipe": model.metrics["recipe"]})
-
-
-def write(rows: list[dict[str, Any]]) -> None:
-    """Put the rows in the place of those that were there for the same recipes."""
-    path, fresh = RESULTS / "imdb.csv", {each["recipe"] for each in rows}
-    kept = [each for each in read_rows(path) if each["recipe"] not in fresh]
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, COLUMNS)
-    writer.writeheader()
-    writer.writerows(sorted([*kept, *rows], key=lambda each: (list(PRESETS).index(each["recipe"]), int(each["seed"]))))
-    write_whole(path, text.getvalue().encode())
-
-
-def measure(test_file: str, trained: str, shipped: str, eraser: str | None = None) -> None:
-    texts, labels = read(test_file)
+def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained: str, shipped: str) -> None:
+    texts, labels, _ = read(test_file)
+    mr = parquet.read_table(mr_file)
+    sentences, truth = mr["text"].to_pylist(), mr["label"].to_numpy().astype(np.int64)
+    marked, spans = read_eraser(eraser)
     rows = []
-    for name in PRESETS:
-        several = []
-        models = [load(Path(trained) / f"{name}-{seed}") for seed in SEEDS]
-        for seed, model in zip(SEEDS, models, strict=True):
-            found = evaluate_model(model, texts, labels)
-            more = measure_standing(model, texts).to_dict() | measure_eraser(model, eraser)
-            found.metrics.update({key: value for key, value in more.items() if key in COLUMNS})
-            found.metrics["in_lexicons"] = in_lexicons(found)
-            several.append(found)
-            rows.append(row(name, seed, model, found))
-            print(rows[-1], flush=True)
-        with_metrics(models[0], several).save(Path(shipped) / name.replace("_", "-"))
-        print(f"{name}: accuracy {np.mean([each.metrics['accuracy'] for each in several]):.4f} in the mean", flush=True)
-    write(rows)
+    for name in MODELS:
+        model = load(Path(trained) / name)
+        found = evaluate_model(model, texts, CLASSES[labels].tolist())
+        active = float(model.analyse(texts).counting_per_text.mean())
+        cut = [" ".join(text.split()[:12]) for text in texts[::5]]
+        inside = measure_inside(model, marked, spans)
+        probabilities = model.predict_proba(sentences)
+        row = {
+            "model": name,
+            "seconds": model.metrics["seconds"],
+            "tokens": active,
+            "accuracy": found.metrics["accuracy"],
+            "log_loss": found.metrics["log_loss"],
+            "calibration_error": found.metrics["calibration_error"],
+            "peer_accuracy": peer_accuracy(model, train_file, texts, labels, active),
+            "undecided": float((~model.decided(texts)).mean()),
+            "leaders_per_text": found.metrics["leaders_per_text"],
+            "first_12_words_log_loss": log_loss(model.predict_proba(cut), labels[::5]),
+            "mr_accuracy": float((model.class_numbers(sentences) == truth).mean()),
+            "mr_log_loss": log_loss(probabilities, truth),
+            "mr_undecided": float((~model.decided(sentences)).mean()),
+            "sentences_right": read_sentences(model),
+            **asdict(measure_standing(model, texts[::10])),
+            "eraser_first": inside.first,
+            "eraser_first_two": inside.first_two,
+            "leaders": ", ".join(leader.word for leader in found.leaders[:30]),
+        }
+        rows.append({key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()})
+        print(rows[-1], flush=True)
+        measured = {
+            "trained on": "IMDb, 25,000 reviews (Maas et al., ACL 2011)",
+            "measured on": "its 25,000 test reviews, evaluated once",
+            "accuracy": row["accuracy"],
+            "active tokens per review": active,
+            "log loss": row["log_loss"],
+            "calibration error": row["calibration_error"],
+            "accuracy on single sentences (MR)": row["mr_accuracy"],
+            "log loss on single sentences (MR)": row["mr_log_loss"],
+            "undecided single sentences (MR)": row["mr_undecided"],
+            "same label from the leaders alone": row["leaders_alone"],
+            "most frequent leaders": row["leaders"],
+            "accuracy, mean of three seeds": row["accuracy"],
+        }
+        replace(model, metrics=measured | {"settings": model.metrics["settings"]}).save(Path(shipped) / name)
+    add_rows(
+        "imdb.csv",
+        COLUMNS,
+        [circumstances() | {key: row.get(key, "") for key in COLUMNS if key in row} for row in rows],
+    )
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from cpu_rates import byte_products, copied, float_products, triad
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 import hardmax as hm
-from hardmax import simulation
+from hardmax import _run
 from hardmax._float import active_set as arena
 from hardmax._float import plane as plane_search
 from hardmax._float import rounded as rounded_search
@@ -94,10 +94,10 @@ def rounded(n: int, d: int, rounds: int = 3) -> list[Row]:
 
 
 PARTS = {
-    "merging equal tokens": [(simulation, "merge")],
+    "merging equal tokens": [(_run, "merge")],
     "lengths and slack": [(arena, "norms_above"), (SlackFactors, "slack"), (plane_search, "norms_above")],
     "two polygons": [(plane_search, "_two_polygons")],
-    "winners by angle": [(plane_search, "_scenes"), (plane_search, "find_winners")],
+    "winners by angle": [(plane_search, "_scenes"), (plane_search, "_find_winners")],
 }
 
 

@@ -110,27 +110,21 @@ def machine_line(row: dict[str, str]) -> str:
 
 
 def model_table() -> str:
-    """The shipped models on the test split of IMDb: the mean of the seeds, and how far they spread."""
-    rows: dict[str, list[dict[str, str]]] = {}
-    for row in read_rows(RESULTS / "imdb.csv"):
-        rows.setdefault(row["recipe"], []).append(row)
-    head = (
-        "| model | d | layers | test accuracy | words that count | same label: leaders, words that count alone | ECE |"
+    """The shipped models on the test split of IMDb and on single sentences: the newest rows."""
+    rows = {row["model"]: row for row in read_rows(RESULTS / "imdb.csv")}
+    head = "| model | active tokens per review | test accuracy | peer with as many tokens | log loss, ECE |"
+    head += " single sentences: accuracy, log loss, undecided | training |"
+    return "\n".join([head, "|---" * 7 + "|", *map(model_line, rows.values())])
+
+
+def model_line(row: dict[str, str]) -> str:
+    accuracy, peer, sentences, undecided = (
+        f"{float(row[column]):.1%}" for column in ("accuracy", "peer_accuracy", "mr_accuracy", "mr_undecided")
     )
-    head += " training, two cores |"
-    return "\n".join([head, "|---" * 8 + "|", *(model_line(name, several) for name, several in rows.items())])
-
-
-def model_line(name: str, rows: list[dict[str, str]]) -> str:
-    def mean(column: str) -> float:
-        return sum(float(row[column]) for row in rows) / len(rows)
-
-    accuracies = [100 * float(row["accuracy"]) for row in rows]
-    spread = f"{min(accuracies):.1f}–{max(accuracies):.1f}, {len(rows)} seeds"
-    accuracy = f"**{sum(accuracies) / len(rows):.1f} %** ({spread})"
-    alone = f"{100 * mean('leaders_alone'):.0f} %, {100 * mean('counting_alone'):.1f} %"
-    told = f"{mean('words_that_count'):.0f} | {alone} | {mean('calibration_error'):.3f} | {mean('seconds'):.0f} s"
-    return f"| `{name.replace('_', '-')}` | {rows[0]['dimension']} | {rows[0]['layers']} | {accuracy} | {told} |"
+    calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
+    single = f"{sentences}, {float(row['mr_log_loss']):.3f}, {undecided}"
+    told = f"{float(row['tokens']):.1f} | **{accuracy}** | {peer} | {calibration} | {single}"
+    return f"| `{row['model']}` | {told} | {float(row['seconds']):.0f} s |"
 
 
 def corpora_table() -> str:
@@ -158,24 +152,6 @@ def corpora_line(name: str, found: dict[str, list[dict[str, str]]]) -> str:
     )
 
 
-def sentences_table() -> str:
-    """The newest ten folds of MR."""
-    rows = {row["contestant"]: row for row in read_rows(RESULTS / "mr.csv")}
-    head = (
-        "| contestant | d | layers | alpha | accuracy | above the peer | in how many folds | leaders | mass on them |"
-    )
-    return "\n".join([head, "|---" * 9 + "|", *map(sentences_line, rows.values())])
-
-
-def sentences_line(row: dict[str, str]) -> str:
-    what = " | ".join(row[column] for column in ("contestant", "dimension", "layers", "alpha"))
-    if not row["layers"]:
-        return f"| {what} | {float(row['accuracy']):.2%} | | | | |"
-    above = f"{100 * float(row['above_peer']):+.2f} points | {row['folds_above']} of 10"
-    leading = f"{float(row['leaders_per_text']):.1f} | {float(row['mass_on_leaders']):.1%}"
-    return f"| {what} | **{float(row['accuracy']):.2%}** | {above} | {leading} |"
-
-
 def faithfulness_table() -> str:
     """What each attribution is worth on the reviews of the newest run."""
     rows: dict[str, dict[str, str]] = {}
@@ -197,7 +173,6 @@ TABLES = {
     ROOT / "README.md": {"table of models": model_table, "speed table": speed_table},
     ROOT / "docs" / "speed.md": {"table of aims": target_table, "table of the machine": machine_table},
     ROOT / "docs" / "text.md": {
-        "table of sentences": sentences_table,
         "table of corpora": corpora_table,
         "table of faithfulness": faithfulness_table,
     },

@@ -18,7 +18,7 @@ NAMED = [
     for name in names.split(",")
 ]
 # Public modules, of which not every name is also one of the package.
-OPEN = ["clouds", "io", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
+OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
 RETURNED = {"AttendedSets", "Certificate", "Limit", "Limits", "TheoremReport", "Trajectories", "Trajectory", "Verdict"}
 

@@ -11,7 +11,6 @@ import pytest
 
 import hardmax as hm
 from hardmax.text import Corpus, Tokeniser, Vocabulary, encode, plant
-from hardmax.train import Recipe
 
 NOTEBOOK = Path(__file__).parents[1] / "docs" / "tutorial.ipynb"
 NEEDS = ("matplotlib", "pandas", "sklearn", "torch", "nbformat", "nbclient", "ipykernel")
@@ -85,7 +84,7 @@ def test_the_repr_of_a_large_object_is_one_short_line():
     # A token on the diagonal ties all forty unit vectors, and ends in the middle of their face.
     wide = hm.limit(np.vstack([np.eye(40), np.full((1, 40), 0.01)]), hm.Dynamics(1))
     known, planted = Vocabulary(["word" + "a" * k for k in range(1000)], np.ones((1000, 2))), plant(300)
-    things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted, Recipe()]
+    things = [many.clusters, wide.clusters, hm.check_theorem(wide), known, planted]
     things += [hm.Ragged(np.ones((3000, 2)), [0, 1, 3000]), Corpus(planted.texts, planted.labels)]
     things += [encode(["word worda word"], known, Tokeniser())]
     for thing in things:

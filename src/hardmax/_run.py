@@ -79,7 +79,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 last = min(last, settled_at) if stop.when_settled else last
             ends = phase.until is None or phase.until > last
             if ends or record.layers(phase.layer, phase.until or last):
-                check_memory(record, kept, points.count, points.dimension)
+                check_memory(kept, points.count, points.dimension)
                 kept.append(phase)
             if ends:
                 break
@@ -225,10 +225,6 @@ class Together(Trajectories):
         for cloud, run in self.exact.items():
             found[self._tokens_of(cloud)] = run.leader_of()
         return found
-
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        points, since = (as_array(column, "`tokens`") for column in (self._arrived.tokens, self.outcome.leader_since))
-        return np.diff(self.clouds.offsets), points, since, self._leader_of
 
     def at(self, layer: int) -> Tables:
         layer, stop = check_int(layer, "`layer`", at_least=0), self.plan.stop

@@ -105,7 +105,7 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
         return Together(clouds, form, Plan(dynamics, solvers, stop, record), CPU)
 
     def run_of(cloud: Cloud, last: np.ndarray, recorded: list[int], stopped: str, arithmetic: str) -> Trajectory:
-        record = Every(recorded[1] - recorded[0], memory_limit=2**63) if len(recorded) > 1 else LastOnly()
+        record = Every(recorded[1] - recorded[0]) if len(recorded) > 1 else LastOnly()
         plan = Plan(dynamics, solvers, AfterLayers(recorded[-1]), record)
         known, run = Known(lambda: run_cloud(cloud, plan, CPU), last, arithmetic), Trajectory.__new__(Trajectory)
         vars(run).update(known=known, dynamics=dynamics, solver=solvers[0], recorded=tuple(recorded), stopped=stopped)

@@ -20,7 +20,7 @@ from hardmax._attended import AttendedSets, Choices
 from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, read_table, restore
 from hardmax._tokens.points import Points, merge
-from hardmax._tokens.rationals import IntegerCloud, Number, read_number
+from hardmax._tokens.rationals import IntegerCloud, Number, read_number, to_fractions
 from hardmax._validation import InputError, check_instance, shorten
 
 
@@ -72,11 +72,6 @@ class Dynamics:
     def __repr__(self) -> str:
         metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
         return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.markup import dynamics_card
-
-        return dynamics_card(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return alpha and the metric as plain data, exactly."""
@@ -174,7 +169,7 @@ def step(tokens: Any, dynamics: Dynamics) -> Any:
     clouds, form = read_batch(tokens)
     moved = []
     for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
-        z, counts = points.integers.fractions(), points.multiplicities.astype(object)
+        z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.astype(object)
         means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
         after = (z + dynamics.alpha * means) / (1 + dynamics.alpha)
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])

@@ -18,7 +18,7 @@ from hardmax._clusters import Clusters
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
-from hardmax._tokens.batches import Form, Layout, ManyClouds, OneCloud
+from hardmax._tokens.batches import ManyClouds, OneCloud
 from hardmax._tokens.rationals import above, longest_above, read_number
 from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
@@ -60,16 +60,6 @@ class Limit:
     def leaders(self) -> np.ndarray:
         """Tokens that attend to themselves alone from some layer on."""
         return self.run.leaders
-
-    @property
-    def leader_layers(self) -> np.ndarray:
-        """The layer at which each of the `leaders` became one."""
-        return self.run.leader_layers
-
-    @property
-    def arithmetic(self) -> str:
-        """What decided the attended sets: "certified" (floats, proved), "exact" (integers) or "float"."""
-        return self.run.arithmetic
 
     @property
     def certified(self) -> bool:
@@ -115,9 +105,7 @@ class Limit:
         """The hull of the leaders; its vertex v is the token `distinct_leaders[v]`."""
         if not len(self.leaders):
             raise InputError("`polytope`: there are no leaders, so there is no polytope.")
-        vertices, dynamics = self.run.floats_at(self.run.layers)[self.distinct_leaders], self.run.dynamics
-        # Distances are in the norm of the metric, where it has one.
-        return Polytope(vertices, dynamics.matrix if dynamics.is_definite else None, all_vertices=True)
+        return Polytope(self.run.floats_at(self.run.layers)[self.distinct_leaders], all_vertices=True)
 
     @cached_property
     def distinct_leaders(self) -> np.ndarray:
@@ -185,14 +173,14 @@ class Limit:
 
     def to_pandas(self) -> "pandas.DataFrame":
         """A row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or <NA>)."""
-        return _to_pandas(Trajectories([self.run], Form(Layout.LIST))).drop(columns="cloud")
+        return _to_pandas([self]).drop(columns="cloud")
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
         return (
             f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
             f"{pluralize(len(self.leaders), 'leader')}, {pluralize(len(self.clusters), 'cluster')}, "
-            f"{settled}, {self.arithmetic})"
+            f"{settled}, {self.run.arithmetic})"
         )
 
     def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":
@@ -264,7 +252,7 @@ class Limits(Sequence[Limit]):
 
     def to_pandas(self) -> "pandas.DataFrame":
         """The rows of every `Limit.to_pandas`, with a column `cloud` before them."""
-        return _to_pandas(self.runs)
+        return _to_pandas(self)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
@@ -276,27 +264,22 @@ class Limits(Sequence[Limit]):
         return limits_card(self)
 
 
-def _to_pandas(runs: Trajectories) -> "pandas.DataFrame":
+def _to_pandas(limits: Sequence[Limit]) -> "pandas.DataFrame":
     require_extra("`to_pandas`", "tables", "pandas")
     import pandas
 
-    sizes, points, since, leader_of = runs._columns()
-    starts = np.cumsum(sizes) - sizes
-    first = np.repeat(starts, sizes)
-    groups = first + leader_of
-    # Where some follow no leader for ever, clusters are found cloud by cloud.
-    others = {cloud: Limit(runs[cloud]).clusters for cloud in np.flatnonzero(leader_of[starts] < 0).tolist()}
-    for cloud, clusters in others.items():
-        groups[starts[cloud] :][: sizes[cloud]] = starts[cloud] + clusters.labels
-    labels, examples = _clusters.number(groups)
-    kinds = np.array([f"vertex {leader}" for leader in leader_of[examples].tolist()], dtype=object)
-    for cloud, clusters in others.items():
-        kinds[labels[starts[cloud]] :][: len(clusters)] = [str(kind) for kind in clusters.kinds]
-    columns: dict[str, Any] = {"cloud": np.repeat(np.arange(len(sizes)), sizes)}
-    columns |= {"token": np.arange(len(points)) - first}
+    def rows_of(cloud: int, lim: Limit) -> tuple[np.ndarray, ...]:
+        since, clusters = np.full(lim.run.n, -1), lim.clusters
+        since[lim.leaders] = lim.run.leader_layers
+        kinds = np.array(list(map(str, clusters.kinds)), dtype=object)[clusters.labels]
+        return np.full(lim.run.n, cloud), np.arange(lim.run.n), lim.float_points, clusters.labels, kinds, since
+
+    parts = zip(*(rows_of(cloud, lim) for cloud, lim in enumerate(limits)), strict=True)
+    clouds, tokens, points, labels, kinds, since = map(np.concatenate, parts)
+    columns: dict[str, Any] = {"cloud": clouds, "token": tokens}
     columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    columns |= {"cluster": labels - labels[first], "kind": pandas.Series(kinds).array[labels]}
-    return pandas.DataFrame(columns | {"leader_since": pandas.arrays.IntegerArray(since, since < 0)})
+    columns |= {"cluster": labels, "kind": kinds, "leader_since": pandas.arrays.IntegerArray(since, since < 0)}
+    return pandas.DataFrame(columns)
 
 
 class Options(TypedDict, total=False):

@@ -10,7 +10,7 @@ from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_callable, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.engines import Engine, Gpu, machine_for, solvers_for, takes_batch
+from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
@@ -61,7 +61,7 @@ def simulate(
     arithmetic : {"certified", "exact", "float"} or TieSlack, default "certified"
         Floats with every choice proved or decided by integers; integers alone; or floats that prove nothing.
     record : Record, default Every(1)
-        Which layers to keep, and in how much memory: `Every(10)`, `LastOnly(memory_limit=10**10)`.
+        Which layers to keep, such as `Every(10)` or `LastOnly()`.
     progress : callable, optional
         Called with (clouds done, clouds).
     engine : Cpu, Gpu, "cpu" or "gpu", optional
@@ -97,11 +97,12 @@ def simulate(
     clouds, form = there or read_batch(tokens)
     dimension = clouds[0].tokens.shape[1]
     plan.dynamics.check_dimension(dimension)
-    machine.check(dimension)
+    if isinstance(machine, Cpu):
+        machine._check(dimension)
     if not plan.stop.when_settled:
         packed = isinstance(clouds, Packed)
         total = len(clouds.tokens) if packed else sum(len(cloud.tokens) for cloud in clouds)
-        check_memory(plan.record, plan.record.layers(0, plan.stop.last_layer), total, dimension)
+        check_memory(plan.record.layers(0, plan.stop.last_layer), total, dimension)
     if (
         isinstance(clouds, Packed)
         and clouds.tokens.dtype != object

@@ -1,21 +1,21 @@
 """When a simulation stops, and which layers it keeps. Layers that are not kept are computed again on request."""
 
+import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from hardmax._validation import InputError, check_instance, check_int
 
+try:
+    MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")  # bytes
+except (AttributeError, ValueError, OSError):  # not everywhere does the system say
+    MEMORY = 16 * 2**30
 
-@dataclass(frozen=True, kw_only=True)
+
 class Record:
     """Which layers a run keeps: `Every`, `LastOnly`, or a subclass of your own.
-
-    Parameters
-    ----------
-    memory_limit : int, default 4 GiB
-        Refuse to keep more than this, in bytes.
 
     Examples
     --------
@@ -25,11 +25,6 @@ class Record:
     >>> Powers().layers(3, 20)
     [4, 8, 16]
     """
-
-    memory_limit: int = field(default=4 * 2**30, repr=False)
-
-    def __post_init__(self) -> None:
-        vars(self).update(memory_limit=check_int(self.memory_limit, "`memory_limit`", at_least=1))
 
     def layers(self, first: int, until: int) -> Sequence[int]:
         """Layers to keep among `first`, …, `until` - 1, increasing; the last layer of a run is kept in any case.
@@ -50,8 +45,6 @@ class Every(Record):
     ----------
     m : int, default 1
         Distance between two layers that are kept.
-    memory_limit : int, default 4 GiB
-        Refuse to keep more than this, in bytes.
 
     Examples
     --------
@@ -62,7 +55,6 @@ class Every(Record):
     m: int = 1
 
     def __post_init__(self) -> None:
-        super().__post_init__()
         vars(self).update(m=check_int(self.m, "`m`", at_least=1))
 
     def layers(self, first: int, until: int) -> Sequence[int]:
@@ -76,14 +68,9 @@ class Every(Record):
         return range(-(-first // self.m) * self.m, until, self.m)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class LastOnly(Record):
     """Keep the last layer only.
-
-    Parameters
-    ----------
-    memory_limit : int, default 4 GiB
-        Refuse to keep more than this, in bytes.
 
     Examples
     --------
@@ -92,21 +79,20 @@ class LastOnly(Record):
     """
 
 
-def check_memory(record: Record, kept: Sequence[Any], tokens: int, dimension: int) -> None:
+def check_memory(kept: Sequence[Any], tokens: int, dimension: int) -> None:
     """Refuse to keep one layer more if they would not fit into memory, and say what would."""
     try:
         layers = 1 + len(kept)
     except OverflowError:
         layers = sys.maxsize  # or more: Python counts no further
-    limit, needed = record.memory_limit, 8 * layers * tokens * dimension
-    if needed > limit:
-        every = f"record=Every({-(-needed // limit) + 1:,})"
-        less = f"Use {every} or record=LastOnly(), or raise the limit." if layers > 1 else "Raise the limit."
+    needed = 8 * layers * tokens * dimension
+    if needed > MEMORY:
+        every = f"record=Every({-(-needed // MEMORY) + 1:,})"
         raise InputError(
             f"`record`: {layers:,} layers of {tokens:,} tokens in {dimension} dimensions need {needed / 1e9:,.1f} GB, "
-            f"more than `memory_limit` ({limit / 1e9:,.1f} GB). {less}",
+            f"more than this machine has ({MEMORY / 1e9:,.1f} GB). Use {every} or record=LastOnly().",
             argument="record",
-            also=("`memory_limit`", every, "record=LastOnly()"),
+            also=(every, "record=LastOnly()"),
         )
 
 

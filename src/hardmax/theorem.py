@@ -11,7 +11,7 @@ from hardmax._clusters import FaceProjection, Vertex
 from hardmax._exact.argmax import by_all_scores, directions_of, products
 from hardmax._exact.solver import ExactSolver
 from hardmax._exact.vectors import DIGIT
-from hardmax._format import escape_html, pluralize
+from hardmax._format import pluralize
 from hardmax._run import Plan, run_points
 from hardmax._validation import InputError, check_instance
 from hardmax.limits import Limit
@@ -64,11 +64,6 @@ class TheoremReport(tuple[Statement, ...]):
         counts = Counter(statement.verdict for statement in self)
         found = ", ".join(f"{verdict}: {number}" for verdict, number in counts.items())
         return f"TheoremReport({pluralize(len(self), 'statement')}; {found})"
-
-    def _repr_html_(self) -> str:
-        from hardmax.figures.markup import html_card
-
-        return html_card(repr(self), f'<pre style="overflow-x:auto;font-size:11px">{escape_html(str(self))}</pre>')
 
     def __str__(self) -> str:
         width = max(len(statement.claim) for statement in self)

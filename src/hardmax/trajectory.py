@@ -18,14 +18,7 @@ from hardmax._tokens.batches import Form, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
-from hardmax._validation import (
-    InputError,
-    check_int,
-    check_path,
-    normalize_index,
-    require_extra,
-    shorten,
-)
+from hardmax._validation import InputError, check_int, check_path, normalize_index, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Solver, solvers_for, walk
 
@@ -211,12 +204,6 @@ class Trajectory(Stored):
         if self.settled_at is None or not choices.all_single or self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)
         return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
-
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        since = np.full(self.n, -1)
-        since[self.leaders] = self.leader_layers
-        points = self.floats_at(self.layers) if self.settled_at is None else self.float_ends()
-        return points, since, self.leader_of()
 
     def exact_at(self, layer: int) -> np.ndarray:
         """Tokens at any layer as Fractions, (n, d), if the run is certified.
@@ -428,12 +415,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
 
     def _run(self, cloud: int) -> Trajectory:
         return self._runs[cloud]
-
-    def _columns(self) -> tuple[np.ndarray, ...]:
-        """The size of each cloud; of all tokens the limits, since when they lead, and which leaders they follow (-1:
-        none). Tokens of clouds that have not settled are at the last layer."""
-        columns = zip(*(run._columns() for run in self), strict=True)
-        return np.array([run.n for run in self]), *map(np.concatenate, columns)
 
     def at(self, layer: int) -> Tables:
         """Tokens of all clouds at a layer, in the form in which they were given.

@@ -44,7 +44,7 @@ REFUSED = [
     ("train", "points.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "points.csv"),
-    ("train", "texts.csv", "-o", "model", "--recipe", "stew"),
+    ("train", "texts.csv", "-o", "model", "--gate", "-1"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]
 PROGRAM = f"""

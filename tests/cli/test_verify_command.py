@@ -114,7 +114,7 @@ UNREADABLE = {
     "truncated": (CERTIFICATE.to_json().encode()[:-100], ["not JSON", "line "]),
     "truncated in a text": (b'{"format": "hardmax-li', ["not JSON", "line 1"]),
     "not JSON": (b"x,y\n1,2\n", ["not JSON", "line 1 column 1"]),
-    "empty": (b" \n", ["empty"]),
+    "empty": (b" \n", ["not JSON", "hardmax limit --certificate"]),
     "not text": (b"\x93NUMPY\xff\xfe", ["not JSON"]),
     "a list": (b"[1, 2]", ["no certificate"]),
     "of another kind": (b'{"tokens": [[1, 2]]}', ["no certificate"]),

@@ -35,7 +35,7 @@ def a_limit() -> hm.Limit:
 def core_calls() -> Iterator[Call]:
     shared = {"tokens": SQUARE, "dynamics": HALF}
     how = {"arithmetic": "certified", "progress": None, "engine": hm.Cpu()}
-    yield "simulate", hm.simulate, {**shared, "layers": 3, **how, "record": hm.LastOnly(memory_limit=10**9)}
+    yield "simulate", hm.simulate, {**shared, "layers": 3, **how, "record": hm.LastOnly()}
     yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, shared
@@ -47,7 +47,7 @@ def core_calls() -> Iterator[Call]:
     yield "AfterLayers", hm.AfterLayers, {"layers": 3}
     yield "Settled", hm.Settled, {"max_layers": 3}
     yield "FirstOf", lambda one: hm.FirstOf(one, hm.AfterLayers(3)), {"one": hm.Settled()}
-    yield "Every", hm.Every, {"m": 2, "memory_limit": 10**9}
+    yield "Every", hm.Every, {"m": 2}
     yield "Ragged", hm.Ragged, {"tokens": SQUARE, "offsets": [0, 2, 5], "multiplicities": [1, 2, 3, 4, 5]}
     yield "parse_decimals", hm.parse_decimals, {"values": SQUARE}
 
@@ -71,9 +71,8 @@ def result_calls() -> Iterator[Call]:
 
 def geometry_calls() -> Iterator[Call]:
     square, window = geometry.Polytope(SQUARE), (0, 2, 0, 1)
-    yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE, "metric": TILTED}
+    yield "Polytope", lambda **given: repr(geometry.Polytope(**given)), {"points": SQUARE}
     yield "Polytope.faces", square.faces, {"dimension": 1}
-    yield "Polytope.distance", square.distance, {"points": SQUARE}
     yield "project_exact", geometry.project_exact, {"vertices": SQUARE, "metric": TILTED, "target": [3, 0]}
     yield "half_plane", geometry.half_plane, {"token": [1, 0], "rectangle": window, "metric": TILTED}
     yield "leader_cells", geometry.leader_cells, {"leaders": SQUARE[:4], "rectangle": window, "metric": TILTED}

@@ -31,10 +31,10 @@ def test_weights_reach_it_through_a_pipeline():
 
 
 def test_a_grid_is_searched():
-    search = GridSearchCV(quick(), {"dimension": np.array([1, 2]), "layers": [0, 4]}, cv=2, error_score="raise")
+    search = GridSearchCV(quick(), {"longest_phrase": np.array([1, 2]), "gate": [0.0, 0.2]}, cv=2, error_score="raise")
     search.fit(TWO.texts, TWO.labels)
     assert search.best_score_ >= 0.75
-    assert search.best_estimator_.model_.dimension == search.best_params_["dimension"]
+    assert search.best_estimator_.model_.gate == search.best_params_["gate"]
 
 
 @pytest.mark.parametrize("labels", [TWO.labels, [label == "positive" for label in TWO.labels]])

@@ -86,7 +86,7 @@ def test_a_text_of_weight_zero_is_as_if_it_were_not_there():
 
 def test_weights_count():
     weights = np.where(BINARY, 20.0, 1.0)
-    plain, weighed = (quick(epochs=1).fit(TWO.texts, TWO.labels, w) for w in (None, weights))
+    plain, weighed = (quick().fit(TWO.texts, TWO.labels, w) for w in (None, weights))
     empty = ["no word that is known: xyzzy"]
     assert weighed.predict_proba(empty)[0, 1] > plain.predict_proba(empty)[0, 1]
 
@@ -125,11 +125,11 @@ BAD_WEIGHTS: dict[str, tuple[Any, str]] = {
     "no weight at all": (np.zeros(80), "every text of a class"),
 }
 BAD_PARAMETERS = {
-    "dimension": (0, "`dimension` must be a whole number"),
-    "layers": (-1, "`layers` must be a whole number"),
-    "alpha": (0, "`alpha` must be"),
-    "validation_fraction": (1.0, "`validation_fraction` must be a share"),
-    "recipe": ("stew", "one of imdb-2d, imdb-2d-best, imdb-16d, not 'stew'"),
+    "longest_phrase": (0, "`longest_phrase` must be a whole number"),
+    "max_tokens": (0, "`max_tokens` must be a whole number"),
+    "alpha": (-1, "`alpha` must be"),
+    "gate": (-0.1, "`gate` must be"),
+    "strength": ("much", "`strength` must be"),
     "random_state": ("dice", "`random_state` must be"),
 }
 

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from hardmax import Dynamics, InputError, clouds, limit, verify
-from hardmax.estimators import HardmaxClustering
+from hardmax.sklearn import HardmaxClustering
 
 SQUARE = np.array([[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.9, 0.8], [-0.5, 0.6], [0.1, -0.9]])
 

@@ -150,21 +150,6 @@ def test_where_nobody_leads_nothing_is_shaded():
     assert 'class="leaders"' not in html
 
 
-def test_dynamics_show_their_metric():
-    assert "alpha = 1/2, metric: identity" in HALF._repr_html_()
-    cells = [cell.text for cell in parsed(hm.Dynamics(1, [[2, 1], [1, "4/3"]])._repr_html_()).iter("td")]
-    assert cells == ["2", "1", "1", "4/3"]
-
-
-def test_a_large_metric_is_cut_and_long_numbers_are_rounded():
-    html = hm.Dynamics(0.1, np.eye(50) * 3 + 1 / 7)._repr_html_()
-    assert "metric: 50 by 50" in html
-    assert "its first 8 rows and columns" in html
-    assert len(list(parsed(html).iter("td"))) == 64
-    assert "≈3.143" in html
-    assert len(html) < LARGEST
-
-
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "</div>"])
 def test_nothing_is_left_unescaped(hostile: str):
     sketch = sketch_run(run_of("square"), 100).sketch

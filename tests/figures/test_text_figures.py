@@ -12,18 +12,15 @@ from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose, assert_array_equal
 
-from hardmax import InputError
 from hardmax.figures.embedding import MOST_LABELS, draw_embedding, embedding_figure, plane_of
 from hardmax.figures.palette import AGAINST, FOR, look_of_class
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
-from hardmax.figures.training_curve import MEASURES, draw_training_curve, training_curve_figure
 from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
 from hardmax.text.explain.page import STYLE
 from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
-from hardmax.train.log import Epoch
 
 TRUTH = np.tile([0, 1], 100)
 PROBABILITIES = np.random.default_rng(0).dirichlet([1, 1], size=200)
@@ -153,44 +150,11 @@ def test_the_title_of_the_reliability_picture_tells_the_error():
     assert title == f"200 texts, calibration error {calibration_error(TRUTH, PROBABILITIES):.4f}"
 
 
-def reports(validated: bool) -> list[Epoch]:
-    return [
-        Epoch(
-            epoch=number,
-            alpha=min(1.0, 0.5 * number),
-            loss=1 / number,
-            accuracy=1 - 1 / (number + 1),
-            leaders=2.0 + number,
-            seconds=1.5,
-            **({f"validation_{measure}": 0.5 * number for measure in MEASURES} if validated else {}),
-        )
-        for number in range(1, 6)
-    ]
-
-
-@pytest.mark.parametrize("measure", MEASURES)
-@pytest.mark.parametrize("validated", [False, True])
-def test_the_curve_goes_through_what_was_reported(measure: str, validated: bool):
-    lines = draw_training_curve(reports(validated), measure, axes())
-    assert_array_equal(np.asarray(lines[0].get_ydata()), [getattr(report, measure) for report in reports(validated)])
-    assert len(lines) == 1 + validated
-    if validated:
-        assert_array_equal(np.asarray(lines[1].get_ydata()), 0.5 * np.arange(1, 6))
-
-
-def test_a_curve_of_nothing_or_of_something_else_is_refused():
-    with pytest.raises(InputError, match="`reports` is empty"):
-        draw_training_curve([], "loss", axes())
-    with pytest.raises(InputError, match="`measure` must be one of 'loss', 'accuracy', 'leaders'"):
-        draw_training_curve(reports(False), "speed", axes())
-
-
 @pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
 def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
     makers = {
         "words": lambda: embedding_figure(MODELS["in the plane"], leaders_of(MODELS["in the plane"])),
         "honest": lambda: reliability_figure(calibration_curve(TRUTH, PROBABILITIES)),
-        "curve": lambda: training_curve_figure(reports(True)),
     }
     for name, make in some(makers.items()):
         for number in (1, 2):

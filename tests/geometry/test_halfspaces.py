@@ -78,7 +78,7 @@ def test_cells_that_one_can_draw_by_hand(leaders, rectangle, areas):
     [
         (lambda: half_plane([[1, 2]], RECTANGLE), "`token` must be a table of shape (n, d), not of shape (1, 1, 2)."),
         (lambda: half_plane([1, 2, 3], RECTANGLE), "`token` must have 2 coordinates each, not 3."),
-        (lambda: half_plane([1, 2], RECTANGLE, [[1]]), "`metric` must be 2 by 2, as the points have 2 coordinates"),
+        (lambda: half_plane([1, 2], RECTANGLE, [[1]]), "`metric` is 1 by 1, but the tokens have 2 coordinates"),
         (lambda: half_plane([1, 2], (0, 1, 1, 0)), "`rectangle` must be (left, right, bottom, top) with left < right"),
         (lambda: half_plane([1, 2], (0, 1, 2)), "`rectangle` must have 4 coordinates each, not 3."),
         (lambda: half_plane([1, 2], (0, float("inf"), 0, 1)), "`rectangle` must be finite"),

@@ -60,7 +60,6 @@ def test_facets_are_the_largest_sets_of_vertices_in_a_plane_that_all_others_lie_
 def test_a_turned_cube_has_two_facets_for_each_direction_wherever_it_lies(d, extra):
     found = hull(np.pad(shapes.cube(d), ((0, 0), (0, extra))) @ shapes.turn(d + extra) + 3)
     assert sorted(map(len, found.facets)) == [2 ** (d - 1)] * 2 * d
-    assert found.volume == pytest.approx(2**d, rel=1e-12)
 
 
 @pytest.mark.parametrize("d", [2, 3, 4])
@@ -112,22 +111,19 @@ def test_what_qhull_finds_too_flat_is_taken_as_flatter(monkeypatch):
 def test_a_box_is_a_box_though_it_is_thin_tiny_huge_or_far_away(thickness, scale, shift):
     found = hull((shapes.cube(3) * [1, 1, thickness]) @ shapes.turn(3) * scale + shift)
     assert (len(found.vertices), len(found.facets)) == (8, 6)
-    assert found.volume == pytest.approx(8 * thickness * scale**3, rel=1e-6)
 
 
 def test_a_point_has_no_facets_and_a_segment_has_its_ends():
     point = hull(np.array([[1.0, 2.0, 3.0]] * 4))
-    assert (point.dimension, point.vertices.tolist(), point.facets, point.volume) == (0, [0], (), 1.0)
+    assert (point.dimension, point.vertices.tolist(), point.facets) == (0, [0], ())
     segment = hull(np.array([[4, 5], [1, 1], [2.5, 3], [1, 1]]))
     assert (segment.dimension, segment.vertices.tolist(), segment.facets) == (1, [0, 1], ((0,), (1,)))
-    assert segment.volume == pytest.approx(5)
 
 
 def test_points_of_a_circle_are_all_vertices():
     angles = np.linspace(0, 2 * np.pi, 20_000, endpoint=False)
     found = hull(np.column_stack([np.cos(angles), np.sin(angles)]))
     assert (len(found.vertices), len(found.facets)) == (20_000, 20_000)
-    assert found.volume == pytest.approx(np.pi, rel=1e-6)
 
 
 @pytest.mark.parametrize("seed", [77, 160, 263])

@@ -73,9 +73,9 @@ def test_a_target_in_the_hull_is_its_own_projection_and_repeated_vertices_change
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([[1, 2]], [[1]]), "`metric` must be 2 by 2, as the points have 2 coordinates, not 1 by 1."),
-        (([[1, 2]], [[1, 2], [0, 1]]), "`metric` must be symmetric and positive definite"),
-        (([[1, 2]], [["1", "2"], ["2", "1"]]), "`metric` must be symmetric and positive definite"),
+        (([[1, 2]], [[1]]), "`metric` is 1 by 1, but the tokens have 2 coordinates."),
+        (([[1, 2]], [[1, 2], [0, 1]]), "`metric` must be symmetric positive definite"),
+        (([[1, 2]], [["1", "2"], ["2", "1"]]), "`metric` must be symmetric positive definite"),
         (([[1, 2]], None, [1, 2, 3]), "`target` must have 2 coordinates, as the vertices do, not 3."),
         (([[1, 2]], None, [["a", 2]]), "`target`"),
         (([["x", 2]],), "`vertices`"),

@@ -89,7 +89,7 @@ def test_certified_and_exact_give_the_same_limit(problem: Problem):
 def test_known_clouds_end_where_they_should(known: Known, arithmetic: str):
     lim = hm.limit(known.tokens, hm.Dynamics(known.alpha, known.metric), arithmetic=arithmetic)
     assert np.allclose(lim.points, np.array(known.limits, dtype=float), rtol=0, atol=1e-14)
-    assert (tuple(lim.leaders), tuple(lim.leader_layers)) == (known.leaders, known.leader_layers)
+    assert (tuple(lim.leaders), tuple(lim.run.leader_layers)) == (known.leaders, known.leader_layers)
     assert hm.verify(lim.certificate)
 
 
@@ -142,7 +142,9 @@ def test_leaders_that_have_met_share_a_place():
 def test_the_polytope_is_the_hull_of_the_leaders():
     lim = hm.limit(hm.clouds.gaussian(200, 3, seed=1), HALF)
     assert lim.polytope.f_vector[0] == len(lim.leaders)
-    assert lim.polytope.distance(lim.points).max() <= 1e-12
+    for point in lim.clusters.points:  # within it
+        nearest, _ = hm.geometry.project_exact(lim.polytope.vertices, target=point)
+        np.testing.assert_allclose(np.array(nearest, dtype=float), point, atol=1e-12)
     with pytest.raises(hm.InputError, match="no leaders"):
         _ = hm.limit(CORNERS, QUARTER_TURN, max_layers=5).polytope
 
@@ -188,7 +190,7 @@ def test_what_the_kernel_knows_is_read_out_without_walking_again(monkeypatch):
     monkeypatch.setattr(Together, "make", lambda *_: pytest.fail("a cloud is walked again"))
     for one, alone, points in zip(limits, single, limits.points, strict=True):
         assert (one.settled_at, one.stopped, repr(one)) == (alone.settled_at, alone.stopped, repr(alone))
-        assert one.leader_layers.tolist() == alone.leader_layers.tolist()
+        assert one.run.leader_layers.tolist() == alone.run.leader_layers.tolist()
         assert np.array_equal(one.points, alone.points)
         assert np.array_equal(points, alone.points)
         assert one.clusters.labels.tolist() == alone.clusters.labels.tolist()
@@ -235,7 +237,10 @@ def test_a_limit_is_a_table():
     assert np.array_equal(table[["z0", "z1"]].to_numpy(), lim.points)
     assert table.kind.tolist() == [*(f"vertex {i}" for i in range(4)), "face 0, 1"]
     leaders = table[table.leader_since.notna()]
-    assert (leaders.token.tolist(), leaders.leader_since.tolist()) == (lim.leaders.tolist(), lim.leader_layers.tolist())
+    assert (leaders.token.tolist(), leaders.leader_since.tolist()) == (
+        lim.leaders.tolist(),
+        lim.run.leader_layers.tolist(),
+    )
 
 
 def test_a_certificate_is_checked_as_data_as_a_file_and_as_a_limit(tmp_path):

@@ -93,9 +93,7 @@ def test_tokens_that_require_gradients_are_refused_unless_nobody_asks_for_any():
     tokens = torch.tensor(TABLE, requires_grad=True)
     for call in (hm.step, hm.limit, lambda *asked: hm.simulate(*asked, layers=1)):
         for given in (tokens, [tokens, tokens], torch.stack([tokens, tokens])):
-            with pytest.raises(
-                hm.InputError, match=r"pass tokens.detach\(\), or train with hardmax.train.layer.Hardmax"
-            ):
+            with pytest.raises(hm.InputError, match=r"pass tokens.detach\(\), or use hardmax.torch.HardmaxAttention"):
                 call(given, HALF)
         call(tokens.detach(), HALF)
     with torch.no_grad():

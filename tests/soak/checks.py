@@ -156,7 +156,9 @@ def _judge_limit(problem: Problem, outcome: Outcome) -> None:
         outcome.expect(lim.settled_at == exact.settled_at, "settled, or not, unlike the limit in integers")
         return
     _compare_limits(lim.points, lim.bound, lim.settled_at, exact, outcome)
-    told, true = (dict(zip(each.leaders.tolist(), each.leader_layers.tolist(), strict=True)) for each in (lim, exact))
+    told, true = (
+        dict(zip(each.leaders.tolist(), each.run.leader_layers.tolist(), strict=True)) for each in (lim, exact)
+    )
     outcome.expect(told == true, f"leaders of the limit {told}, in integers {true}")
     verdict = hm.verify(lim.certificate)
     outcome.expect(bool(verdict), f"certificate refused: {verdict.reason}")

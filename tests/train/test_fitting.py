@@ -1,200 +1,108 @@
-"""From texts to a model: planted words are found, labels of any kind come back, bad input is told in one line."""
+"""Training: planted words are found, folds choose, and what was chosen is what the model does."""
 
-# pyright: reportMissingImports=false
-import math
-from collections import Counter
-from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
-from effort import some
-
-pytest.importorskip("torch", reason="training needs torch (extra `train`)")
 
 from hardmax._validation import InputError
 from hardmax.text.data.planted import plant
-from hardmax.text.text_model import TextModel
-from hardmax.train import Recipe, fit
-from hardmax.train.examples import hold_out
-from hardmax.train.layer import Hardmax, Softmax
+from hardmax.text.tokens.encoding import encode
+from hardmax.train import Settings, fit
+from hardmax.train.bag import Bag, regress, scales
+from hardmax.train.kernels import gather
+from hardmax.train.settings import GATES
 
-RECIPE = Recipe(
-    longest_phrase=1,
-    validation_fraction=0.0,
-    max_tokens=500,
-    epochs=10,
-    bag_of_words_epochs=2.0,
-    alpha_warmup_epochs=2.0,
-    batch_size=32,
-    word_dropout=0.2,
-    learning_rate=0.05,
-)
+WORDS = [f"w{chr(97 + number)}x" for number in range(20)]
 
 
-@pytest.fixture(scope="module")
-def planted():
-    return plant(400, seed=3)
+@pytest.mark.parametrize("classes", ["pn", "abcd"])
+def test_every_word_may_count(classes: str):
+    labels = [classes[number % len(classes)] for number in range(20)] * 10
+    model = fit(WORDS * 10, labels)
+    assert (model.predict(WORDS * 10) == labels).all()
+    assert model.decided(WORDS).all()
 
 
-@pytest.fixture(scope="module")
-def model(planted):
-    return fit(planted.texts, planted.labels, RECIPE)
+def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
+    corpus = plant(200, words=6, length=20, seed=1)
+    model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
+    good = corpus.words["positive"]
+    short, long = model.predict_proba([good[0], " ".join(good)])[:, 1]
+    assert 0.5 < short < long < 1
 
 
-def leaders(model, texts):
-    """How often each word leads."""
-    found = model.analyse(texts)
-    return Counter(model.vocabulary.surfaces[word] for word in found.ids[found.leader_since >= 0])
+def test_undecided_is_an_answer():
+    model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
+    assert model.decided(["good", "", "unknown words", "bad good"]).tolist() == [True, False, False, False]
 
 
-def planted_words(corpus):
-    return {word for carriers in corpus.words.values() for word in carriers}
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("alpha", ["0", "1/2", "1"])
+def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alpha: str):
+    names = ("one", "two", "three", "four")[:classes]
+    corpus = plant(60 * classes, classes=names, length=12, disturbed=0.2, seed=3)
+    settings = Settings(gate=0.2, alpha=alpha, neutral_weight=7, strength=1.0, longest_phrase=1)
+    model = fit(corpus.texts, corpus.labels, settings)
+    found = encode(corpus.texts, model.vocabulary, model.tokeniser)
+    weights = model.embeddings[:, :-1].astype(np.float64)
+    shape = 1, len(corpus.texts), weights.shape[1]
+    own, lead, active = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=np.int64)
+    gather(found.ids.astype(np.int64), found.offsets, weights, np.array([0.2]), own, lead, active)
+    share = 1.0 if alpha == "0" else 1 / (1 + float(Fraction(alpha)))
+    mean = (share * own[0] + (1 - share) * lead[0]) / (np.diff(found.offsets) + 7)[:, None]
+    logits = (mean + model.bias) / model.temperature
+    analysis = model.analyse(corpus.texts)
+    np.testing.assert_allclose(analysis.logits, logits, rtol=1e-6, atol=1e-6)
+    np.testing.assert_array_equal(analysis.counting_per_text, active[0])
 
 
-@pytest.mark.parametrize("classes", [("negative", "positive"), ("red", "green", "blue")])
-@pytest.mark.parametrize("texts", [225, 450, 1100])  # of which a tenth is held out
-@pytest.mark.parametrize("seed", some(range(4)))
-def test_the_leaders_of_a_planted_corpus_are_the_planted_words(texts, seed, classes):
-    corpus = plant(texts, seed=seed, classes=classes)
-    counts = leaders(fit(corpus.texts, corpus.labels, Recipe(seed=seed)), corpus.texts)
-    assert counts.total() >= 0.9 * texts
-    assert set(counts) <= planted_words(corpus)
+def test_groups_count_once_and_stay_together():
+    texts = ["film one", "film one", "film two", "film three"]
+    labels, groups = np.array([1, 1, 0, 0]), np.array([0, 0, 1, 2])
+    model = fit(texts * 4, np.tile(labels, 4), Settings(longest_phrase=1, strength=1.0), groups=np.tile(groups, 4))
+    assert len(model.vocabulary) == 4
+    found = encode(texts, model.vocabulary, model.tokeniser)
+    bag = Bag.of(found, labels, np.ones(4), groups, 4, 2)
+    assert bag.counts()[model.vocabulary.index["one"]].tolist() == [0, 1]
+    assert bag.counts()[model.vocabulary.index["film"]].tolist() == [2, 1]
 
 
-def test_where_there_is_room_for_phrases_a_planted_word_is_in_every_one_that_leads():
-    corpus = plant(4000, seed=1)  # "awful every" beside "awful": said twice, it counts twice
-    found = leaders(fit(corpus.texts, corpus.labels, Recipe()), corpus.texts)
-    assert any(" " in surface for surface in found)
-    assert all(planted_words(corpus) & set(surface.split()) for surface in found)
+def test_the_regression_is_scikit_learns():
+    sklearn = pytest.importorskip("sklearn.linear_model")
+    corpus = plant(120, words=6, length=12, disturbed=0.3, seed=5)
+    labels = (np.array(corpus.labels) == "positive").astype(np.int64)
+    model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
+    found = encode(corpus.texts, model.vocabulary, model.tokeniser)
+    bag = Bag.of(found, labels, np.ones(len(labels)), np.arange(len(labels)), len(model.vocabulary), 2)
+    scale, sizes = scales(bag), np.diff(bag.offsets)
+    typical = (sizes.mean() + 50) / (sizes + 50)
+    table = bag.matrix().toarray() * typical[:, None] * scale[:, 0]
+    peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
+    weights, bias = regress(bag, 0.5, scale, with_bias=True)
+    np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
+    np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
 
 
-def test_without_thrift_other_words_lead_too(planted):
-    counts = leaders(fit(planted.texts, planted.labels, Recipe(thrift=0.0)), planted.texts)
-    assert sum(counts[word] for word in planted_words(planted)) < 0.5 * counts.total()
+def test_words_are_left_out_if_asked():
+    texts = ["bob is good", "bob was bad", "it is good", "it was bad"] * 4
+    model = fit(texts, [1, 0, 1, 0] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was")))
+    assert not any("bob" in surface.split() for surface in model.vocabulary.surfaces)
+    assert {"it", "is", "it is"}.isdisjoint(model.vocabulary.surfaces)
+    assert "is good" in model.vocabulary.surfaces
 
 
-def test_texts_never_seen_are_told_apart(model):
-    fresh = plant(200, seed=99)
-    assert (model.predict(fresh.texts) == np.array(fresh.labels)).mean() > 0.9
-
-
-def test_the_model_decides_as_the_network_did_in_training(planted):
-    told = []
-    found = fit(planted.texts, planted.labels, replace(RECIPE, validation_fraction=0.25), progress=told.append)
-    numbers = np.array([label == "positive" for label in planted.labels]).astype(np.int64)
-    held = np.flatnonzero(hold_out(numbers, 0.25, RECIPE.seed))
-    right = found.predict([planted.texts[row] for row in held]) == np.array(planted.labels)[held]
-    assert told[-1].validation_accuracy == pytest.approx(right.mean())
-    analysis = found.analyse([planted.texts[row] for row in held])
-    assert told[-1].validation_leaders == pytest.approx(analysis.leaders_per_text.mean(), abs=0.05)
-
-
-def test_validation_texts_give_the_temperature(planted):
-    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1, validation_fraction=0.25)).temperature != 1.0
-    assert fit(planted.texts, planted.labels, replace(RECIPE, epochs=1)).temperature == 1.0
-
-
-def test_the_same_texts_give_the_same_model_and_it_survives_saving(planted, model, tmp_path):
-    again = fit(planted.texts, planted.labels, RECIPE)
-    assert again.embeddings.tobytes() == model.embeddings.tobytes()
-    again.save(tmp_path / "model")
-    logits = TextModel.load(tmp_path / "model").decision_function(planted.texts)
-    assert logits.tobytes() == model.decision_function(planted.texts).tobytes()
-
-
-@pytest.mark.parametrize("labels", [[0, 1], ["no", "yes"], [False, True], [1.5, 2.5]])
-def test_labels_of_any_kind_come_back(labels):
-    texts = ["bad film", "good film"] * 20
-    found = fit(texts, labels * 20, replace(RECIPE, epochs=6, word_dropout=0.0))
-    assert found.predict(["good film", "bad film"]).tolist() == labels[::-1]
-
-
-def test_three_classes():
-    corpus = plant(600, classes=("red", "green", "blue"), seed=5)
-    found = fit(corpus.texts, corpus.labels, replace(RECIPE, decoder_learning_rate=1.0, epochs=15))
-    assert (found.predict(corpus.texts) == np.array(corpus.labels)).mean() > 0.85
-
-
-def test_an_extra_token_is_part_of_the_model(planted):
-    found = fit(planted.texts, planted.labels, replace(RECIPE, extra=True))
-    assert found.extra is not None
-    assert (found.predict(planted.texts) == np.array(planted.labels)).mean() > 0.9
-
-
-def test_texts_of_no_weight_teach_nothing(planted, model):
-    wrong = ["positive" if label == "negative" else "negative" for label in planted.labels]
-    weights = [1.0] * len(planted.texts) + [0.0] * len(planted.texts)
-    found = fit(planted.texts * 2, [*planted.labels, *wrong], RECIPE, sample_weight=weights)
-    assert (found.predict(planted.texts) == np.array(planted.labels)).mean() > 0.9
-
-
-def test_a_folder_keeps_checkpoint_and_log(planted, tmp_path):
-    fit(planted.texts, planted.labels, replace(RECIPE, epochs=2), folder=tmp_path / "run")
-    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == ["checkpoint.safetensors", "log.jsonl"]
-    with pytest.raises(InputError, match="another recipe"):
-        fit(planted.texts, planted.labels, replace(RECIPE, epochs=3), folder=tmp_path / "run")
+def test_the_same_texts_give_the_same_bits_and_settings_are_told():
+    corpus = plant(80, words=6, seed=1)
+    first, second = (fit(corpus.texts, corpus.labels) for _ in range(2))
+    assert first.embeddings.tobytes() == second.embeddings.tobytes()
+    assert first.metrics == second.metrics
+    assert first.metrics["settings"]["gate"] in GATES
 
 
 @pytest.mark.parametrize(
-    ("texts", "labels", "word"),
-    [
-        (["a b", "a c"], [0], "`labels`"),
-        (["a b", "a c"], [1, 1], "at least two"),
-        (["a b", 3], [0, 1], "`texts`"),
-        (["a b", "a c"], [0.0, float("nan")], "`labels`"),
-        (["a b", "c d"], [0, 1], "no word"),
-        (["", ""], [0, 1], "no word"),
-        ([], [], "at least two"),
-    ],
+    ("labels", "message"), [([1, 1], "one class alone"), ([1, 0, 1], "expected 2, one for each text")]
 )
-def test_bad_input_is_told_in_one_line(texts, labels, word):
-    with pytest.raises(InputError, match=word) as error:
-        fit(texts, labels, RECIPE)
-    assert "\n" not in str(error.value)
-
-
-@pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0], [0.0, 0.0], [1.0, float("nan")]])
-def test_bad_weights_are_told(weights):
-    with pytest.raises(InputError, match="`weights`"):
-        fit(["a b", "a c"], [0, 1], RECIPE, sample_weight=weights)
-
-
-TEXTS, LABELS, WEIGHTS = ["bad film", "good film"] * 4, [0, 1] * 4, [1.0] * 8
-OTHERS = {
-    "another text": (["good film", *TEXTS[1:]], LABELS, WEIGHTS),
-    "a word said once more": (["bad bad film", *TEXTS[1:]], LABELS, WEIGHTS),
-    "a text that begins where another ended": (["bad", "film good film", *TEXTS[2:]], LABELS, WEIGHTS),
-    "another label": (TEXTS, [1, *LABELS[1:]], WEIGHTS),
-    "another weight": (TEXTS, LABELS, [2.0, *WEIGHTS[1:]]),
-}
-
-
-@pytest.mark.parametrize(("texts", "labels", "weights"), OTHERS.values(), ids=OTHERS)
-def test_a_checkpoint_of_other_data_is_refused(tmp_path, texts, labels, weights):
-    recipe = replace(RECIPE, epochs=1, thrift=0.0)
-    fit(TEXTS, LABELS, recipe, sample_weight=WEIGHTS, folder=tmp_path)
-    fit(TEXTS, LABELS, recipe, sample_weight=WEIGHTS, folder=tmp_path)
-    with pytest.raises(InputError, match="other texts"):
-        fit(texts, labels, recipe, sample_weight=weights, folder=tmp_path)
-
-
-def test_a_checkpoint_of_another_layer_is_refused(tmp_path):
-    recipe, metric = replace(RECIPE, epochs=1, thrift=0.0), np.array([[2.0, 1.0], [1.0, 3.0]])
-    fit(TEXTS, LABELS, recipe, layer=Softmax(0.5), folder=tmp_path)
-    for other in (Hardmax(), Softmax(0.25), Softmax(0.5, metric)):
-        with pytest.raises(InputError, match="another recipe"):
-            fit(TEXTS, LABELS, recipe, layer=other, folder=tmp_path)
-
-
-@pytest.mark.parametrize("layers", [0, 1, 8, math.inf])
-@pytest.mark.parametrize("classes", [("negative", "positive"), ("red", "green", "blue")])
-def test_a_model_with_a_neutral_leader_decides_as_the_network_it_was(layers, classes):
-    corpus = plant(300, classes=classes, words=6, seed=3)
-    recipe = Recipe(neutral=0.2, init="bag", layers=layers, epochs=2, batch_size=32, overlapping=False, thrift=0.0)
-    model = fit(corpus.texts, corpus.labels, replace(recipe, alpha_warmup_epochs=0, bag_of_words_epochs=1))
-    held = np.flatnonzero(hold_out(np.unique(corpus.labels, return_inverse=True)[1], recipe.validation_fraction, 0))
-    right = model.predict([corpus.texts[row] for row in held]) == np.array(corpus.labels)[held]
-    assert right.mean() == pytest.approx(model.metrics["training"][-1]["validation_accuracy"], abs=1 / len(held))
-    found = model.analyse(corpus.texts)
-    assert model.has_neutral
-    assert 0 < found.counting.sum() < len(found.ids) - len(found) or layers == 0
+def test_labels_must_fit(labels: list[int], message: str):
+    with pytest.raises(InputError, match=message):
+        fit(["good", "bad"], labels)

@@ -179,7 +179,7 @@ class ActiveSet:
         the slack; `gap` is then at most the smallest lead."""
         if not self.suffices(directions, slack):
             return self.reopened().search(cpu, directions, slack, guesses)
-        found = cpu.argmax(directions, self.positions, slack, self.rows_of(guesses))
+        found = cpu._argmax(directions, self.positions, slack, self.rows_of(guesses))
         if self.members is None:
             return found
         return found.among(self.members, self.lead * float(norms_above(directions).min()))

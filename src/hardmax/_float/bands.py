@@ -43,20 +43,17 @@ def search_in_bands(
     directions, norms, sizes = metric.directions(points), norms_above(points), norms_above(positions)
     lengths = norms_above(directions)
     floors = np.full(len(points), -np.inf)  # what is sure to be reached
-    found: list[list[tuple[float, np.ndarray]]] = [[] for _ in points]  # bounds on what some points reach
-    names = {"bands": None}
+    found, names = [], {"bands": None}  # rows, points, and bounds on what these reach
     pending, order = np.arange(len(points)), np.argsort(-sizes, kind="stable")
     while len(order) and len(pending):
         largest = float(sizes[order[0]])
         is_member = sizes[order] >= largest / _WIDTH
         members, order = np.sort(order[is_member]), order[~is_member]
         slack = factors.slack(norms[pending], own_errors[pending], largest, float(errors[members].max()))
-        result = search(directions[pending], positions[members], slack)
-        best = np.einsum("ij,ij->i", directions[pending], positions[members[result.winners]])
-        choices = result.choices()
+        result = search(directions[pending], positions[members], slack).among(members, 0.0)
+        best, choices = np.einsum("ij,ij->i", directions[pending], positions[result.winners]), result.choices()
         # The winner may trail the furthest by the slack, and its score is off by up to half of that.
-        for place, (row, ceiling) in enumerate(zip(pending.tolist(), (best + 2 * slack).tolist(), strict=True)):
-            found[row].append((ceiling, members[choices[place]]))
+        found.append((np.repeat([pending, best + 2 * slack], choices.sizes, axis=1), choices.indices))
         floors[pending] = np.maximum(floors[pending], best - slack)
         names |= dict.fromkeys(result.by)
         if len(order):
@@ -64,11 +61,11 @@ def search_in_bands(
             rest = lengths[pending] * longest * _ABOVE
             rest += factors.slack(norms[pending], own_errors[pending], longest, error)
             pending = pending[floors[pending] <= rest]
-    choices = Choices.of_sets(
-        [
-            np.sort(np.concatenate([several for ceiling, several in some if ceiling >= floor]))
-            for some, floor in zip(found, floors, strict=True)
-        ]
-    )
+    rows, ceilings = np.concatenate([some for some, _ in found], axis=1)
+    rows, several = rows.astype(np.int64), np.concatenate([some for _, some in found])
+    order = np.lexsort((several, rows))
+    order = order[ceilings[order] >= floors[rows[order]]]
+    offsets = np.searchsorted(rows[order], np.arange(len(points) + 1))
+    choices = Choices(several[order], offsets)
     contested = np.flatnonzero(choices.sizes > 1)
     return ArgmaxResult(choices.firsts(np.arange(len(points))), contested, choices.of_rows(contested), 0.0, (*names,))

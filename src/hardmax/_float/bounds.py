@@ -20,6 +20,10 @@ The data are off as well: <A x_i, x_j> differs from the true <A z_i, z_j> by at 
 The sum of both is E_i. If the winner leads by more than 2 E_i, it is the true winner, alone. The lead itself is rounded
 too, by u of itself: SAFETY covers that.
 
+Where nothing is off but the scores, as at the first layer, they are off axis by axis by no more than
+(2 gamma_d + gamma_d^2) <|A| |x_i|, |x_j|>, in absolute values of all entries. That is far less where the metric is
+largest along axes on which points are small.
+
 **Steps.** fl(w + t (x - w)) with t = g^m rounded to float: t (x - w) carries three roundings, and its norm is at most
 2 max(|x|, |w|); the sum carries one more. Together they are below 7 u max(|x|, |w|). The exact map is a convex
 combination, so r_i becomes at most the larger of r_i and that of the target, and STEP u max(rho_i, |w|) more. A leader
@@ -121,6 +125,14 @@ class SlackFactors:
             slack = norms * (self.rounding * largest + self.spread * error)
             slack += self.spread * (largest + error) * errors + UNDERFLOW
         return slack
+
+
+def slack_by_axis(rows: np.ndarray, points: np.ndarray, metric: FloatMetric) -> np.ndarray | float:
+    """2 E_i for directions from some rows among points, axis by axis, if all of them and the metric are exact."""
+    if metric.matrix is None or metric.error:
+        return np.inf
+    gamma, reach = len(points.T) * UNIT / (1 - len(points.T) * UNIT), np.abs(points).max(axis=0)
+    return 2 * SAFETY * (2 * gamma + gamma**2) * (np.abs(rows) @ (np.abs(metric.matrix).T @ reach)) + UNDERFLOW
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,7 +14,7 @@ from hardmax._float import bounds
 from hardmax._float.active_set import ActiveSet, mean_positions
 from hardmax._float.argmax import ArgmaxResult, exact_argmax, exact_products, first_or_second, nearest, nearest_rows
 from hardmax._float.bands import are_spread, search_in_bands
-from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above
+from hardmax._float.bounds import UNIT, Frame, SlackFactors, float_metric, mean_error, norms_above, slack_by_axis
 from hardmax._float.search import Cpu
 from hardmax._tokens.points import Points
 from hardmax._validation import check_real
@@ -75,11 +75,13 @@ class Ties:
         if self._slack is None and are_spread(active.norms):
             every = active.reopened()
             own = every.positions[pending], every.errors[pending]
-            return search_in_bands(cpu.argmax, own, every.positions, every.errors, self.metric, self._factors)
+            return search_in_bands(cpu._argmax, own, every.positions, every.errors, self.metric, self._factors)
         rows = slice(None) if len(pending) == len(active) else active.rows_of(pending)
         norms, errors, error = active.norms[rows], active.errors[rows], float(active.errors.max())
         if self._slack is None:
             slack = self._factors.slack(norms, errors, active.longest, error)
+            if not error:
+                slack = np.minimum(slack, slack_by_axis(active.positions[rows], active.positions, self.metric))
         else:
             slack = self._slack.relative * self.metric.norm * norms * active.longest
         return active.search(cpu, self.metric.directions(active.positions[rows]), slack, guesses)

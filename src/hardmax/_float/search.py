@@ -76,32 +76,16 @@ class Cpu:
             threads = check_int(self.threads, "`threads`", at_least=1, at_most=max_threads())
             object.__setattr__(self, "threads", threads)
 
-    def check(self, dimension: int) -> None:
-        """Refuse tokens that `search` cannot take.
-
-        Parameters
-        ----------
-        dimension : int
-            Dimension of the tokens.
-        """
+    def _check(self, dimension: int) -> None:
+        """Refuse tokens of a dimension that `search` cannot take."""
         if self.search in ONLY_IN and dimension != ONLY_IN[self.search]:
             wish = f"for tokens of dimension {ONLY_IN[self.search]}; these have d = {dimension}"
             raise InputError(f"`search` {self.search!r} is {wish}.", argument="search")
 
-    def argmax(
+    def _argmax(
         self, directions: np.ndarray, points: np.ndarray, slack: np.ndarray, guesses: np.ndarray | None = None
     ) -> ArgmaxResult:
-        """Find who is furthest along each direction, and who comes close.
-
-        Parameters
-        ----------
-        directions, points : numpy.ndarray
-            Directions (rows, d), and points (n, d) to choose from.
-        slack : numpy.ndarray
-            For each direction how far behind the best score a point still counts as close.
-        guesses : numpy.ndarray, optional
-            For each direction a point that may be the furthest: good guesses save time.
-        """
+        """Who is furthest along each direction, and who comes within its slack of that; good guesses save time."""
         search = SEARCHES[self.search or suited(len(directions), *points.shape)]
         with self.limited():
             return search(directions, points, slack, guesses)

@@ -31,14 +31,8 @@ class Gpu:
         if not (isinstance(self.device, str) and re.fullmatch("cuda(:[0-9]{1,4})?|cpu", self.device)):
             raise InputError(f"`device` must be 'cuda' or such as 'cuda:1', not {shorten(self.device)}.")
 
-    def check(self, dimension: int = 1) -> None:
-        """Refuse where there is no such GPU, or torch or triton is not installed.
-
-        Parameters
-        ----------
-        dimension : int, default 1
-            Coordinates of a token: any number will do.
-        """
+    def check(self) -> None:
+        """Refuse where there is no such GPU, or torch or triton is not installed."""
         require_extra("The GPU engine", "gpu")
         import torch  # pyright: ignore[reportMissingImports]
 

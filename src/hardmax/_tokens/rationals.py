@@ -138,10 +138,6 @@ class IntegerCloud:
         denominator = int(self.denominator)
         return np.array([[int(value) / denominator for value in row] for row in self.numerators], dtype=np.float64)
 
-    def fractions(self) -> np.ndarray:
-        denominator = int(self.denominator)
-        return np.array([[Fraction(int(value), denominator) for value in row] for row in self.numerators], dtype=object)
-
     def rows(self, chosen: Sequence[int]) -> "IntegerCloud":
         return IntegerCloud([self.numerators[i] for i in chosen], self.denominator)
 
@@ -183,16 +179,3 @@ def rounding_of(table: np.ndarray) -> float:
     relative = 2.0**-53 * longest_above(np.ldexp(table, -unit))
     # The nearest float of a number next to 0 is no further away than the smallest positive one.
     return above(float(np.ldexp(relative, unit))) + math.sqrt(table.shape[1]) * 2.0**-1074
-
-
-def root(square: Fraction) -> float:
-    """The square root, rounded once; inf beyond the largest float."""
-    # Some 64 bits of the root, the last of which tells whether there are more: rounded as the root itself would be.
-    shift = 64 + (square.denominator.bit_length() - square.numerator.bit_length()) // 2
-    scaled = Fraction(square) * Fraction(4) ** shift
-    whole = math.isqrt(scaled.numerator // scaled.denominator)
-    found = 2 * whole + (whole * whole != scaled)
-    try:
-        return float(Fraction(found) / Fraction(2) ** (shift + 1))
-    except OverflowError:
-        return math.inf

@@ -84,7 +84,7 @@ class TensorKind:
         if torch.is_grad_enabled() and any(item.requires_grad for item in items):
             raise InputError(
                 "`tokens` requires gradients, which would be lost: pass tokens.detach(), "
-                "or train with hardmax.train.layer.Hardmax, which has derivatives."
+                "or use hardmax.torch.HardmaxAttention, which has derivatives."
             )
         return kinds[0]
 

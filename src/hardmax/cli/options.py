@@ -27,7 +27,6 @@ Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
 
 PICTURES = (".png", ".svg", ".pdf")
-UNITS = {"": 1, "kb": 10**3, "mb": 10**6, "gb": 10**9, "tb": 10**12, "kib": 2**10, "mib": 2**20, "gib": 2**30}
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -129,18 +128,6 @@ def read_matrix(text: str, name: str) -> Any:
 
     is_file = len(text) < 256 and Path(text).is_file()
     return read_cloud(text) if is_file else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
-
-
-def read_size(text: str) -> int:
-    """Bytes.
-
-    >>> read_size("4GB"), read_size("1.5 MiB")
-    (4000000000, 1572864)
-    """
-    found = re.fullmatch(r"([0-9]{1,15}(?:\.[0-9]{1,15})?)\s*([a-z]*)", text.strip().lower())
-    if found is None or found[2] not in UNITS or float(found[1]) == 0:
-        raise InputError(f"`--memory-limit` must be a size such as 4GB or 500MB, not {text!r}.")
-    return int(float(found[1]) * UNITS[found[2]])
 
 
 def read_number(text: str, option: str) -> float:

@@ -1,19 +1,13 @@
 """HTML of the cards by which objects show themselves in a notebook."""
 
 from collections.abc import Sequence
-from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from hardmax._format import escape_html, truncate
-
-if TYPE_CHECKING:
-    from hardmax.dynamics import Dynamics
 
 # HTML takes its colours from the notebook, light or dark: text in `currentColor`, nothing behind it.
 _CARD = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit"
 _CELL = "padding:0 .7em 0 0;text-align:right;border:0;background:none;white-space:nowrap"
 LONGEST_CELL = 24  # characters
-SHOWN_OF_METRIC, LONGEST_NUMBER = 8, 8
 
 
 def html_card(facts: str, *parts: str) -> str:
@@ -41,15 +35,3 @@ def html_row(pictures: Sequence[tuple[str, str]]) -> str:
     """Pictures side by side, each under its title, in as many rows as it takes."""
     cells = (f'<div style="margin:2px 8px 2px 0">{html_note(title)}{picture}</div>' for title, picture in pictures)
     return f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>'
-
-
-def dynamics_card(dynamics: "Dynamics") -> str:
-    """The card of the parameters of a layer: numbers with many digits as the decimals near them."""
-    matrix = dynamics.matrix
-    if matrix is None:
-        return html_card(f"Dynamics(alpha = {dynamics.alpha}, metric: identity)")
-    size, some = len(matrix), slice(SHOWN_OF_METRIC)
-    exact = [[Fraction(number) for number in row] for row in matrix[some, some].tolist()]
-    rows = [[str(x) if len(str(x)) <= LONGEST_NUMBER else f"≈{float(x):.4g}" for x in row] for row in exact]
-    cut = f"its first {SHOWN_OF_METRIC} rows and columns" if size > SHOWN_OF_METRIC else ""
-    return html_card(f"Dynamics(alpha = {dynamics.alpha}, metric: {size} by {size})", html_table(rows), html_note(cut))

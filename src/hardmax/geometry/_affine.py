@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import read_table
+from hardmax._tokens.rationals import unit_of
 from hardmax._validation import InputError
+from hardmax.dynamics import Dynamics
 
 # Rounding leaves coordinates off by 1e-16 of the extent, a computation a few times that, and a plane through
 # neighbouring points extrapolates the error. On the other side, a million points on a circle stand out by 5e-12.
@@ -27,23 +28,11 @@ def read_points(values: Any, name: str, dimension: int | None = None) -> np.ndar
     return table
 
 
-def read_square(metric: Any, dimension: int) -> np.ndarray:
-    """A matrix that acts on points of this dimension; the identity for None."""
-    if metric is None:
-        return np.eye(dimension)
-    table = read_table(metric, "`metric`")
-    if table.shape != (dimension, dimension):
-        wish, came = f"{dimension} by {dimension}", f"{table.shape[0]} by {table.shape[1]}"
-        raise InputError(f"`metric` must be {wish}, as the points have {dimension} coordinates, not {came}.")
-    return table
-
-
-def read_metric(metric: Any, dimension: int) -> np.ndarray:
-    """A symmetric positive definite matrix, decided exactly; the identity for None."""
-    table = read_square(metric, dimension)
-    if problem := not_a_metric(table):
-        raise InputError(f"`metric` must be symmetric and positive definite to measure distances: {problem}.")
-    return table
+def read_metric(metric: Any, dimension: int) -> Dynamics:
+    """Dynamics with a metric for points of this dimension: any square matrix, the identity for None."""
+    dynamics = Dynamics(1, np.eye(dimension) if metric is None else metric)
+    dynamics.check_dimension(dimension)
+    return dynamics
 
 
 class Frame(NamedTuple):
@@ -64,23 +53,18 @@ def affine_frame(points: np.ndarray, at_most: int | None = None, within: float |
     Points that span the whole space keep their own axes. Of more than `at_most` axes the longest are taken. `within` is
     what counts as rounding, as a share of the largest coordinate (if None: a few times `resolution(points)`).
     """
-    table, exponent = unit_scaled(points)
+    unit = unit_of(points)  # in which squares neither overflow nor vanish
+    table = np.ldexp(points, -unit)
     differences = table - table[0]
     # Rows of left * values are the points in principal axes; their last columns are the distance from the space.
     left, values, axes = np.linalg.svd(differences - differences.mean(axis=0), full_matrices=False)
     tails = np.sqrt(np.cumsum(((left * values) ** 2)[:, ::-1], axis=1)).max(axis=0)[::-1]
     rank = int(np.count_nonzero(tails > (THINNEST * resolution(table) if within is None else within)))
     rank = rank if at_most is None else min(rank, at_most)
-    return Frame(np.ldexp(table[0], exponent), np.eye(rank) if rank == table.shape[1] else axes[:rank], rank)
+    return Frame(np.ldexp(table[0], unit), np.eye(rank) if rank == table.shape[1] else axes[:rank], rank)
 
 
 def resolution(points: np.ndarray) -> float:
     """The distance below which floats do not separate these points: 1e-12 of their extent, and rounding."""
     rounding = 8 * np.finfo(np.float64).eps * np.abs(points).max()
     return float(RELATIVE_RESOLUTION * np.ptp(points, axis=0).max() + rounding)
-
-
-def unit_scaled(table: np.ndarray) -> tuple[np.ndarray, int]:
-    """The table over 2^exponent, without rounding, and the exponent: squares then neither overflow nor vanish."""
-    exponent = int(np.frexp(np.abs(table).max())[1])
-    return np.ldexp(table, -exponent), exponent

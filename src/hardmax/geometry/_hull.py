@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from hardmax._parallel import interruptible
-from hardmax.geometry._affine import affine_frame, resolution, unit_scaled
+from hardmax._tokens.rationals import unit_of
+from hardmax.geometry._affine import affine_frame, resolution
 
 if TYPE_CHECKING:
     from scipy.spatial import ConvexHull
@@ -21,7 +22,6 @@ class Hull(NamedTuple):
     dimension: int
     vertices: np.ndarray
     facets: tuple[Face, ...]
-    volume: float
 
 
 def hull(points: np.ndarray) -> Hull:
@@ -29,25 +29,22 @@ def hull(points: np.ndarray) -> Hull:
 
     Whatever lies within about `resolution(points)` of a plane lies in it, so that a cube has six facets.
     """
-    table, exponent = unit_scaled(points)
     # Of equal points the first. Adding zero turns -0.0 into 0.0: they are equal, but sorting may separate them.
-    distinct = np.sort(np.unique(table + 0.0, axis=0, return_index=True)[1])
-    table = table[distinct]
+    distinct = np.sort(np.unique(points + 0.0, axis=0, return_index=True)[1])
+    table = np.ldexp(points[distinct], -unit_of(points))
     frame = affine_frame(table)
     while (found := _hull_of(frame.coordinates(table), resolution(table))) is None:
         frame = affine_frame(table, frame.rank - 1)
-    with np.errstate(over="ignore", under="ignore"):  # volumes end at 1.8e308, as all floats
-        volume = float(np.ldexp(found.volume, exponent * frame.rank))
-    return found._replace(vertices=distinct[found.vertices], volume=volume)
+    return found._replace(vertices=distinct[found.vertices])
 
 
 def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     """The hull of distinct points (n, r) that span their space; None where they are too flat for one."""
     r = points.shape[1]
     if r == 0:
-        return Hull(0, np.zeros(1, dtype=int), (), 1.0)
+        return Hull(0, np.zeros(1, dtype=int), ())
     if r == 1:
-        return Hull(1, np.sort([np.argmin(points), np.argmax(points)]), ((0,), (1,)), float(np.ptp(points)))
+        return Hull(1, np.sort([np.argmin(points), np.argmax(points)]), ((0,), (1,)))
     found = _qhull(points, tolerance)
     if found is None:
         return None
@@ -57,7 +54,7 @@ def _hull_of(points: np.ndarray, tolerance: float) -> Hull | None:
     facets: list[set[int]] = [set() for _ in range(facet_of.max() + 1)]
     for facet, simplex in zip(facet_of.tolist(), numbers.reshape(-1, r).tolist(), strict=True):
         facets[facet].update(simplex)
-    return Hull(r, vertices, tuple(tuple(sorted(f)) for f in facets), float(found.volume)) if len(facets) > r else None
+    return Hull(r, vertices, tuple(tuple(sorted(facet)) for facet in facets)) if len(facets) > r else None
 
 
 def _qhull(points: np.ndarray, tolerance: float) -> "ConvexHull | None":

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, shorten
-from hardmax.geometry._affine import read_points, read_square
+from hardmax.geometry._affine import read_metric, read_points
 from hardmax.geometry._hull import polygon
 
 
@@ -32,7 +32,7 @@ def half_plane(token: Any, rectangle: Any, metric: Any = None) -> np.ndarray:
     [[1.0, 0.0], [3.0, 0.0], [3.0, 1.0], [1.0, 1.0]]
     """
     (point,) = read_points([token], "`token`", 2)
-    normal = read_square(metric, 2).astype(np.float64) @ point
+    normal = np.array(read_metric(metric, 2).matrix, dtype=np.float64) @ point
     return _clip(_corners_of(rectangle), normal, normal @ point)
 
 
@@ -64,7 +64,7 @@ def leader_cells(leaders: Any, rectangle: Any, metric: Any = None) -> list[np.nd
     table = read_points(leaders, "`leaders`", 2)
     window = _corners_of(rectangle)
     # <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
-    directions = table @ read_square(metric, 2).astype(np.float64)
+    directions = table @ np.array(read_metric(metric, 2).matrix, dtype=np.float64)
     order = polygon(directions).tolist()
     cells = [np.zeros((0, 2)) for _ in table]
     for k, leader in enumerate(order):

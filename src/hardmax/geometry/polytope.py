@@ -1,15 +1,13 @@
-"""The convex hull of points as one object: vertices, faces, volume and distances."""
+"""The convex hull of points as one object: vertices and faces."""
 
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from hardmax._tokens.rationals import root, to_fractions
 from hardmax._validation import InputError, check_bool, check_int
-from hardmax.geometry._affine import affine_frame, read_metric, read_points
+from hardmax.geometry._affine import affine_frame, read_points
 from hardmax.geometry._hull import Face, Hull, faces_below, hull
-from hardmax.geometry.projection import project_exact
 
 # Up to here the hull has about as many facets as vertices, and is found at once.
 FEW_FACETS = 3
@@ -26,8 +24,6 @@ class Polytope:
     ----------
     points : array_like of shape (m, d)
         Points, of which the polytope is the convex hull.
-    metric : array_like of shape (d, d), optional
-        Symmetric positive definite matrix A: distances are |x|_A = sqrt(<A x, x>). Euclidean if None.
     all_vertices : bool, default False
         Take every point for a vertex, as leaders are proved to be; there may be more than six dimensions. Where some
         are so close to the hull of the others that floats do not find them, facets are refused.
@@ -37,13 +33,12 @@ class Polytope:
     >>> cube = Polytope([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
     >>> cube
     Polytope(dimension 3 in R^3, f-vector (8, 12, 6))
-    >>> cube.volume, cube.distance([[3, 0, 0], [0, 0.5, 0]]).tolist()
-    (8.0, [2.0, 0.0])
+    >>> cube.facets[0], len(cube.faces(1))
+    ((0, 1, 2, 3), 12)
     """
 
-    def __init__(self, points: Any, metric: Any = None, *, all_vertices: bool = False) -> None:
+    def __init__(self, points: Any, *, all_vertices: bool = False) -> None:
         self.points = read_points(points, "`points`")
-        self.metric = read_metric(metric, self.points.shape[1])
         self.all_vertices = check_bool(all_vertices, "`all_vertices`")
 
     def __repr__(self) -> str:
@@ -78,11 +73,6 @@ class Polytope:
         return self._hull.facets
 
     @property
-    def volume(self) -> float:
-        """Euclidean volume within the affine space: an area for polygons, a length for segments, 1 for a point."""
-        return self._hull.volume
-
-    @property
     def f_vector(self) -> tuple[int, ...]:
         """Number of faces of dimension 0, 1, …, dimension - 1; (1,) for a point."""
         return tuple(len(self.faces(k)) for k in range(max(1, self.dimension)))
@@ -102,35 +92,12 @@ class Polytope:
         """
         return self._faces[check_int(dimension, "`dimension`", at_least=0, at_most=self.dimension)]
 
-    def distance(self, points: Any) -> np.ndarray:
-        """Distance of each point from the polytope in the norm of the metric: exact, then rounded; 0 inside.
-
-        Parameters
-        ----------
-        points : array_like of shape (n, d)
-            Points.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Distances.
-        """
-        targets = read_points(points, "`points`", self.points.shape[1])
-        # Tokens share their limits: few of many points differ.
-        distinct, index = np.unique(targets, axis=0, return_inverse=True)
-        exact, distances = to_fractions(self.metric, "`metric`"), []
-        for target in distinct:
-            nearest, _ = project_exact(self.points, self.metric, target)
-            way: Any = np.array(nearest, dtype=object) - to_fractions(target, "`points`")
-            distances.append(root(way @ exact @ way))
-        return np.array(distances)[index.ravel()]
-
     @cached_property
     def _found(self) -> Hull:
         """The hull of the points, as floats find it."""
         if (rank := affine_frame(self.points).rank) > LARGEST_DIMENSION:
             wish = f"points that span at most {LARGEST_DIMENSION} dimensions"
-            raise InputError(f"`vertices`, `facets`, `faces` and `volume` need {wish}, but these span {rank}.")
+            raise InputError(f"`vertices`, `facets` and `faces` need {wish}, but these span {rank}.")
         return hull(self.points)
 
     @property
@@ -138,7 +105,7 @@ class Polytope:
         found = self._found
         if found.dimension != self.dimension or len(found.vertices) != len(self.vertices):
             came = f"Of the {len(self.vertices):,} vertices floats find {len(found.vertices):,}"
-            raise InputError(f"{came}: the others are too close to their hull for `facets`, `faces` and `volume`.")
+            raise InputError(f"{came}: the others are too close to their hull for `facets` and `faces`.")
         return found
 
     @cached_property

@@ -57,7 +57,7 @@ def project_exact(
         raise InputError(f"`target` must have {d} coordinates, as the vertices do, not {aims.shape[1]}.")
     # Positive factors change neither the weights nor which point is nearest, so integers will do.
     corners = IntegerCloud.of(rows - aims).numerators
-    matrix = None if metric is None else IntegerCloud.of(read_metric(metric, d)).numerators
+    matrix = None if metric is None else read_metric(metric, d).check_definite().metric_integers
     shares = _wolfe(corners, matrix)
     weights = tuple(shares.get(j, Fraction(0)) for j in range(len(rows)))
     point = tuple(sum((w * rows[j, c] for j, w in shares.items()), Fraction(0)) for c in range(d))

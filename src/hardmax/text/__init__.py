@@ -1,6 +1,6 @@
 """The glass-box text classifier: words become tokens, the layers gather them round a few leaders, and those decide.
 
-No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.estimators`.
+No torch here: training is in `hardmax.train`, the scikit-learn estimator in `hardmax.sklearn`.
 
 >>> from hardmax.text import Tokeniser, plant
 >>> [token.surface for token in Tokeniser(longest_phrase=1).tokens("Don't miss it!")]

@@ -11,6 +11,8 @@ from hardmax.text.model.model import Model
 from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
+    import pandas
+
     from hardmax.text.changing.comparing import Comparison
     from hardmax.text.changing.flipping import Flip
     from hardmax.text.explain.explanation import Explanation
@@ -73,6 +75,18 @@ class TextModel(Model):
         from hardmax.text.knowing.words import neighbours
 
         return neighbours(self, word, first)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Table of all tokens: what each says for each class, and how many training texts of each class have it."""
+        require_extra("`to_pandas`", "tables", "pandas")
+        import pandas
+
+        scores = self.prepared.scores[: len(self.vocabulary)]
+        names = [str(self.classes[1])] if scores.shape[1] == 1 else [str(name) for name in self.classes]
+        columns: dict[str, Any] = {"token": self.vocabulary.surfaces}
+        columns |= {f"weight towards {name}": scores[:, row] for row, name in enumerate(names)}
+        columns |= {f"texts of {name}": self.vocabulary.counts[:, row] for row, name in enumerate(self.classes)}
+        return pandas.DataFrame(columns)
 
     def leader_statistics(self, texts: Any) -> "LeaderStatistics":
         """How many leaders texts have, their share of the words, and which words lead how often; see

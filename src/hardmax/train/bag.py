@@ -1,95 +1,107 @@
-"""The bag of words that the layers start from, solved to its end: without layers, a model is linear in its vectors.
+"""Texts as bags of tokens, and a logistic regression on them: one number a token and class, by L-BFGS."""
 
-The logits of a text are then a bias and the mean, over its distinct tokens, of what each token says: logistic
-regression on the means, a convex problem. A token that few texts have may say more (its weight is scaled by its inverse
-document frequency, as in TF-IDF), so that rare tokens are not silenced by the penalty.
-"""
-
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_matrix
+from scipy.optimize import minimize
+from scipy.sparse import csr_array, diags_array
 
 from hardmax.text.tokens.encoding import Encoded
-from hardmax.train.choosing import classes_told
-from hardmax.train.descent import descend
 
-STEPS = 150
+TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
 
 
-class Way(NamedTuple):
-    """How a bag of words is solved."""
+@dataclass(frozen=True, eq=False)
+class Bag:
+    """The distinct tokens of each text, the classes of the texts, and how much each text counts."""
 
-    strength: float  # the larger, the closer to the data
-    neutral: bool = False  # whether a token that says nothing is in every text
-    bias: bool = True  # whether anything is said without a word
-
-
-class Bag(NamedTuple):
-    """What each token says for each class (rows, tokens), and what is said without any; of two classes one row."""
-
-    says: np.ndarray
-    bias: np.ndarray
-
-
-def solve_bag(encoded: Encoded, labels: np.ndarray, loud: np.ndarray, way: Way, steps: int = STEPS) -> Bag:
-    """The bag of words for texts and their classes as numbers; tokens that are not `loud` say nothing.
-
-    >>> texts = Encoded(np.array([0, 2, 0, 1, 2, 1]), np.ones(6, dtype=np.int32), np.array([0, 2, 3, 5, 6]))
-    >>> solve_bag(texts, np.array([0, 0, 1, 1]), np.array([True, True, False]), Way(10.0)).says.round(1).tolist()
-    [[-3.1, 3.1, 0.0]]
-    """
-    tokens, speak = len(loud), np.flatnonzero(loud)
-    documents = np.bincount(encoded.ids, minlength=tokens)
-    rarity = np.log((1 + len(encoded)) / (1 + documents)) + 1
-    features = mean_features(encoded, tokens, way)
-    features.data *= rarity[encoded.ids]
-    features = features if loud.all() else features[:, speak]
-    rows = len(classes_told(labels))
-    problem = _Problem(features, features.T.tocsr(), labels, rows, way)
-    found = descend(problem, np.zeros(rows * (len(speak) + 1)), steps).reshape(rows, -1)
-    says = np.zeros((rows, tokens))
-    says[:, speak] = found[:, :-1] * rarity[speak]
-    return Bag(says, found[:, -1])
-
-
-def mean_features(encoded: Encoded, tokens: int, way: Way) -> csr_matrix:
-    """What a bag of words reads: the share of each text that each of its tokens is."""
-    sizes = np.diff(encoded.offsets)
-    values = 1 / np.repeat(np.maximum(sizes + way.neutral, 1), sizes)
-    return csr_matrix((values, encoded.ids, encoded.offsets), shape=(len(encoded), tokens))
-
-
-class _Problem(NamedTuple):
-    """Loss and slope of logistic regression, with the penalty |w|² / (2 strength) on the sum of the losses."""
-
-    features: csr_matrix
-    columns: csr_matrix
+    ids: np.ndarray
+    offsets: np.ndarray
     labels: np.ndarray
-    rows: int
-    way: Way
+    weights: np.ndarray
+    groups: np.ndarray
+    tokens: int
+    classes: int
 
-    def __call__(self, point: np.ndarray) -> tuple[float, np.ndarray]:
-        weights = point.reshape(self.rows, -1)[:, :-1]
-        logits = (self.features @ weights.T) + point.reshape(self.rows, -1)[:, -1]
-        losses, pull = self._binary(logits[:, 0]) if self.rows == 1 else self._of_many(logits)
-        texts = len(self.labels)
-        loss = losses.mean() + (weights**2).sum() / (2 * self.way.strength * texts)
-        slope = (self.columns @ pull).T / texts + weights / (self.way.strength * texts)
-        lift = pull.sum(axis=0)[:, None] / texts if self.way.bias else np.zeros((self.rows, 1))
-        return float(loss), np.concatenate([slope, lift], axis=1).ravel()
+    @classmethod
+    def of(
+        cls, found: Encoded, labels: np.ndarray, weights: np.ndarray, groups: np.ndarray, tokens: int, classes: int
+    ) -> "Bag":
+        """A bag of what was found in texts."""
+        return cls(found.ids.astype(np.int64), found.offsets, labels, weights, groups, tokens, classes)
 
-    def _binary(self, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        signs = np.where(self.labels == 1, 1.0, -1.0)
-        margins = signs * logits
-        return np.logaddexp(0, -margins), (-signs / (1 + np.exp(np.minimum(margins, 500))))[:, None]
+    def __len__(self) -> int:
+        return len(self.labels)
 
-    def _of_many(self, logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        logits = logits - logits.max(axis=1, keepdims=True)
-        powers = np.exp(logits)
-        totals = powers.sum(axis=1)
-        mine = (np.arange(len(self.labels)), self.labels)
-        pull = powers / totals[:, None]
-        losses = np.log(totals) - logits[mine]
-        pull[mine] -= 1.0
-        return losses, pull
+    def pick(self, texts: np.ndarray) -> "Bag":
+        """Some of the texts."""
+        sizes = np.diff(self.offsets)[texts]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][texts] - offsets[:-1], sizes)
+        parts = self.labels[texts], self.weights[texts], self.groups[texts]
+        return Bag(self.ids[places], offsets, *parts, self.tokens, self.classes)
+
+    def matrix(self) -> Any:
+        """Presence of tokens (texts, tokens), sparse."""
+        return csr_array((np.ones(len(self.ids)), self.ids, self.offsets), shape=(len(self), self.tokens))
+
+    def counts(self) -> np.ndarray:
+        """Weighted number of groups of each class that have each token, (tokens, classes)."""
+        texts = np.repeat(np.arange(len(self)), np.diff(self.offsets))
+        members = self.groups[texts] * self.classes + self.labels[texts]
+        _, first = np.unique(self.ids * (int(members.max(initial=0)) + 1) + members, return_index=True)
+        cells = self.ids[first] * self.classes + self.labels[texts[first]]
+        values = self.weights[texts[first]]
+        return np.bincount(cells, values, minlength=self.tokens * self.classes).reshape(self.tokens, self.classes)
+
+
+def scales(bag: Bag, smoothing: float = 1.0) -> np.ndarray:
+    """What each token is multiplied by before the regression, (tokens, rows).
+
+    Two classes: the logarithm of how much more frequent it is in the second (naive Bayes). More: its inverse document
+    frequency, the same for all classes.
+    """
+    counts = bag.counts()
+    if bag.classes > 2:
+        documents = np.bincount(bag.ids, bag.weights[np.repeat(np.arange(len(bag)), np.diff(bag.offsets))], bag.tokens)
+        return np.log((1 + bag.weights.sum()) / (1 + documents))[:, None] * (documents > 0)[:, None]
+    ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * bag.tokens)
+    return np.log(ratio[:, 1:] / ratio[:, :1])
+
+
+def regress(bag: Bag, strength: float, scale: np.ndarray, *, with_bias: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
+
+    Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
+    """
+    rows = 1 if bag.classes == 2 else bag.classes
+    sizes = np.diff(bag.offsets)
+    typical = (sizes.mean() + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
+    table = diags_array(typical) @ bag.matrix() @ diags_array(scale[:, 0])
+    table = table.tocsr()
+    transposed = table.T.tocsr()
+    weights = strength * bag.weights / bag.weights.mean()
+
+    def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
+        u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]
+        z = table @ u + bias
+        if rows == 1:
+            signs = 2.0 * bag.labels - 1
+            margins = signs * z[:, 0]
+            value = weights @ np.logaddexp(0, -margins)
+            slopes = (-weights * signs * np.exp(-np.logaddexp(0, margins)))[:, None]
+        else:
+            z -= z.max(axis=1, keepdims=True)
+            log_sum = np.log(np.exp(z).sum(axis=1))
+            here = np.arange(len(bag)), bag.labels
+            value = weights @ (log_sum - z[here])
+            slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
+            slopes[here] -= weights
+        for_bias = slopes.sum(axis=0) * with_bias
+        return float(value + 0.5 * (u**2).sum()), np.append((transposed @ slopes + u).ravel(), for_bias)
+
+    first = np.zeros((bag.tokens + 1) * rows)
+    found = minimize(loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-5}).x
+    x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
+    return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())

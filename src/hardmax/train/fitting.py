@@ -1,220 +1,338 @@
-"""From texts and labels to a model: choose tokens, train, calibrate."""
+"""From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights, calibration."""
 
-# pyright: reportMissingImports=false
-from __future__ import annotations
-
-import hashlib
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
-import torch
+from scipy.optimize import minimize_scalar
 
-from hardmax._validation import InputError, check_callable, check_instance, check_path, check_str, shorten
-from hardmax.text.evaluation.calibration import fit_temperature
-from hardmax.text.evaluation.measuring import evaluate_model
-from hardmax.text.files.claims import Claim
+from hardmax._compile import interpreted
+from hardmax._validation import InputError
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.encoding import Encoded
-from hardmax.text.tokens.texts import TextBytes
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.train.clouds import as_clouds, pick
-from hardmax.train.corpus import Corpus, prepare
-from hardmax.train.examples import Examples, hold_out, read_examples, read_labels
-from hardmax.train.layer import Hardmax, Softmax
-from hardmax.train.log import Epoch
-from hardmax.train.loop import PART, WHOLE, Folder, decide, train
-from hardmax.train.network import Network, make_network
-from hardmax.train.recipe import Recipe
-from hardmax.train.starting import dimension_for, start_training
-from hardmax.train.suited import Suited
-from hardmax.train.suiting import suit
+from hardmax.text.tokens.building import build_vocabulary
+from hardmax.text.tokens.encoding import Encoded, encode
+from hardmax.text.tokens.texts import TextBytes, read_texts
+from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales
+from hardmax.train.kernels import gather
+from hardmax.train.settings import Settings
+
+FOLDS = 3
+STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
+ALPHAS = ("0", "1/4", "1/2", "1", "2")
+NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
+SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
+MOST_WORDS, MOST_PHRASES = 60_000, 120_000
+_SMALL = 4096  # tokens that are gathered without waiting for numba
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Corpus:
+    texts: TextBytes
+    labels: np.ndarray
+    weights: np.ndarray
+    groups: np.ndarray
+    classes: int
+
+    def pick(self, rows: np.ndarray) -> "_Corpus":
+        parts = self.labels[rows], self.weights[rows], self.groups[rows]
+        return _Corpus(self.texts.pick(rows), *parts, self.classes)
+
+    def bag(self, found: Encoded, tokens: int) -> Bag:
+        return Bag.of(found, self.labels, self.weights, self.groups, tokens, self.classes)
 
 
 def fit(
     texts: Any,
     labels: Any,
-    recipe: Recipe | Suited | None = None,
+    settings: Settings | None = None,
     *,
-    sample_weight: Any = None,
-    folder: str | Path | None = None,
-    progress: Callable[[Epoch], None] | None = None,
-    layer: Hardmax | Softmax | None = None,
-    device: str = "cpu",
+    sample_weight: np.ndarray | None = None,
+    groups: Any = None,
+    progress: Progress | None = None,
 ) -> TextModel:
-    """The model that a recipe makes of texts and their labels, of any kind; without a recipe, one that suits the texts.
+    """Train a classifier of texts.
 
-    `sample_weight` says how much each text counts (in the training; the vocabulary is chosen, and the start made,
-    on all texts of some weight).
+    Parameters
+    ----------
+    texts : sequence of str
+        Training texts.
+    labels : sequence
+        The class of each.
+    settings : Settings, optional
+        What is not to be chosen by folds.
+    sample_weight : ndarray, optional
+        How much each text counts.
+    groups : sequence, optional
+        Texts that belong together, such as reviews of one film: they are held out together, and a token that several
+        of them have counts once.
+    progress : callable, optional
+        Called with a line for each step.
 
-    With a `folder`, its checkpoint and log are kept there, and a training that was cut short goes on from there, to the
-    same bits. On the CPU the same texts, recipe and seed give the same weights at any number of threads.
+    Returns
+    -------
+    TextModel
+        The model; `model.metrics` says what was chosen, and what was measured on held-out texts.
+
+    Examples
+    --------
+    >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5)
+    >>> model.decided(["good", "nothing known"]).tolist()
+    [True, False]
     """
-    layer = (
-        Hardmax()
-        if layer is None
-        else check_instance(layer, (Hardmax, Softmax), "`layer`", "a Hardmax() or a Softmax()")
+    settings, say = settings or Settings(), progress or (lambda line: None)
+    found = read_texts(texts)
+    classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
+    if len(numbers) != len(found):
+        raise InputError(f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text.")
+    if len(classes) < 2:
+        raise InputError("`labels` has one class alone: expected at least two to tell apart.")
+    weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
+    weights = weights / weights.mean()  # equal weights are as none
+    of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
+    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes))
+    say(f"{len(found):,} texts, {len(classes)} classes")
+    candidates = _candidates(corpus, settings)
+    say(f"{len(candidates):,} candidate tokens")
+    tuned, chosen = _tune(corpus, candidates, settings, say)
+    return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen)
+
+
+def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
+    """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what it says."""
+    return tuple(value if isinstance(value, str | int | float | bool) else str(value) for value in classes.tolist())
+
+
+def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:
+    """All words and phrases that enough texts, and enough groups, have."""
+    tokeniser = replace(settings.tokeniser, overlapping=True)
+    known = build_vocabulary(
+        corpus.texts, corpus.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, fewest=max(1, settings.min_df)
     )
-    progress = check_callable(progress, "`progress`", "epoch")
-    _check_device(device)
-    folder = None if folder is None else check_path(folder, "`folder`")
-    found, labels, counts = read_examples(texts, labels, sample_weight)
-    classes, numbers = read_labels(labels, len(found))
-    suited = _suited(recipe, found, numbers)
-    recipe = replace(suited.recipe, dimension=dimension_for(len(classes), suited.recipe))
-    work = _Work(found, numbers, counts, classes, recipe, layer, device)
-    held_out = hold_out(numbers, recipe.validation_fraction, recipe.seed)
-    about = {"recipe": recipe.to_dict()} | ({"chosen": suited.to_dict()} if suited.choices else {})
-    with _held(folder) as path:
-        learned = work.learn(~held_out, held_out, path, progress)
-        model = work.model(learned)
-        measured = _measure(model, found, numbers, held_out) if held_out.any() else {}
-        about = measured | about | {"training": _plain(learned.reports)}
-        if recipe.refit and held_out.any():
-            again = work.learn(np.ones_like(held_out), ~np.ones_like(held_out), path, _counting_on(progress, recipe))
-            model = replace(work.model(again), temperature=model.temperature)
-            about |= {"on_all_texts": _plain(again.reports)}
-    return replace(model, metrics=about)
+    keep = np.ones(len(known), dtype=bool)
+    if len(np.unique(corpus.groups)) < len(corpus.labels):
+        bag = corpus.bag(encode(corpus.texts, known, tokeniser), len(known))
+        keep &= replace(bag, weights=np.ones(len(bag))).counts().sum(axis=1) >= settings.min_df
+    if settings.exclude or settings.stop_words:
+        excluded, stop_words = set(settings.exclude), set(settings.stop_words)
+        cut = tokeniser.alphabet.cut
+        words = [set(cut(surface)) for surface in known.surfaces]
+        keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
+    if not keep.any():
+        raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")
+    return _subset(known, np.flatnonzero(keep))
 
 
-class _Learned(NamedTuple):
-    """What a training came to."""
+def _subset(known: Vocabulary, which: np.ndarray) -> Vocabulary:
+    return Vocabulary([known.surfaces[token] for token in which.tolist()], known.counts[which])
 
-    network: Network
-    corpus: Corpus
-    temperature: float
-    reports: list[Epoch]
+
+def _weigh(
+    corpus: _Corpus, candidates: Vocabulary, settings: Settings
+) -> tuple[Vocabulary, np.ndarray, np.ndarray, float]:
+    """The vocabulary, the weight of each of its tokens for each class, the bias, and the
+    mean number of tokens of a text."""
+    assert settings.strength is not None
+    overlapping = replace(settings.tokeniser, overlapping=True)
+    bag = corpus.bag(encode(corpus.texts, candidates, overlapping), len(candidates))
+    weights, bias = regress(bag, settings.strength, scales(bag, settings.smoothing), with_bias=settings.bias)
+    if settings.max_tokens is None and settings.overlapping:
+        return candidates, weights, bias, len(bag.ids) / len(bag)
+    vocabulary = _best(candidates, bag, weights, settings.max_tokens)
+    bag = corpus.bag(encode(corpus.texts, vocabulary, settings.tokeniser), len(vocabulary))
+    found = regress(bag, settings.strength, scales(bag, settings.smoothing), with_bias=settings.bias)
+    return vocabulary, *found, len(bag.ids) / len(bag)
+
+
+def _best(candidates: Vocabulary, bag: Bag, weights: np.ndarray, most: int | None) -> Vocabulary:
+    """The tokens that matter most, the heaviest first: where places count once, these take them."""
+    heaviest = np.abs(weights).max(axis=1)
+    documents = np.bincount(bag.ids, minlength=bag.tokens)
+    kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
+    return _subset(candidates, kept[np.argsort(-heaviest[kept], kind="stable")])
+
+
+def _tune(
+    corpus: _Corpus, candidates: Vocabulary, settings: Settings, say: Progress
+) -> tuple[Settings, dict[str, Any]]:
+    """The settings with what was None chosen on held-out texts, and what was measured there."""
+    folds = _folds(corpus, settings.seed)
+    parts = [
+        (corpus.pick(np.flatnonzero(folds != fold)), corpus.pick(np.flatnonzero(folds == fold)))
+        for fold in range(FOLDS)
+    ]
+    best: tuple[float, float, list[_HeldOut]] | None = None
+    for strength in STRENGTHS if settings.strength is None else (settings.strength,):
+        tried = replace(settings, strength=strength)
+        held_out = [_HeldOut.of(train, test, candidates, tried) for train, test in parts]
+        loss = _calibrate(held_out, 0, 1.0, TYPICAL_WEIGHT)[1]
+        say(f"strength {strength:g}: held-out log loss {loss:.4f}")
+        if best is not None and loss > best[0]:
+            break
+        best = loss, strength, held_out
+    assert best is not None
+    _, strength, held_out = best
+    alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
+    texts = len(corpus.labels)
+    table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
+    top = max(table.values())
+    slack = 0.25 * np.sqrt(top * (1 - top) / texts)
+    # As few active tokens as possible, and as much gathering, at hardly any price.
+    g, alpha = max(
+        (pair for pair, accuracy in table.items() if accuracy >= top - slack),
+        key=lambda pair: (pair[0], _share(pair[1]) < 1, table[pair]),
+    )
+    choices = NEUTRAL_WEIGHTS if settings.neutral_weight is None else (settings.neutral_weight,)
+    weight = min(choices, key=lambda weight: _calibrate(held_out, g, _share(alpha), weight, short=True)[1])
+    temperature, loss = _calibrate(held_out, g, _share(alpha), weight)
+    gate = settings.gates[g]
+    active = float(np.mean(np.concatenate([part.active[g] for part in held_out])))
+    told = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
+    say(f"{told}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
+    measured = {
+        "held_out_accuracy": table[g, alpha],
+        "held_out_log_loss": loss,
+        "held_out_active_tokens": active,
+        "temperature": temperature,
+    }
+    return replace(settings, strength=strength, gate=gate, alpha=alpha, neutral_weight=weight), measured
+
+
+def _bias(bias: np.ndarray, typical: float, neutral_weight: int) -> np.ndarray:
+    """The bias of a mean: what it is beside the tokens of a text of typical size does not depend on the weight."""
+    return bias / (typical + neutral_weight)
+
+
+def _share(alpha: str) -> float:
+    """What a token keeps of its own in one layer."""
+    return 1.0 if alpha == "0" else float(1 / (1 + Fraction(alpha)))
+
+
+def _folds(corpus: _Corpus, seed: int) -> np.ndarray:
+    """The fold of each text: groups stay together, and every class is spread over the folds."""
+    rng = np.random.default_rng(seed)
+    fold_of_group = np.empty(int(corpus.groups.max()) + 1, dtype=np.int64)
+    label_of_group = np.zeros(len(fold_of_group), dtype=np.int64)
+    label_of_group[corpus.groups] = corpus.labels
+    for label in range(corpus.classes):
+        members = rng.permutation(np.flatnonzero(label_of_group == label))
+        fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
+    return fold_of_group[corpus.groups]
 
 
 @dataclass(frozen=True, eq=False)
-class _Work:
-    """What is learned from, and how."""
+class _HeldOut:
+    """What held-out texts say: sums of weights of active tokens and of their leaders, by gate, text and class."""
 
-    texts: TextBytes
     labels: np.ndarray
-    weights: np.ndarray
-    classes: list[Any]
-    recipe: Recipe
-    layer: Hardmax | Softmax
-    device: str
+    sizes: np.ndarray
+    own: np.ndarray
+    lead: np.ndarray
+    active: np.ndarray
+    bias: np.ndarray
+    typical: float
+    short: "tuple[np.ndarray, np.ndarray, np.ndarray]"
 
-    @property
-    def tokeniser(self) -> Tokeniser:
-        return Tokeniser(
-            longest_phrase=self.recipe.longest_phrase, marks=self.recipe.marks, overlapping=self.recipe.overlapping
+    @classmethod
+    def of(cls, train: _Corpus, test: _Corpus, candidates: Vocabulary, settings: Settings) -> "_HeldOut":
+        vocabulary, weights, bias, train_size = _weigh(train, candidates, settings)
+        bag = test.bag(encode(test.texts, vocabulary, settings.tokeniser), len(vocabulary))
+        sizes = np.diff(bag.offsets)
+        cut = np.minimum(sizes, SHORT)
+        places = np.arange(cut.sum()) + np.repeat(bag.offsets[:-1] - np.cumsum(cut) + cut, cut)
+        offsets = np.concatenate([[0], np.cumsum(cut)])
+        short = _gather(bag.ids[places], offsets, weights, settings.gates)
+        whole = _gather(bag.ids, bag.offsets, weights, settings.gates)
+        return cls(test.labels, sizes, *whole, bias, train_size, (cut, *short[:2]))
+
+    def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
+        """Before they are divided by the temperature."""
+        sizes, own, lead = self.short if short else (self.sizes, self.own, self.lead)
+        return (share * own[gate] + (1 - share) * lead[gate]) / (sizes + neutral_weight)[:, None] + _bias(
+            self.bias, self.typical, neutral_weight
         )
 
-    def learn(
-        self,
-        teaches: np.ndarray,
-        judges: np.ndarray,
-        folder: Path | None,
-        progress: Callable[[Epoch], None] | None,
-    ) -> _Learned:
-        """Train on the texts that `teaches` marks; those that `judges` marks, if any, calibrate."""
-        corpus = prepare(self.texts, self.labels, teaches, self.tokeniser, self.recipe)
-        taught = pick(corpus.encoded, np.flatnonzero(teaches))
-        start = start_training(taught, self.labels[teaches], corpus.loud, self.recipe)
-        network = make_network(len(corpus.vocabulary), len(self.classes), self.recipe, self.layer, start)
-        network = network.to(self.device)
-        validation = self._examples(corpus, judges) if judges.any() else None
-        fingerprint = self._fingerprint(corpus.encoded)
-        store = folder and Folder(folder, fingerprint, WHOLE if teaches.all() and self.recipe.refit else PART)
-        examples = self._examples(corpus, teaches)
-        reports = train(network, examples, self.recipe, validation=validation, folder=store, progress=progress)
-        temperature = 1.0
-        if validation:
-            logits, _ = decide(network, validation.clouds, network.alpha)
-            temperature = fit_temperature(logits[:, 0] if len(self.classes) == 2 else logits, validation.labels)
-        return _Learned(network, corpus, temperature, reports)
 
-    def model(self, learned: _Learned) -> TextModel:
-        """The model that was trained; nothing is measured yet."""
-        network, known = learned.network, len(learned.corpus.vocabulary)
-        with torch.no_grad():
-            table, decoder, bias = (t.cpu().numpy() for t in (network.table(), network.decoder, network.bias))
-            alpha = network.alpha.item()
-        return TextModel(
-            vocabulary=learned.corpus.vocabulary,
-            embeddings=table[:known],
-            extra=table[known] if len(table) > known else None,
-            decoder=np.pad(decoder, ((0, 0), (0, table.shape[1] - decoder.shape[1]))),
-            bias=bias,
-            classes=tuple(self.classes),
-            layers=self.recipe.layers,
-            alpha=repr(alpha),
-            binary=self.recipe.binary,
-            metric=network.layer.metric,
-            temperature=learned.temperature,
-            tokeniser=self.tokeniser,
-        )
-
-    def _examples(self, corpus: Corpus, which: np.ndarray) -> Examples:
-        extra = len(corpus.vocabulary) if self.recipe.extra or self.recipe.neutral else None
-        clouds = as_clouds(corpus.encoded, self.recipe.binary, extra)
-        rows = np.flatnonzero(which)
-        return Examples(pick(clouds, rows), self.labels[rows], self.weights[rows])
-
-    def _fingerprint(self, encoded: Encoded) -> str:
-        told = [type(self.layer).__name__, *(np.asarray(value).tolist() for value in vars(self.layer).values())]
-        layer = "" if told == ["Hardmax", None] else str(told)
-        digest = hashlib.sha256(f"{self.recipe.fingerprint()}{layer}".encode())
-        for array in (encoded.ids, encoded.counts, encoded.offsets, self.labels, self.weights):
-            digest.update(np.ascontiguousarray(array).tobytes())
-        return digest.hexdigest()
+def _gather(
+    ids: np.ndarray, offsets: np.ndarray, weights: np.ndarray, gates: Sequence[float]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    texts, rows = len(offsets) - 1, weights.shape[1]
+    own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
+    active = np.zeros((len(gates), texts), dtype=np.int64)
+    with interpreted(gather, if_small=len(ids) <= _SMALL):
+        gather(ids, offsets, weights, np.array(gates), own, lead, active)
+    return own, lead, active
 
 
-def _suited(recipe: Recipe | Suited | None, texts: TextBytes, numbers: np.ndarray) -> Suited:
-    if recipe is None:
-        return suit(texts, numbers)
-    wish = "a Recipe, such as Recipe(epochs=5), or what `suit` chose"
-    given = check_instance(recipe, (Recipe, Suited), "`recipe`", wish)
-    return given if isinstance(given, Suited) else Suited(given)
+def _accuracy(held_out: list[_HeldOut], gate: int, share: float) -> float:
+    """Share of texts whose class is found; those in which nothing speaks count half."""
+    right = []
+    for part in held_out:
+        logits = part.logits(gate, share, TYPICAL_WEIGHT)
+        if logits.shape[1] == 1:
+            right.append(np.where(logits[:, 0] == 0, 0.5, (logits[:, 0] > 0) == part.labels))
+        else:
+            right.append(np.where(part.active[gate] == 0, 0.5, logits.argmax(axis=1) == part.labels))
+    return float(np.concatenate(right).mean())
 
 
-def _measure(model: TextModel, texts: TextBytes, numbers: np.ndarray, which: np.ndarray) -> dict[str, Any]:
-    """On texts that were held out."""
-    rows = np.flatnonzero(which)
-    found = evaluate_model(model, texts.pick(rows), [model.classes[c] for c in numbers[rows]])
-    return {f"validation_{name}": value for name, value in found.metrics.items()}
+def _calibrate(
+    held_out: list[_HeldOut], gate: int, share: float, neutral_weight: int, *, short: bool = False
+) -> tuple[float, float]:
+    """The temperature at which held-out texts have the smallest log loss, and this loss; with texts cut short, too."""
+    whole, cut = (
+        np.concatenate([part.logits(gate, share, neutral_weight, short=is_cut) for part in held_out])
+        for is_cut in (False, short)
+    )
+    labels = np.concatenate([part.labels for part in held_out])
+
+    def loss(exponent: float, logits: np.ndarray) -> float:
+        z = np.hstack([np.zeros_like(logits), logits] if logits.shape[1] == 1 else [logits]) * np.exp(exponent)
+        z = z - z.max(axis=1, keepdims=True)
+        logs = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
+        right = logs[np.arange(len(z)), labels].mean()
+        # As if one text more had been of any class: no text is certain, however well all of them are told apart.
+        return float(-(len(z) * right + logs.mean()) / (len(z) + 1))
+
+    found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-3})
+    more = loss(found.x, cut) if short else 0.0
+    return float(np.exp(-found.x)), float(found.fun) + more
 
 
-def _plain(reports: list[Epoch]) -> list[dict[str, Any]]:
-    return [asdict(report) for report in reports]
+def _told(settings: Settings) -> dict[str, Any]:
+    """The settings as plain data; of lists of words, how many."""
+    return asdict(settings) | {name: len(getattr(settings, name)) for name in ("exclude", "stop_words")}
 
 
-def _counting_on(progress: Callable[[Epoch], None] | None, recipe: Recipe) -> Callable[[Epoch], None] | None:
-    """Tells of a second training, whose epochs are counted on from the first."""
-    return progress and (lambda epoch: progress(replace(epoch, epoch=recipe.epochs + epoch.epoch)))
-
-
-def _check_device(device: Any) -> None:
-    try:
-        torch.device(check_str(device, "`device`"))
-    except RuntimeError:
-        raise InputError(
-            f"`device` must be one that torch has, such as 'cpu' or 'cuda', not {shorten(device)}."
-        ) from None
-
-
-@contextmanager
-def _held(folder: str | Path | None) -> Iterator[Path | None]:
-    """The folder of a training, which no other training writes meanwhile."""
-    if folder is None:
-        yield None
-        return
-    path = Path(folder)
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-        claim = Claim.on(path)
-    except OSError as error:
-        raise InputError(f"`{folder}` cannot be made: {(error.strerror or str(error)).lower()}.") from None
-    if claim is None:
-        raise InputError(f"`{folder}` is held by another training: wait for it, or name another folder.")
-    try:
-        yield path
-    finally:
-        claim.release()
+def _model(
+    vocabulary: Vocabulary,
+    weights: np.ndarray,
+    bias: np.ndarray,
+    typical: float,
+    names: tuple[Any, ...],
+    settings: Settings,
+    measured: dict[str, Any],
+) -> TextModel:
+    assert settings.alpha is not None
+    assert settings.neutral_weight is not None
+    rows = weights.shape[1]
+    gathers = settings.alpha != "0"
+    return TextModel(
+        vocabulary=vocabulary,
+        embeddings=np.hstack([weights, np.zeros((len(weights), 1))]),
+        decoder=np.eye(rows, rows + 1),
+        bias=_bias(bias, typical, settings.neutral_weight),
+        extra=np.eye(rows + 1)[-1],
+        classes=names,
+        layers=1 if gathers else 0,
+        alpha=settings.alpha if gathers else "1",
+        gate=settings.gate,
+        neutral_weight=settings.neutral_weight,
+        temperature=measured["temperature"],
+        binary=True,
+        tokeniser=settings.tokeniser,
+        metrics={"settings": _told(settings)} | measured,
+    )

@@ -20,6 +20,7 @@ from hardmax._float.bounds import (
     kernel_factors,
     mean_error,
     norms_above,
+    slack_by_axis,
     step_error,
 )
 from hardmax._float.search import Cpu
@@ -53,6 +54,30 @@ def test_the_slack_is_the_derived_one_and_hardly_more(given_metric, own, error):
     assert derived <= Fraction(float(slack)) <= derived * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
     assert kernel_factors(2, metric)[:2] == [factors.rounding, factors.spread]
     assert kernel_factors(2, metric)[2:] == [2.0**-900, step_error(1.0), 2.0**-100, 2.0**100]
+
+
+@pytest.mark.parametrize("seed", range(100))
+def test_axis_by_axis_scores_are_off_by_no_more_than_derived(seed):
+    rng = np.random.default_rng(seed)
+    d = int(rng.integers(2, 7))
+    metric = float_metric(hm.Dynamics(1, rng.standard_normal((d, d)) * 10.0 ** rng.integers(-30, 30, d)))
+    points = rng.standard_normal((8, d)) * 10.0 ** rng.integers(-25, 25, d)
+    assert metric.matrix is not None
+    a, x = (np.array(list(map(Fraction, table.ravel()))).reshape(table.shape) for table in (metric.matrix, points))
+    gamma, reach = d * U / (1 - d * U), np.abs(x).max(axis=0)
+    derived = 2 * (2 * gamma + gamma**2) * (np.abs(x) @ np.abs(a).T @ reach)
+    for row, slack in enumerate(np.asarray(slack_by_axis(points, points, metric))):
+        assert derived[row] <= Fraction(float(slack)) <= derived[row] * (1 + Fraction(1, 256)) + Fraction(1, 2**890)
+        scores = metric.directions(points)[row] @ points.T
+        assert 2 * np.abs(np.array(list(map(Fraction, scores))) - a @ x[row] @ x.T).max() <= slack
+
+
+def test_a_metric_that_is_largest_along_axes_on_which_tokens_are_small_needs_no_integers():
+    cloud = np.random.default_rng(0).uniform(-1e-5, 1e-5, (300, 1)) ** np.arange(1, 9)
+    steep = hm.Dynamics("1/2", np.diag(10.0 ** np.array([20, -26, -16, -51, -12, 2, 50, -49])))
+    run = hm.simulate(cloud, steep, layers=2)
+    assert (run.arithmetic, run.settled_at) == ("certified", 0)
+    assert run.attended(0).tolist() == hm.simulate(cloud, steep, layers=2, arithmetic="exact").attended(0).tolist()
 
 
 def many_small_terms(d: int) -> np.ndarray:

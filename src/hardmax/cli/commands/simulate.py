@@ -1,6 +1,5 @@
 """`hardmax simulate`: run a cloud, or many, through the layers."""
 
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,25 +13,11 @@ from hardmax.cli.options import (
     check_target,
     grouped,
     read_record,
-    read_size,
 )
 from hardmax.cli.output import narrate, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.stops import Record
     from hardmax.trajectory import Trajectories, Trajectory
-
-
-@dataclass(frozen=True)
-class RecordOptions:
-    """What is kept of a run."""
-
-    record: Annotated[str, typer.Option(help="Layers to keep: all, last, or a number m for every m-th.")] = "all"
-    memory_limit: Annotated[str, typer.Option(help="Refuse to keep more than this.")] = "4GiB"
-
-    def read(self) -> "Record":
-        """The record that the options ask for."""
-        return replace(read_record(self.record), memory_limit=read_size(self.memory_limit))
 
 
 @grouped
@@ -42,7 +27,7 @@ def simulate_command(
     *,
     stop: StopOptions,
     walk: WalkOptions,
-    keep: RecordOptions,
+    record: Annotated[str, typer.Option(help="Layers to keep: all, last, or a number m for every m-th.")] = "all",
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write the run to a .npz or .csv file.")] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -54,7 +39,7 @@ def simulate_command(
     from hardmax.cli.reports import simulate as simulate_report
     from hardmax.io import read_cloud
 
-    until, record = stop.read(), keep.read()
+    until, kept = stop.read(), read_record(record)
     if output is not None:
         check_target(output, "--output", simulate_files.SUFFIXES)
     dynamics, tokens = walk.dynamics(alpha), read_cloud(file)
@@ -69,7 +54,7 @@ def simulate_command(
             dynamics,
             stop=until,
             arithmetic=walk.arithmetic,
-            record=record,
+            record=kept,
             progress=progress,
             engine=engine,
         )

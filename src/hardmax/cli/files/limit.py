@@ -83,7 +83,7 @@ def _csv(result: "Limit | Limits") -> str:
     coordinates = [f"z{number}" for number in range(limits[0].run.d)]
     rows.writerow([*["cloud"] * many, "token", *coordinates, "cluster", "kind", "leader since"])
     for number, lim in enumerate(limits):
-        since = dict(zip(lim.leaders.tolist(), lim.leader_layers.tolist(), strict=True))
+        since = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
         labels = lim.clusters.labels.tolist()
         for token, (row, label) in enumerate(zip(lim.float_points.tolist(), labels, strict=True)):
             place = [*[number] * many, token, *map(repr, row)]

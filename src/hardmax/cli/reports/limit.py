@@ -57,14 +57,14 @@ def _plain(lim: "Limit") -> dict[str, Any]:
         "stopped": lim.stopped,
         "settled_at": lim.settled_at,
         f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
-        "arithmetic": lim.arithmetic,
+        "arithmetic": lim.run.arithmetic,
         "certified": lim.certified,
         "bound": finite_or_none(lim.bound),
         "theorem_applies": lim.theorem_applies,
         "theorem_reason": lim.theorem_reason,
         "cycle": lim.period,
         "leaders": lim.leaders.tolist(),
-        "leader_layers": lim.leader_layers.tolist(),
+        "leader_layers": lim.run.leader_layers.tolist(),
         "clusters": [{"point": point, "size": size} | _plain_kind(kind) for point, size, kind in found],
         "labels": clusters.labels.tolist(),
         "points": lim.points.tolist(),
@@ -121,7 +121,7 @@ def _facts(lim: "Limit") -> list[tuple[str, str]]:
         often = "in every layer" if lim.period == 1 else f"every {lim.period} layers"
         known.append(("cycle", f"the same attended sets {often}"))
     theorem = "applies" if lim.theorem_applies else f"does not apply: {lim.theorem_reason}"
-    return [*known, ("theorem", theorem), ("arithmetic", DECIDED_BY[lim.arithmetic])]
+    return [*known, ("theorem", theorem), ("arithmetic", DECIDED_BY[lim.run.arithmetic])]
 
 
 def _show_clusters(lim: "Limit") -> None:
@@ -191,7 +191,7 @@ def _show_clouds(limits: "Sequence[Limit]") -> None:
             str(len(lim.leaders)),
             str(len(lim.clusters)),
             "not yet" if lim.settled_at is None else str(lim.settled_at),
-            lim.arithmetic,
+            lim.run.arithmetic,
             "" if lim.settled_at is None else str(lim.layers_to(NEAR)),
             "applies" if lim.theorem_applies else "silent",
         ]

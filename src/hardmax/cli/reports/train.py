@@ -5,16 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 from hardmax._format import pluralize
 from hardmax.cli.output import print_facts
-from hardmax.cli.reports.evaluate import describe, facts, in_words
+from hardmax.cli.reports.evaluate import describe, in_words
 from hardmax.cli.reports.phrases import some
 
 if TYPE_CHECKING:
     from hardmax.text.data.corpora import Corpus
     from hardmax.text.text_model import TextModel
-    from hardmax.train.suited import Suited
 
 SHOWN_CLASSES = 6
-_HELD_OUT = "validation_"
 
 
 def begin(corpus: "Corpus") -> str:
@@ -23,14 +21,6 @@ def begin(corpus: "Corpus") -> str:
     sizes = Counter(corpus.labels)
     named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
     return f"{pluralize(len(corpus), 'text')} ({named})"
-
-
-def choices(corpus: "Corpus", chosen: "Suited") -> list[str]:
-    """What was chosen, and why, a line each, and what is trained for how long."""
-    recipe = chosen.recipe
-    twice = ", then again on all texts" if recipe.refit else ""
-    lines = [f"chosen: {choice.name} {choice.value} ({choice.why})" for choice in chosen.choices]
-    return [*lines, f"{begin(corpus)}; {pluralize(recipe.epochs, 'epoch')}{twice}, seed {recipe.seed}"]
 
 
 def document(model: "TextModel", output: str) -> dict[str, Any]:
@@ -42,20 +32,17 @@ def document(model: "TextModel", output: str) -> dict[str, Any]:
 
 
 def show(model: "TextModel") -> None:
-    """Prints what was measured on the texts that were held out or, if there were none, met in training."""
-    held_out = {
-        name.removeprefix(_HELD_OUT): value for name, value in model.metrics.items() if name.startswith(_HELD_OUT)
-    }
-    if held_out:
-        named = [(name if name == "model" else f"validation {name}", value) for name, value in facts(model, held_out)]
-        print_facts(named)
-        return
-    last = model.metrics["training"][-1]
+    """Print what was chosen, and what was measured on held-out texts."""
+    chosen, measured = model.metrics["settings"], model.metrics
     print_facts(
         [
             ("model", in_words(model)),
-            ("training loss", f"{last['loss']:.4f}"),
-            ("training accuracy", f"{last['accuracy']:.4f}"),
-            ("leaders a text", f"{last['leaders']:.2f}"),
+            ("strength", f"{chosen['strength']:g}"),
+            ("gate", f"{chosen['gate']:g}"),
+            ("alpha", str(chosen["alpha"])),
+            ("neutral weight", str(chosen["neutral_weight"])),
+            ("held-out accuracy", f"{measured['held_out_accuracy']:.4f}"),
+            ("held-out log loss", f"{measured['held_out_log_loss']:.4f}"),
+            ("active tokens per text", f"{measured['held_out_active_tokens']:.1f}"),
         ]
     )

@@ -26,7 +26,7 @@ def compute(setting: Setting) -> Numbers:
     """Whom the token attends to in each metric, and what every token scores with it, exactly."""
     panels = []
     for name, run in figure1_runs().items():
-        tokens, metric = run.points.integers.fractions(), METRICS[name] or [[1, 0], [0, 1]]
+        tokens, metric = run.exact_at(0), METRICS[name] or [[1, 0], [0, 1]]
         direction = [sum(a * z for a, z in zip(row, tokens[TOKEN], strict=True)) for row in metric]
         scores = [sum(a * z for a, z in zip(direction, token, strict=True)) for token in tokens]
         panels.append(

@@ -64,15 +64,15 @@ def compute(setting: Setting) -> Numbers:
 
 
 def _row(name: str, run: Trajectory) -> dict[str, Any]:
-    lim = limit(run.points.integers.fractions()[run.points.of_token], run.dynamics)
+    lim = limit(run.exact_at(0), run.dynamics)
     places = [label for label, kind in enumerate(lim.clusters.kinds) if not isinstance(kind, Vertex)]
     return {
         "name": name,
-        "tokens": written(run.points.integers.fractions()[run.points.of_token]),
+        "tokens": written(run.exact_at(0)),
         "leaders": lim.leaders.tolist(),
-        "leader_since": lim.leader_layers.tolist(),
+        "leader_since": lim.run.leader_layers.tolist(),
         "settled_at": lim.settled_at,
-        "arithmetic": lim.arithmetic,
+        "arithmetic": lim.run.arithmetic,
         "limits": [[str(number) for number in place] for place in lim.exact_points.tolist()],
         "kinds": [str(kind) for kind in lim.kind],
         "limits_that_are_no_vertex": rounded(lim.clusters.points[places]),

@@ -69,7 +69,7 @@ def _of_ours(name: str) -> dict[str, Any]:
     for text in REVIEWS.values():
         found = model.read(text).encoded
         words = [surfaces[token] for token in found.ids]
-        clouds.append(Cloud(words, model.prepared.voices(found), model.prepared.table[found.ids]))
+        clouds.append(Cloud(words, model.prepared.voices(found), model.prepared.table[model.prepared.rows(found)]))
     return _model(OWN, model.dynamics, int(model.layers), decoder, clouds, [[] for _ in clouds])
 
 

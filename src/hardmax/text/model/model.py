@@ -91,12 +91,15 @@ class Model:
         return np.concatenate([np.empty((0, len(self.classes))), *parts])
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text; where it is undecided, the class of most training texts."""
-        parts = [self.predicted(part) for part in self._parts(texts)]
-        return np.array(self.classes)[np.concatenate([np.empty(0, np.int64), *parts])]
+        """The most probable class of each text; where it is undecided, the most frequent class."""
+        return np.array(self.classes)[self.class_numbers(texts)]
+
+    def class_numbers(self, texts: Any) -> np.ndarray:
+        """The same as places in `classes`."""
+        return np.concatenate([np.empty(0, np.int64), *(self.predicted(part) for part in self._parts(texts))])
 
     def predicted(self, found: Analysis) -> np.ndarray:
-        """The numbers of the classes that `predict` gives to analysed texts."""
+        """The same of texts that are analysed already."""
         usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
         return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
 

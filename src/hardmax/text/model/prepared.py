@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -14,16 +14,10 @@ from hardmax.dynamics import Dynamics
 from hardmax.text.model.kernels.walking import ROWS_AT_MOST, Depth, Vectors
 from hardmax.text.tokens.encoding import Encoded
 
+if TYPE_CHECKING:
+    from hardmax.text.model.analysis import Analysis
+
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
-
-
-class Tokens(Protocol):
-    """The tokens of texts, as `Encoded` and `Analysis` have them."""
-
-    @property
-    def ids(self) -> np.ndarray: ...
-    @property
-    def counts(self) -> np.ndarray: ...
 
 
 class Decoding(NamedTuple):
@@ -106,7 +100,7 @@ class Prepared:
         says = self.scores[self.extra]
         return bool((says == (says[0] if len(says) > 1 else 0.0)).all())
 
-    def voices(self, found: Tokens) -> np.ndarray:
+    def voices(self, found: "Encoded | Analysis") -> np.ndarray:
         """How much each word counts, given how often it is said, and the extra token."""
         counts = np.minimum(found.counts, 1) if self.binary else found.counts
         return counts if self.neutral_weight == 1 else np.where(found.ids == self.extra, self.neutral_weight, counts)

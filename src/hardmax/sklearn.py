@@ -1,0 +1,392 @@
+"""Estimators with a scikit-learn API: a classifier of texts, and clustering by infinite-depth limits.
+
+>>> from hardmax.sklearn import HardmaxClustering
+>>> HardmaxClustering(alpha=0.5).fit_predict([[3.0], [-1.0], [2.0], [-0.5]]).tolist()
+[0, 1, 0, 1]
+"""
+
+# pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportMissingModuleSource=false
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError, MissingExtra, check_bool, check_int, check_numeric, shorten
+from hardmax.dynamics import Dynamics
+from hardmax.limits import limit
+from hardmax.text.knowing.leading import frequent_leaders
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokens.texts import TextBytes, is_missing, read_texts
+from hardmax.train.fitting import fit, plain_names
+from hardmax.train.settings import Settings
+
+if find_spec("sklearn") is None:
+    raise MissingExtra("An estimator", "sklearn")
+
+from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+from sklearn.utils import check_random_state, column_or_1d
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+if TYPE_CHECKING:
+    import pandas
+
+    from hardmax.text.explain.explanation import Explanation
+
+__all__ = ["HardmaxClassifier", "HardmaxClustering"]
+_LARGEST_SEED = 2**31 - 1
+
+
+class HardmaxClassifier(ClassifierMixin, BaseEstimator):
+    """Classifier of texts that is its own explanation.
+
+    Parameters
+    ----------
+    longest_phrase : int, default 2
+        Tokens are words, and phrases of up to so many words.
+    overlapping : bool, default True
+        A text has all tokens that stand in it; if False, each place of a text counts once.
+    min_df : int, default 1
+        Leave out tokens that fewer texts have.
+    max_tokens : int, optional
+        Size of the vocabulary, the tokens that matter most; by default all.
+    exclude : sequence of str, default ()
+        Words that no token may contain.
+    stop_words : sequence of str, default ()
+        Words of which no token may consist, alone or with others of them.
+    strength : float, optional
+        Inverse regularisation. What is None from here on is chosen by three folds.
+    gate : float, optional
+        A token is active if it is stronger than this share of the strongest token in its text.
+    alpha : str, optional
+        How far active tokens move to their leaders: "0" (not at all) or the alpha of one layer.
+    neutral_weight : int, optional
+        How many words the neutral leader weighs; the larger, the more modest the probabilities of short texts.
+    bias : bool, default True
+        Whether texts begin with the odds of their classes.
+    class_weight : dict or "balanced", optional
+        Weights of classes, as in scikit-learn.
+    column : str, optional
+        The column of the texts, if `X` is a DataFrame with several.
+    random_state : int or RandomState, optional
+        Seed of the folds; None is 0, so that fitting again gives the same model.
+    verbose : int, default 0
+        1 prints a line on stderr for each step.
+
+    Attributes
+    ----------
+    classes_ : ndarray
+        Labels in order, of the dtype in which they were given.
+    model_ : TextModel
+        The model, with `save`, `explain`, `flip`, `edit`.
+    leaders_ : list of Leader
+        Tokens that lead in training texts, most frequent first.
+
+    Examples
+    --------
+    >>> texts = ["a superb film", "superb and witty", "an awful film", "awful and dull"] * 5
+    >>> clf = HardmaxClassifier().fit(texts, ["positive", "positive", "negative", "negative"] * 5)
+    >>> clf.predict(["A superb plot and a witty script.", "Awful!"]).tolist()
+    ['positive', 'negative']
+    """
+
+    def __init__(
+        self,
+        *,
+        longest_phrase: int = 2,
+        overlapping: bool = True,
+        min_df: int = 1,
+        max_tokens: int | None = None,
+        exclude: Sequence[str] = (),
+        stop_words: Sequence[str] = (),
+        strength: float | None = None,
+        gate: float | None = None,
+        alpha: str | None = None,
+        neutral_weight: int | None = None,
+        bias: bool = True,
+        class_weight: Any = None,
+        column: str | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.longest_phrase = longest_phrase
+        self.overlapping = overlapping
+        self.min_df = min_df
+        self.max_tokens = max_tokens
+        self.exclude = exclude
+        self.stop_words = stop_words
+        self.strength = strength
+        self.gate = gate
+        self.alpha = alpha
+        self.neutral_weight = neutral_weight
+        self.bias = bias
+        self.class_weight = class_weight
+        self.column = column
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: N803
+        """Train on texts and their labels.
+
+        Parameters
+        ----------
+        X : sequence of str, Series, Arrow array or DataFrame
+            Texts.
+        y : sequence
+            Labels of any kind.
+        sample_weight : array_like, optional
+            How much each text counts; a text of weight 0 is left out.
+        groups : sequence, optional
+            Texts that belong together are held out together, and a token counts once for each group that has it.
+
+        Returns
+        -------
+        HardmaxClassifier
+            This estimator.
+        """
+        texts = self._texts(X)
+        if not len(texts):
+            raise InputError("`X` is empty: expected texts to learn from.")
+        weights = _read_weights(sample_weight, len(texts))
+        classes, numbers = _read_targets(y, len(texts))
+        learns = weights > 0
+        if len(np.unique(numbers[learns])) < len(classes):
+            raise InputError("`sample_weight` is 0 for every text of a class: leave the class out, or give it weight.")
+        if self.class_weight is not None:
+            weights = weights * compute_sample_weight(self.class_weight, y)
+        texts = texts.pick(np.flatnonzero(learns))
+        together = None if groups is None else np.asarray(groups)[learns]
+        say = _print if check_int(int(self.verbose), "`verbose`", at_least=0) else None
+        model = fit(
+            texts,
+            numbers[learns],
+            self._settings(),
+            sample_weight=weights[learns],
+            groups=together,
+            progress=say,
+        )
+        self.classes_ = classes
+        self.model_ = replace(model, classes=plain_names(classes))
+        self.leaders_ = frequent_leaders(self.model_, self.model_.analyse(texts))
+        return self
+
+    def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Logits: (texts,) for two classes, positive for the second; else (texts, classes)."""
+        check_is_fitted(self)
+        return self.model_.decision_function(self._texts(X))
+
+    def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Probabilities of `classes_`, (texts, classes). Those of a text depend on that text alone, to the bit."""
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._texts(X))
+
+    def predict_log_proba(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Logarithms of the probabilities."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def predict(self, X: Any) -> np.ndarray:  # noqa: N803
+        """Most probable class of each text; where it is undecided (`model_.decided`), the most frequent class."""
+        check_is_fitted(self)
+        return self.classes_[self.model_.class_numbers(self._texts(X))]
+
+    def explain(self, text: str) -> "Explanation":
+        """Why a text gets its answer: its leaders, and what every token adds to the logit.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        Explanation
+            For terminals, notebooks and files.
+        """
+        check_is_fitted(self)
+        return self.model_.explain(text)
+
+    def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
+        """Tokens that the model knows."""
+        check_is_fitted(self)
+        return np.array(self.model_.vocabulary.surfaces, dtype=object)
+
+    def to_pandas(self) -> "pandas.DataFrame":
+        """Table of all tokens: their weights, and the number of training texts of each class that have them."""
+        check_is_fitted(self)
+        return self.model_.to_pandas()
+
+    def save(self, folder: str | Path) -> None:
+        """Write the model to a folder, whole or not at all."""
+        check_is_fitted(self)
+        self.model_.save(folder)
+
+    @classmethod
+    def load(cls, folder: str | Path) -> Self:
+        """A fitted classifier from a folder that `save` wrote; of the parameters, those of the model are set."""
+        found = cls()
+        found.model_ = TextModel.load(folder)
+        found.classes_ = np.array(found.model_.classes)
+        found.leaders_ = []
+        return found
+
+    def _settings(self) -> Settings:
+        names = Settings.__dataclass_fields__.keys() & self.get_params().keys()
+        given = {name: _plain(getattr(self, name)) for name in names}
+        return Settings(**given, seed=_seed(self.random_state))
+
+    def _texts(self, X: Any) -> TextBytes:  # noqa: N803
+        if self.column is not None:
+            X = X[self.column]  # noqa: N806
+        elif (columns := getattr(X, "columns", None)) is not None:
+            if len(columns) != 1:
+                raise InputError("`X` is a table: name the column of the texts with `column`.")
+            X = X[columns[0]]  # noqa: N806
+        return read_texts(X, "`X`")
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.one_d_array = True
+        tags.input_tags.two_d_array = False
+        return tags
+
+
+class InputTypeError(InputError, TypeError):
+    """Points of the wrong type, where scikit-learn expects a TypeError."""
+
+
+class HardmaxClustering(ClusterMixin, BaseEstimator):
+    """Clusters of points that have the same limit under hardmax attention.
+
+    How many clusters there are follows from the points: leaders are the points that lie furthest out in their own
+    direction, and everybody else ends at a leader or, by a tie, between some. The dynamics is not translation
+    invariant: by default the points are centred first.
+
+    Parameters
+    ----------
+    alpha : float or str, default 0.5
+        Step of a layer, positive: a number or a text such as "1/2".
+    metric : array_like of shape (d, d), optional
+        Symmetric positive definite; the identity if None.
+    center : bool, default True
+        Whether the mean of the points becomes the origin.
+
+    Attributes
+    ----------
+    labels_ : ndarray of shape (n,)
+        Cluster of each point, numbered in the order of their first points.
+    leaders_ : ndarray
+        Indices of the leaders.
+    cluster_centers_ : ndarray of shape (clusters, d)
+        Limit of each cluster, in the coordinates of `X`.
+    limit_ : Limit
+        The limit of the (centred) points, with its certificate.
+    n_iter_ : int
+        The layer from which on no attended set changes.
+
+    Examples
+    --------
+    >>> points = [[11.0, 10.0], [9.0, 10.0], [10.5, 10.1], [9.5, 9.9]]
+    >>> found = HardmaxClustering(alpha="1/2").fit(points)
+    >>> found.labels_.tolist(), found.leaders_.tolist()
+    ([0, 1, 0, 1], [0, 1])
+    """
+
+    def __init__(self, *, alpha: Any = 0.5, metric: Any = None, center: bool = True) -> None:
+        self.alpha = alpha
+        self.metric = metric
+        self.center = center
+
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
+        """Find the limits of the points; `y` is ignored."""
+        check_numeric(X, "`X`", within=1)
+        try:
+            points = np.asarray(validate_data(self, X, dtype=np.float64))
+        except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given
+            refused = InputTypeError if isinstance(error, TypeError) else InputError
+            raise refused(f"`X`: {' '.join(str(error).split())[:300]}") from None
+        center = check_bool(self.center, "`center`")
+        origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
+        found = limit(points - origin, Dynamics(self.alpha, self.metric).check_definite())
+        if found.settled_at is None:
+            raise InputError(f"`X` did not settle ({found.stopped}): try a larger `alpha`.")
+        self.limit_ = found
+        self.labels_ = found.clusters.labels
+        self.leaders_ = found.leaders
+        self.cluster_centers_ = found.clusters.points + origin
+        self.n_iter_ = found.settled_at
+        return self
+
+
+def _print(line: str) -> None:
+    print(line, file=sys.stderr)
+
+
+def _plain(value: Any) -> Any:
+    # A grid of parameters is often a numpy array.
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _seed(random_state: Any) -> int:
+    if random_state is None:
+        return 0
+    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+        return check_int(random_state, "`random_state`", at_least=0, at_most=_LARGEST_SEED)
+    try:
+        # True is 1 for scikit-learn, but nobody means it as a seed.
+        known = check_random_state("no seed" if isinstance(random_state, bool | np.bool_) else random_state)
+        return int(known.randint(_LARGEST_SEED))
+    except Exception:  # a ValueError of scikit-learn, or of whatever was given
+        came = shorten(random_state)
+        raise InputError(f"`random_state` must be a whole number or a RandomState, not {came}.") from None
+
+
+def _read_weights(sample_weight: Any, texts: int) -> np.ndarray:
+    """One weight for each text; all ones for None, one number for all of them."""
+    if sample_weight is None:
+        return np.ones(texts)
+    weights = float_array(sample_weight, "`sample_weight`")
+    weights = np.full(texts, weights) if weights.ndim == 0 else weights
+    if weights.shape != (texts,):
+        raise InputError(f"`sample_weight` has shape {weights.shape}: expected ({texts},), one for each text.")
+    if not np.isfinite(weights).all() or weights.min() < 0:
+        raise InputError("`sample_weight` must be finite numbers, none of them negative.")
+    return weights
+
+
+def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
+    """The different labels in order, of the dtype in which they were given, and the number of each text's label."""
+    if y is None:
+        raise InputError("`y`: HardmaxClassifier requires y to be passed, but the target y is None.")
+    check_numeric(y, "`y`")
+    try:
+        labels = column_or_1d(y, warn=True)
+    except Exception:  # of scikit-learn, or of whatever was given
+        raise InputError("`y` must hold one label for each text: give a list or a column of labels.") from None
+    if len(labels) != texts:
+        raise InputError(f"`y` has {len(labels)} labels for {texts} texts: expected one for each text.")
+    if labels.dtype.kind in "fO":
+        for row, label in enumerate(labels.tolist()):
+            if is_missing(label):
+                raise InputError(f"`y` row {row} is missing (NaN): give the text a label, or leave it out.")
+    if labels.dtype.kind == "f" and (labels != np.floor(labels)).any():
+        raise InputError("`y` has fractions. Unknown label type: continuous. Give every text a class.")
+    if labels.dtype.kind == "U" and isinstance(y, list | tuple):
+        # numpy makes texts of all of them, and 1 would come back as "1".
+        other = next((label for label in y if not isinstance(label, str)), "")
+        if not isinstance(other, str):
+            raise InputError(f"`y` mixes texts with {shorten(other)}: give all labels as texts, or none.")
+    try:
+        classes, numbers = np.unique(labels, return_inverse=True)
+    except Exception as error:  # whatever comparing labels raises
+        why = shorten(str(error), 80)
+        raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
+    if len(classes) < 2:
+        raise InputError(f"`y` has one class alone, {classes.tolist()[0]!r}: expected at least two to tell apart.")
+    return classes, numbers.astype(np.int64)

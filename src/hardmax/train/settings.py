@@ -1,0 +1,87 @@
+"""How a classifier is trained."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hardmax._tokens.rationals import read_number
+from hardmax._validation import InputError, check_bool, check_int, check_real
+from hardmax.text.tokens.tokeniser import Tokeniser
+
+GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How a classifier is trained; what is None is chosen by three folds.
+
+    Parameters
+    ----------
+    longest_phrase : int, default 2
+        Tokens are words, and phrases of up to so many words.
+    overlapping : bool, default True
+        A text has all tokens that stand in it; if False, each place of a text counts once, for the token with the
+        largest weight.
+    min_df : int, default 1
+        Leave out tokens that fewer texts have (or fewer groups, if there are groups).
+    max_tokens : int, optional
+        Keep the tokens that matter most; by default all.
+    exclude : sequence of str, default ()
+        Words that no token may contain, such as names.
+    stop_words : sequence of str, default ()
+        Words of which no token may consist, alone or with others of them.
+    strength : float, optional
+        Inverse regularisation of the logistic regression: larger fits more closely.
+    gate : float, optional
+        A token is active if it is stronger than this share of the strongest in its text.
+    alpha : str, optional
+        How far tokens go to their leaders: "0" (not at all) or the alpha of one layer.
+    neutral_weight : int, optional
+        How many words the neutral leader weighs.
+    smoothing : float, default 1
+        Added to counts before ratios are taken.
+    bias : bool, default True
+        Whether texts begin with the odds of their classes.
+    seed : int, default 0
+        Which texts are held out together.
+    """
+
+    longest_phrase: int = 2
+    overlapping: bool = True
+    min_df: int = 1
+    max_tokens: int | None = None
+    exclude: Sequence[str] = ()
+    stop_words: Sequence[str] = ()
+    strength: float | None = None
+    gate: float | None = None
+    alpha: str | None = None
+    neutral_weight: int | None = None
+    smoothing: float = 1.0
+    bias: bool = True
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        self.tokeniser  # noqa: B018, which checks its own
+        for name, least in (("min_df", 0), ("seed", 0), ("max_tokens", 1), ("neutral_weight", 1)):
+            if getattr(self, name) is not None:
+                check_int(getattr(self, name), f"`{name}`", at_least=least)
+        for name in ("smoothing", "strength"):
+            if getattr(self, name) is not None:
+                check_real(getattr(self, name), f"`{name}`", above=0)
+        if self.gate is not None:
+            check_real(self.gate, "`gate`", at_least=0)
+        check_bool(self.bias, "`bias`")
+        if self.alpha is not None:
+            alpha = read_number(self.alpha, "`alpha`")
+            if alpha < 0:
+                raise InputError(f"`alpha` must be 0 or more, not {alpha}.", argument="alpha")
+            object.__setattr__(self, "alpha", str(alpha))
+
+    @property
+    def gates(self) -> tuple[float, ...]:
+        """The gates to choose from."""
+        return GATES if self.gate is None else (self.gate,)
+
+    @property
+    def tokeniser(self) -> Tokeniser:
+        """How texts are cut into tokens."""
+        return Tokeniser(longest_phrase=self.longest_phrase, overlapping=self.overlapping)

@@ -1,0 +1,120 @@
+"""The layer of networks beside the definition and the exact engines, and its derivative beside differences."""
+
+# pyright: reportMissingImports=false
+# ruff: noqa: E402
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch", reason="the layer needs torch")
+import hardmax as hm
+from hardmax.torch import HardmaxAttention
+
+TILTED = [[2, 1], [1, 1]]
+needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+on_devices = pytest.mark.parametrize("device", ["cpu", pytest.param("cuda", marks=needs_gpu)])
+with_metrics = pytest.mark.parametrize("metric", [None, TILTED], ids=["identity", "tilted"])
+
+
+def random_clouds(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).normal(size=shape)
+
+
+def tied_clouds(*shape: int) -> np.ndarray:
+    """Small integers: repeated tokens, the origin, and ties; their scores are exact in floats."""
+    return np.random.default_rng(1).integers(-2, 3, size=shape).astype(float)
+
+
+@on_devices
+@with_metrics
+@pytest.mark.parametrize("draw", [random_clouds, tied_clouds])
+@pytest.mark.parametrize("block", [2**24, 100], ids=["at once", "in blocks"])
+def test_a_layer_is_a_step(device, metric, draw, block, monkeypatch):
+    monkeypatch.setattr("hardmax.torch._SCORES_AT_ONCE", block)
+    for cloud in draw(8, 30, 2):
+        moved = HardmaxAttention("1/2", metric).to(device)(torch.tensor(cloud, device=device)).cpu()
+        np.testing.assert_allclose(moved, hm.step(cloud, hm.Dynamics("1/2", metric)), rtol=0, atol=1e-15)
+
+
+@on_devices
+@with_metrics
+@pytest.mark.parametrize("draw", [random_clouds, tied_clouds])
+def test_several_layers_are_a_simulation(device, metric, draw):
+    cloud = draw(40, 2)
+    layer = HardmaxAttention(1, metric, layers=4).to(device)
+    moved = layer(torch.tensor(cloud, device=device)).cpu()
+    np.testing.assert_allclose(moved, hm.simulate(cloud, layer.dynamics, layers=4).at(4), rtol=0, atol=1e-14)
+
+
+@on_devices
+@pytest.mark.parametrize("draw", [random_clouds, tied_clouds])
+def test_a_cloud_in_a_batch_moves_as_it_does_alone(device, draw):
+    layer = HardmaxAttention(1, layers=3).to(device)
+    batch = torch.tensor(draw(5, 12, 3), device=device, requires_grad=True)
+    sizes = torch.tensor([12, 7, 1, 0, 4], device=device)
+    mask = torch.arange(12, device=device) < sizes[:, None]
+    moved = layer(batch.where(mask[..., None], torch.nan), mask)
+    together = torch.autograd.grad((moved[mask] ** 2).sum(), batch)[0]
+    assert moved[~mask].isnan().all()
+    for cloud, size, after, grad in zip(batch, sizes.tolist(), moved, together, strict=True):
+        if size:
+            alone = layer(cloud[:size])
+            torch.testing.assert_close(after[:size], alone)
+            torch.testing.assert_close(grad, torch.autograd.grad((alone**2).sum(), cloud)[0])
+        assert not grad[size:].any()
+
+
+@on_devices
+def test_the_derivative_is_that_of_differences(device):
+    layer = HardmaxAttention(0.7, TILTED, layers=3, learn_alpha=True).double().to(device)
+    tokens = torch.tensor(random_clouds(2, 6, 2), device=device, requires_grad=True)
+    raw = layer.raw_alpha.detach().clone().requires_grad_()
+
+    def run(tokens, raw):
+        return torch.func.functional_call(layer, {"raw_alpha": raw}, (tokens,))
+
+    assert torch.autograd.gradcheck(run, (tokens, raw), nondet_tol=1e-12)
+    assert torch.autograd.gradgradcheck(run, (tokens, raw), nondet_tol=1e-12)
+
+
+@on_devices
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+def test_shorter_floats_choose_as_exact_numbers_do(device, dtype):
+    tokens = torch.tensor(random_clouds(2, 600, 4), dtype=dtype, device=device, requires_grad=True)
+    layer = HardmaxAttention(0.5, learn_alpha=True).to(device, dtype)
+    with torch.autocast(device, dtype=torch.bfloat16):
+        moved = layer(tokens)
+    expected = hm.step(tokens.detach().double().cpu(), hm.Dynamics(0.5)).to(dtype)
+    torch.testing.assert_close(moved.cpu(), expected, rtol=0, atol=20 * torch.finfo(dtype).eps)
+    moved.sum().backward()  # all in all the gradients add up to one per number
+    assert tokens.grad.double().sum().item() == pytest.approx(tokens.numel(), rel=0.01)
+
+
+def test_compiled_it_is_the_same():
+    layer = HardmaxAttention(1, TILTED, layers=2, learn_alpha=True)
+    tokens = torch.tensor(tied_clouds(3, 9, 2), dtype=torch.float32, requires_grad=True)
+    runs = (layer, torch.compile(layer, fullgraph=True, backend="aot_eager"))
+    plain, compiled = (torch.autograd.grad(run(tokens).pow(2).sum(), (tokens, layer.raw_alpha)) for run in runs)
+    torch.testing.assert_close(plain, compiled)
+
+
+def test_a_network_learns_from_another():
+    torch.manual_seed(0)
+    clouds = torch.randn(64, 10, 3)
+    teacher, student = (
+        torch.nn.Sequential(torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, learn_alpha=True, layers=2))
+        for alpha in (2.0, 0.5)
+    )
+    target, losses = teacher(clouds).mean(1).detach(), []
+    optimizer = torch.optim.Adam(student.parameters(), lr=0.05)
+    for _ in range(100):
+        losses.append(torch.nn.functional.mse_loss(student(clouds).mean(1), target))
+        optimizer.zero_grad()
+        losses[-1].backward()
+        optimizer.step()
+    assert losses[-1] < 0.05 * losses[0]
+
+
+@pytest.mark.parametrize("tokens", [torch.zeros(0, 5, 2), torch.zeros(5, 0), torch.zeros(4), torch.ones(3, 2).long()])
+def test_what_is_no_batch_is_refused_in_one_line(tokens):
+    with pytest.raises(hm.InputError, match=r"^`tokens` must be a nonempty tensor .*\.$"):
+        HardmaxAttention()(tokens)
