@@ -67,7 +67,8 @@ def draw_embedding(model: ModelLike, leaders: Sequence[LeaderLike], ax: Axes) ->
     undecided. Of more than two dimensions the two are shown in which the leaders are spread most.
     """
     plane = plane_of(model, leaders)
-    places, everybody = plane.places(_vectors(model, leaders)), plane.places(model.prepared.table)
+    known = model.prepared.table[: max(len(model.vocabulary), model.prepared.extra + 1)]  # not the silent
+    places, everybody = plane.places(_vectors(model, leaders)), plane.places(known)
     neutral = plane.places(_neutral(model))
     plain_axes(ax, frame=True)
     ax.axis(_window(np.vstack([places, neutral])))

@@ -31,14 +31,15 @@ def model(**changes) -> TextModel:
 
 
 def by_brute_force(own: TextModel, text: str) -> int | None:
-    """How many words it takes, trying all sets of them; None if none does."""
+    """How many words it takes, trying all sets of them; None if none does, or there is no answer to change."""
     places: dict[str, list[tuple[int, int]]] = {}
     for token in hm.text.Tokeniser(longest_phrase=1).tokens(text):
         places.setdefault(token.surface, []).append((token.start, token.end))
     label = own.predict([text])[0]
     for size in range(1, len(places) + 1):
         for words in combinations(places, size):
-            if own.predict([cut(text, merged([s for w in words for s in places[w]]))])[0] != label:
+            changed = [cut(text, merged([s for w in words for s in places[w]]))]
+            if own.decided([text])[0] and own.decided(changed)[0] and own.predict(changed)[0] != label:
                 return size
     return None
 
@@ -54,12 +55,13 @@ def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
     assert (len(found.changes) if found.found else None) == truth
     assert found.before == own.predict([text])[0]
     assert found.after == own.predict([found.text])[0]
+    assert found.decided == own.decided([text])[0]
     assert found.found == (found.after != found.before)
-    assert found.probability == own.predict_proba([found.text])[0].max()
+    assert found.probability == own.predict_proba([found.text])[0][own.classes.index(found.after)]
 
 
 def test_every_place_of_a_word_goes_and_nothing_else():
-    found = model().flip("Great film, GREAT plot, fine.", tries=1)
+    found = model().flip("Great film, GREAT plot, fine, awful.", tries=1)
     gone = {change.word: change.spans for change in found.changes}
     assert gone["great"] == ((0, 5), (12, 17))
     assert "film" in found.text
@@ -92,18 +94,29 @@ def test_of_more_classes_one_can_be_asked_for():
         own.flip(text, to="sideways")
 
 
-@pytest.mark.parametrize("text", ["", "nothing known here", "film"])
-def test_where_nothing_helps_it_is_said(text: str):
-    found = model(bias=[1.0]).flip(text)
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        *((text, "undecided: no class to flip from") for text in ("", "nothing known here", "film")),
+        ("great", "positive, whatever was tried (2 texts)"),  # without it the text is undecided
+    ],
+)
+def test_where_nothing_helps_it_is_said(text: str, told: str):
+    found = model(bias=[-1.0]).flip(text)
     assert not found.found
     assert found.smallest
     assert found.text == text
     assert found.after == found.before
-    assert "whatever was tried" in str(found)
+    assert str(found) == told
+
+
+def test_an_undecided_text_has_no_class_to_flip_from():
+    found = model().flip("film", to="positive", instead=["great"])
+    assert (found.found, found.decided, found.tried) == (False, False, 0)
 
 
 def test_too_many_to_try_is_told():
-    text = "great fine plot film"
+    text = "great great great fine fine fine plot film awful"
     few, enough = model().flip(text, tries=3), model().flip(text)
     assert len(few.changes) == len(enough.changes) > 1
     assert (few.smallest, enough.smallest) == (False, True)
@@ -111,7 +124,7 @@ def test_too_many_to_try_is_told():
 
 
 def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
-    own, text = model(), "great fine plot film, not great"
+    own, text = model(), "great great great fine fine fine plot film, awful"
     monkeypatch.setattr(flipping, "_MOST_CHARACTERS", 1)
     found = own.flip(text, tries=1)
     assert found.found
@@ -120,7 +133,7 @@ def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_it_is_plain_data():
-    told = model().flip("a great film").to_dict()
+    told = model().flip("a great, great film, awful").to_dict()
     assert told["found"]
     assert told["changes"][0]["word"] == "great"
 

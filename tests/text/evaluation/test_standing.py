@@ -39,19 +39,20 @@ def test_words_are_found_where_they_stand():
 
 def test_the_shares_are_those_of_texts_put_together_by_hand():
     found = measure_standing(MODEL, [GOOD, BAD])
-    # Without the words that count nothing speaks but the bias, which is negative.
+    # Without its active tokens a text is undecided, whatever the bias.
     assert found.to_dict() == {
-        "texts": 2, "leaders_alone": 1.0, "counting_alone": 1.0, "without_counting": 0.5, "without_others": 1.0,
+        "texts": 2, "leaders_alone": 1.0, "counting_alone": 1.0, "without_counting": 0.0, "undecided_without": 1.0,
+        "without_others": 1.0,
     }  # fmt: skip
 
 
 def test_other_words_are_as_many_and_never_those_that_count():
     # Of four words two count; the two others are the only ones that can be drawn.
     seen = []
-    whole = type(MODEL).predict_proba
+    whole = type(MODEL).analyse
 
     class Watched(type(MODEL)):
-        def predict_proba(self, texts):
+        def analyse(self, texts):
             seen.append(list(texts))
             return whole(self, texts)
 

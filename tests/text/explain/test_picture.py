@@ -22,6 +22,7 @@ MODELS = {
     "three classes": small_model(classes=3),
     "four classes in six dimensions": small_model(classes=4, dimension=6),
     "a decoder that says nothing": small_model(dimension=3, decoder=[[0.0, 0, 0]], bias=[0.0]),
+    "gated": small_model(extra=[0.0, 1.0], decoder=[[1.0, 0.0]], gate=0.3, neutral_weight=50),
 }
 
 
@@ -29,7 +30,7 @@ MODELS = {
 def test_the_mean_lies_in_the_part_of_the_label(name):
     for text in [TEXT, *random_texts(20)]:
         why = MODELS[name].explain(text)
-        if why.words:
+        if why.decided:
             scene = scene_of(why)
             assert why.model.classes[scene.class_at(scene.mean[-1])] == why.label
 

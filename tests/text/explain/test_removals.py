@@ -74,22 +74,33 @@ def texts(count: int, seed: int = 0) -> list[str]:
     return [" ".join(rng.choice(words, size=rng.integers(0, 40))) for _ in range(count)]
 
 
+def best_two(why) -> tuple[int, int]:
+    """The label, and the most probable of the other classes."""
+    best, chances = why.model.classes.index(why.label), why.found.probabilities[0]
+    return best, max((c for c in range(len(chances)) if c != best), key=chances.__getitem__)
+
+
 def says(why, ids: np.ndarray) -> np.ndarray:
     """What tokens say for the label, against the next class, that follow the leaders of a text."""
     own, prepared = why.model, why.model.prepared
-    best, second = np.argsort(-why.found.probabilities[0], kind="stable")[:2]
+    best, second = best_two(why)
     decoder = prepared.decoding.decoder.astype(float) / own.temperature
     direction = (decoder[0] if best else -decoder[0]) if len(decoder) == 1 else decoder[best] - decoder[second]
     metric = np.eye(own.dimension) if own.metric is None else own.metric
     stand = dict(zip(why.found.ids.tolist(), range(len(why.ends)), strict=True))
     keep = 0.0 if math.isinf(own.layers) else float(own.dynamics.contraction) ** own.layers
     leading = np.flatnonzero(why.leads)
+    strengths = np.abs(own.embeddings).max(axis=1)
+    here = why.found.ids[why.found.ids < len(strengths)]
+    least = -1.0 if own.gate is None else own.gate * strengths[here].max(initial=0.0)
     found = []
     for token in ids.tolist():
         z = prepared.table[token]
         scores = [(metric @ z) @ why.ends[row] for row in leading]
         if token in stand:
             counts, end = why.found.counting[stand[token]], why.ends[stand[token]]
+        elif strengths[token] <= least:
+            counts, end = False, z
         elif scores and max(scores) > (metric @ z) @ z:
             leader = leading[int(np.argmax(scores))]
             end = why.ends[leader] + keep * (z - why.ends[leader])
@@ -106,9 +117,11 @@ def alone(why, word: str) -> float:
     if number is None:
         return 0.0
     z, metric = prepared.table[number], np.eye(own.dimension) if own.metric is None else own.metric
+    if own.gate is not None and not z.any():
+        return 0.0
     if own.has_neutral and (metric @ z) @ prepared.table[prepared.extra] > (metric @ z) @ z:
         return 0.0
-    best, second = np.argsort(-why.found.probabilities[0], kind="stable")[:2]
+    best, second = best_two(why)
     scores = prepared.scores[number]
     return float((scores[0] if best else -scores[0]) if len(scores) == 1 else scores[best] - scores[second])
 
@@ -117,7 +130,7 @@ def said(why, text: str) -> float:
     """What all tokens of a changed text say, as shares of the text that is explained; it is read anew."""
     found = why.model.read(text).encoded
     ids = found.ids[found.ids < len(why.model.vocabulary)]
-    voices = why.model.prepared.voices(found.counts[: len(ids)])
+    voices = why.model.prepared.voices(found)[: len(ids)]
     return float((voices * says(why, ids)).sum()) / max(why.voices.sum(), 1)
 
 
@@ -131,6 +144,8 @@ MODELS = {
     "a metric": model(6, metric=[[2, 0.5], [0.5, 1]]),
     "neutral": neutral(7, binary=True),
     "neutral, phrases of two": neutral(8, tokeniser=Tokeniser(longest_phrase=2, overlapping=False)),
+    "gated": neutral(9, gate=0.4, neutral_weight=5),
+    "gated, one layer": neutral(10, gate=0.2, neutral_weight=5, layers=1, binary=True),
 }
 
 

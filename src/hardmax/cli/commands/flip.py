@@ -28,8 +28,8 @@ def flip_command(
     """Find the fewest words that change the answer.
 
     Prints the answers before and after, and the text with the words struck out, or [-so-], and what comes instead,
-    {+so+}. Where no set of words changes the answer the exit code is 1; where none was found but not all could be
-    tried, it is 3.
+    {+so+}. Where no set of words changes the answer, or the text is undecided, the exit code is 1; where none was found
+    but not all could be tried, it is 3.
     """
     content = read_text(text, file)
 

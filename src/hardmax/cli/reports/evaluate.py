@@ -64,6 +64,7 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("model", in_words(model)),
         ("texts", f"{metrics['texts']:,}" + (f" ({unknown:,} without a known word)" if unknown else "")),
+        ("undecided", f"{100 * metrics['undecided']:.1f} % of the texts: the most frequent class is predicted"),
         ("accuracy", f"{metrics['accuracy']:.4f}"),
         ("balanced accuracy", f"{metrics['balanced_accuracy']:.4f}"),
         ("F1, macro", f"{metrics['f1_macro']:.4f}"),
@@ -85,6 +86,7 @@ def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
         ("same label from the leaders alone", f"{standing.leaders_alone:.3f}{of}"),
         ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
         ("same label without the words that count", f"{standing.without_counting:.3f}"),
+        ("undecided without the words that count", f"{standing.undecided_without:.3f}"),
         ("same label without as many others", f"{standing.without_others:.3f}"),
     ]
 

@@ -45,6 +45,8 @@ def show_flip(text: str, flip: Flip) -> None:
 
 def told(flip: Flip) -> str:
     """The answers, the words, and what was tried, a line each."""
+    if not flip.decided:
+        return "undecided: no class to flip from"
     before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
     tried = f"{pluralize(flip.tried, 'changed text')} asked about"
     if not flip.found:

@@ -34,6 +34,8 @@ class Changed:
     text: str
     before: Label
     after: Label
+    decided_before: bool
+    decided_after: bool
     probability_before: float  # of the answer that was given
     probability_after: float
     words: tuple[Moved, ...]  # the largest changes of votes first
@@ -41,8 +43,11 @@ class Changed:
     def __str__(self) -> str:
         moved = ", ".join(f"{sanitize_line(w.word)} {w.before:+.2f} → {w.after:+.2f}" for w in self.words[:_MOST_WORDS])
         before, after = (
-            f"{sanitize_line(label)} {format_probability(p)}"
-            for label, p in ((self.before, self.probability_before), (self.after, self.probability_after))
+            f"{sanitize_line(label)} {format_probability(p)}" if decided else "undecided"
+            for label, p, decided in (
+                (self.before, self.probability_before, self.decided_before),
+                (self.after, self.probability_after, self.decided_after),
+            )
         )
         return f"text {self.row}: {before} → {after}; {moved or 'no vote of a word is another'}"
 
@@ -73,7 +78,7 @@ class Comparison:
 
 
 def compare(model: Model, other: Model, texts: Any) -> Comparison:
-    """Which of the texts another model answers otherwise, and which words are why."""
+    """Which of the texts another model answers otherwise, and which words are why. "Undecided" is an answer."""
     for one, name in ((model, "`model`"), (other, "`other`")):
         check_instance(one, Model, name, "a TextModel")
     if model.classes != other.classes:
@@ -81,13 +86,14 @@ def compare(model: Model, other: Model, texts: Any) -> Comparison:
     given = read_texts(texts).strings()
     if not given:
         raise InputError("`texts` must be at least one text, in UTF-8.")
-    before, after = model.predict_proba(given), other.predict_proba(given)
-    answers, others = before.argmax(axis=1), after.argmax(axis=1)
-    rows = np.arange(len(given))
+    before, after = model.analyse(given), other.analyse(given)
+    rows, labels = np.arange(len(given)), model.predicted(before)
+    changed = np.flatnonzero(before.answers != after.answers)
+    differences = np.abs(before.probabilities - after.probabilities)[rows, labels]
     return Comparison(
         texts=len(given),
-        changed=tuple(_changed(model, other, given, row) for row in np.flatnonzero(answers != others).tolist()),
-        mean_difference=float(np.abs(before[rows, answers] - after[rows, answers]).mean()),
+        changed=tuple(_changed(model, other, given, row) for row in changed.tolist()),
+        mean_difference=float(differences.mean()),
     )
 
 
@@ -101,6 +107,8 @@ def _changed(first: Model, second: Model, texts: Sequence[str], row: int) -> Cha
         text=texts[row],
         before=before.label,
         after=after.label,
+        decided_before=before.decided,
+        decided_after=after.decided,
         probability_before=before.probability,
         probability_after=after.probability,
         words=tuple(sorted((w for w in moved if w.before != w.after), key=lambda w: -abs(w.after - w.before))),

@@ -44,6 +44,7 @@ class Flip:
     """What was found. Without `changes` nothing was."""
 
     text: str  # with the changes made
+    decided: bool  # whether the text as it was is decided: if not, there is no class to flip from
     before: Label
     after: Label
     probability: float  # of `after`, for the changed text
@@ -62,6 +63,8 @@ class Flip:
         return asdict(self) | {"found": self.found}
 
     def __str__(self) -> str:
+        if not self.decided:
+            return "undecided: no class to flip from"
         how = "all that are smaller were tried" if self.smallest else "not all that are smaller were tried"
         if not self.found:
             return f"{sanitize_line(self.before)}, whatever was tried ({pluralize(self.tried, 'text')})"
@@ -73,22 +76,27 @@ class Flip:
 def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = TRIES) -> Flip:
     """The fewest words to take out, or to replace by one of `instead`, for another answer, or for the answer `to`.
 
-    At most about `tries` changed texts are asked about to show that no fewer words do it.
+    The changed text is decided; a text that is undecided has no class to flip from. At most about `tries` changed texts
+    are asked about to show that no fewer words do it.
     """
     text, tries = check_str(text, "`text`"), check_int(tries, "`tries`", at_least=1)
     asked = _Asked.of(model, text, None if instead is None else _read_words(instead), to)
+    if not asked.decided:
+        asked.words.clear()
     found = asked.greedily(tries)
     most = len(asked.words) if found is None else len(found) - 1
     smaller = asked.all_up_to(most, tries)
     best = smaller.found if smaller.found is not None else found
     changes = tuple(sorted(best or (), key=lambda change: change.spans))
     changed = _changed(text, changes)
-    chances = model.predict_proba([changed])[0]
+    now = model.analyse([changed])
+    after = int(model.predicted(now)[0])
     return Flip(
         text=changed,
+        decided=asked.decided,
         before=model.classes[asked.before],
-        after=model.classes[int(chances.argmax())],
-        probability=float(chances.max()),
+        after=model.classes[after],
+        probability=float(now.probabilities[0, after]),
         probability_before=asked.probability,
         changes=changes,
         smallest=smaller.complete or smaller.found is not None,
@@ -111,6 +119,7 @@ class _Asked:
     model: Model
     text: str
     before: int
+    decided: bool
     probability: float
     goal: int | None  # the class that is wanted; None: any other
     words: list[list[Change]]  # for each word what can be done with it
@@ -118,12 +127,12 @@ class _Asked:
 
     @classmethod
     def of(cls, model: Model, text: str, instead: tuple[str, ...] | None, to: Any) -> "_Asked":
-        chances = model.predict_proba([text])[0]
-        before = int(chances.argmax())
+        found = model.analyse([text])
+        before, decided = int(model.predicted(found)[0]), bool(found.decided[0])
         goal = None
         if to is not None:
             goal = number_of_class(to, model.classes, "`to`")
-            if goal == before:
+            if decided and goal == before:
                 raise InputError(
                     f"`to` is {shorten(to)}, which is the answer: expected another class.", argument="`to`"
                 )
@@ -132,7 +141,8 @@ class _Asked:
             [Change(word, spans, other) for other in others if other != word]
             for word, spans in zip(units.words, units.places, strict=True)
         ]
-        return cls(model, text, before, float(chances[before]), goal, [options for options in words if options])
+        probability = float(found.probabilities[0, before])
+        return cls(model, text, before, decided, probability, goal, [options for options in words if options])
 
     def greedily(self, tries: int) -> tuple[Change, ...] | None:
         """A set that changes the answer, made by adding what helps most, and leaving out what is not needed; of a text
@@ -191,16 +201,20 @@ class _Asked:
         return tuple(taken)
 
     def _towards(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
-        """For each set of changes how far it goes: above 0 the answer is another, below it is that much too little."""
+        """For each set of changes how far it goes: above 0 the answer is another, below it is that much too little.
+
+        An undecided text is no answer.
+        """
         several = [[_changed(self.text, changes) for changes in some] for some in _batches(sets)]
-        chances = np.concatenate([self.model.predict_proba(texts) for texts in several])
+        found = [self.model.analyse(texts) for texts in several]
+        chances = np.concatenate([part.probabilities for part in found])
+        decided = np.concatenate([part.decided for part in found])
         self.count += len(sets)
-        told = chances.argmax(axis=1)
         if self.goal is None:
             gap = np.delete(chances, self.before, axis=1).max(axis=1) - chances[:, self.before]
-            return np.where(told != self.before, 1.0 + gap, np.minimum(gap, 0.0))
-        gap = chances[:, self.goal] - np.delete(chances, self.goal, axis=1).max(axis=1)
-        return np.where(told == self.goal, 1.0 + gap, np.minimum(gap, 0.0))
+        else:
+            gap = chances[:, self.goal] - np.delete(chances, self.goal, axis=1).max(axis=1)
+        return np.where(decided & (gap > 0), 1.0 + gap, np.minimum(gap, 0.0))
 
 
 def _batches(sets: Iterable[tuple[Change, ...]]) -> Iterator[list[tuple[Change, ...]]]:

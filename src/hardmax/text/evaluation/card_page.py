@@ -107,7 +107,7 @@ def _calibration(found: Evaluation) -> list[str]:
 
 
 def _errors(model: TextModel, texts: Sequence[str], found: Evaluation) -> list[str]:
-    told = found.probabilities.argmax(axis=1)
+    told = found.predicted
     wrong = np.flatnonzero(told != found.truth)
     if not len(wrong):
         return ["<p>It made none.</p>"]

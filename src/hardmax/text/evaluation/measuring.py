@@ -19,6 +19,7 @@ class Evaluation:
     """What was measured; `metrics` by name, ready for JSON."""
 
     truth: np.ndarray
+    predicted: np.ndarray
     probabilities: np.ndarray
     metrics: dict[str, Any]
     statistics: LeaderStatistics
@@ -33,13 +34,15 @@ def evaluate_model(model: TextModel, texts: Sequence[str] | TextBytes, labels: S
     """Measure the model on these texts; the labels are the model's classes, or say the same."""
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
-    metrics = evaluate(truth, found.probabilities) | {
+    predicted = model.predicted(found)
+    metrics = evaluate(truth, found.probabilities, predicted) | {
+        "undecided": float((~found.decided).mean()),
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "words_that_count": float(found.counting_per_text.mean()),
         "mass_on_leaders": float(found.mass_on_leaders.mean()),
         "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
     }
-    return Evaluation(truth, found.probabilities, metrics, statistics_of(model, found))
+    return Evaluation(truth, predicted, found.probabilities, metrics, statistics_of(model, found))
 
 
 def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:

@@ -113,10 +113,13 @@ def calibration_error(truth: Any, probabilities: Any, bins: int = BINS) -> float
     return float((np.abs(confidence - right) * texts).sum() / texts.sum())
 
 
-def evaluate(truth: Any, probabilities: Any) -> dict[str, Any]:
-    """All of these by name; the confusion as a list of rows. F1 is macro, and `f1_binary` of the second of two."""
+def evaluate(truth: Any, probabilities: Any, predicted: Any = None) -> dict[str, Any]:
+    """All of these by name; the confusion as a list of rows. F1 is macro, and `f1_binary` of the second of two.
+
+    The predicted classes are the most probable ones unless they are given.
+    """
     truth, table = _table(truth, probabilities)
-    predicted, classes = table.argmax(axis=1), table.shape[1]
+    predicted, classes = table.argmax(axis=1) if predicted is None else predicted, table.shape[1]
     return {
         "texts": len(truth),
         "accuracy": accuracy(truth, predicted),

@@ -8,6 +8,7 @@ import numpy as np
 
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text.data.spans import read_spans
+from hardmax.text.model.analysis import UNDECIDED
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged
 from hardmax.text.tokens.texts import read_texts
@@ -18,12 +19,13 @@ SAMPLE = 1000  # texts
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Shares of texts that keep their label when only a part of them is left."""
+    """Shares of texts that keep their answer when only a part of them is left; "undecided" is an answer of its own."""
 
     texts: int
     leaders_alone: float  # the words that lead, a neutral leader not among them
     counting_alone: float  # the words that count
     without_counting: float
+    undecided_without: float  # the share of texts that are undecided without the words that count
     without_others: float  # as many words fewer as in `without_counting`, drawn from those outside the words that count
 
     def to_dict(self) -> dict[str, Any]:
@@ -89,7 +91,7 @@ def find_furthest(model: TextModel, text: str, first: int | None = None) -> list
 
 
 def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = SAMPLE, seed: int = 0) -> Standing:
-    """How many texts keep their label: of the leaders alone, of the words that count alone, without these, and without
+    """How many texts keep their answer: of the leaders alone, of the words that count alone, without these, and without
     as many other words. Of more than `at_most` texts so many are drawn; `seed` decides which, and which other words.
 
     >>> from hardmax.text.tokens.vocabulary import Vocabulary
@@ -97,8 +99,8 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     >>> model = TextModel(vocabulary=known, embeddings=[[2, 0.1], [-2, 0.1], [0.1, 0.2]], decoder=[[1, 0]], bias=[-0.1],
     ...                   classes=["negative", "positive"], layers=8, extra=[0, 1])
     >>> measure_standing(model, ["A great film.", "An awful film!"])
-    Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.5, without_others=1.0)
-    """
+    Standing(texts=2, leaders_alone=1.0, counting_alone=1.0, without_counting=0.0, undecided_without=1.0, without_others=1.0)
+    """  # noqa: E501 (a doctest)
     check_instance(model, TextModel, "`model`", "a TextModel")
     at_most, seed = check_int(at_most, "`at_most`", at_least=1), check_int(seed, "`seed`", at_least=0)
     given = _strings(texts)
@@ -110,12 +112,12 @@ def measure_standing(model: TextModel, texts: Sequence[str], *, at_most: int = S
     for text in whole:
         places = find_places(model, text)
         parts.append([keep(text, places.leaders), keep(text, places.counting), *_less(model, text, places, rng)])
-    label = model.predict_proba(whole).argmax(axis=1)
-    same = [
-        float((model.predict_proba(few).argmax(axis=1) == label).mean()) for few in map(list, zip(*parts, strict=True))
-    ]
+    answers = model.analyse(whole).answers
+    of_parts = [model.analyse(few).answers for few in map(list, zip(*parts, strict=True))]
+    same = [float((of_part == answers).mean()) for of_part in of_parts]
     names = ("leaders_alone", "counting_alone", "without_counting", "without_others")
-    return Standing(texts=len(whole), **dict(zip(names, same, strict=True)))
+    undecided = float((of_parts[2] == UNDECIDED).mean())
+    return Standing(texts=len(whole), undecided_without=undecided, **dict(zip(names, same, strict=True)))
 
 
 def share_inside(model: TextModel, texts: Sequence[str], spans: Sequence[Sequence[Span]], first: int = 1) -> float:

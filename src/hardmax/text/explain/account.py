@@ -91,17 +91,17 @@ class Account:
 
     @property
     def label(self) -> Label:
-        """The most probable class."""
+        """The class that `predict` gives: the most probable, or, where the text is undecided, the most frequent."""
         return self.model.classes[self._best]
 
     @property
     def decided(self) -> bool:
-        """Whether a token is active and one class is ahead; else the label is a mere guess."""
+        """Whether a token is active and one class is ahead; if not, the label says nothing about this text."""
         return bool(self.found.decided[0])
 
     @property
     def answer(self) -> str:
-        """The label and its probability, or that there is none."""
+        """The label and its probability, or "undecided"."""
         if not self.decided:
             return "undecided"
         return f"{self.label} {format_probability(self.probability)}"
@@ -194,8 +194,8 @@ class Account:
         if len(decoder) == 1:
             direction = decoder[0] if self._best else -decoder[0]
         else:
-            second = int(np.argsort(self.found.probabilities[0], kind="stable")[-2:][0])
-            direction = decoder[self._best] - decoder[second]
+            others = np.where(np.arange(len(decoder)) == self._best, -1.0, self.found.probabilities[0])
+            direction = decoder[self._best] - decoder[others.argmax()]
         overlapping = self.model.tokeniser.overlapping
         return rank_words(self.read.spots, self.found, self.ends, self.model.prepared, direction, overlapping)
 
@@ -340,7 +340,7 @@ class Account:
 
     @cached_property
     def _best(self) -> int:
-        return int(self.found.probabilities[0].argmax())
+        return int(self.model.predicted(self.found)[0])
 
     @property
     def _row(self) -> int:

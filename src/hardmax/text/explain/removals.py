@@ -39,6 +39,9 @@ def rank_words(
     Tokens say it as shares of the words of the text, and follow its leaders, whatever is taken out. (On its own, which
     is to say in a text of that word alone, a word leads or follows the neutral leader.)
     """
+    strengths, least = prepared.strengths, -1.0  # without a gate no token is that weak
+    if prepared.gate is not None:
+        least = prepared.gate * strengths[text.ids].max(initial=0.0)
     found = Found(spots.tokens, spots.firsts, spots.lasts, spots.rows, spots.words)
     cloud = Cloud(
         prepared.table,
@@ -51,6 +54,8 @@ def rank_words(
         float(prepared.depth.powers[prepared.rules.layers]),
         direction,
         prepared.extra if prepared.has_neutral else -1,
+        strengths,
+        least,
     )
     with interpreted(kernel, if_small=len(spots.words) <= FEW):
         return Ranking(*kernel(found, cloud, prepared.binary, overlapping))

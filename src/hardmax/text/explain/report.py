@@ -46,13 +46,13 @@ def _read(explanations: Any) -> list[Account]:
 
 def _index(told: list[Account]) -> str:
     rows = "".join(
-        f'<tr><th scope="row">{n}</th><td><bdi>{escape_html(short_name(each.label))}</bdi></td>'
-        f"<td>{escape_html(format_probability(each.probability))}</td>"
+        f'<tr><th scope="row">{n}</th><td><bdi>{escape_html(_name(each))}</bdi></td>'
+        f"<td>{escape_html(format_probability(each.probability)) if each.decided else ''}</td>"
         f'<td class="hardmax-opening" dir="auto"><a href="#text-{n}">'
         f"{escape_html(opening(each.text, _OPENING) or '(empty)')}</a></td></tr>"
         for n, each in enumerate(told, 1)
     )
-    labels = Counter(short_name(each.label) for each in told)
+    labels = Counter(map(_name, told))
     sums = ", ".join(f"{number:,} <bdi>{escape_html(label)}</bdi>" for label, number in labels.most_common())
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("text", "label", "probability", "first words"))
     return (
@@ -61,6 +61,10 @@ def _index(told: list[Account]) -> str:
         f'<p class="hardmax-told">{sums}.</p><table class="hardmax-index"><thead><tr>{heads}</tr></thead>'
         f"<tbody>{rows}</tbody></table></nav>"
     )
+
+
+def _name(account: Account) -> str:
+    return short_name(account.label) if account.decided else "undecided"
 
 
 def _article(number: int, account: Account) -> str:

@@ -8,7 +8,8 @@ import numpy as np
 from hardmax._compile import interpreted
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
-from hardmax.text.model.kernels.walking import UNDECIDED, Said, Weights, decode_texts, walk_texts
+from hardmax.text.model.kernels.walking import UNDECIDED as UNPROVED
+from hardmax.text.model.kernels.walking import Said, Weights, decode_texts, walk_texts
 from hardmax.text.model.masses import ends, follows, masses, walk_cloud
 from hardmax.text.model.prepared import Prepared
 from hardmax.text.tokens.encoding import Encoded, blocks, encode_part
@@ -16,6 +17,7 @@ from hardmax.text.tokens.lexicon import Lexicon
 from hardmax.text.tokens.texts import TextBytes
 from hardmax.text.tokens.tokeniser import Tokeniser
 
+UNDECIDED = -1  # the answer to a text without an active token, or with two classes level
 FEW = 4096  # words: so many are weighed without waiting for numba
 
 
@@ -60,6 +62,11 @@ class Analysis:
         return (self.counting_per_text > 0) & (top[:, 0] < top[:, 1])
 
     @property
+    def answers(self) -> np.ndarray:
+        """The number of the most probable class of each text, or `UNDECIDED`."""
+        return np.where(self.decided, self.probabilities.argmax(axis=1), UNDECIDED)
+
+    @property
     def mass_on_leaders(self) -> np.ndarray:
         """The share of the mean of each text that its leaders make up."""
         return _sums(np.where(self.leader_since >= 0, self.masses, 0.0), self.offsets)
@@ -90,7 +97,7 @@ def weigh(
     said = Said(rows, voices, found.offsets, int(np.diff(found.offsets).max(initial=0)))
     with interpreted(walk_texts, if_small=words <= FEW):
         walk_texts(said, prepared.vectors, prepared.rules, prepared.depth, weights)
-    left = np.flatnonzero(weights.since == UNDECIDED)
+    left = np.flatnonzero(weights.since == UNPROVED)
     for text in np.searchsorted(found.offsets, left, side="right") - 1:
         here = slice(found.offsets[text], found.offsets[text + 1])
         run = walk_cloud(prepared.table[rows[here]], voices[here], dynamics, layers)

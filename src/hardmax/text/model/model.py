@@ -96,12 +96,12 @@ class Model:
 
     def class_numbers(self, texts: Any) -> np.ndarray:
         """The same as places in `classes`."""
-        best, decided = [np.empty(0, np.int64)], [np.empty(0, bool)]
-        for part in self._parts(texts):
-            best.append(part.probabilities.argmax(axis=1))
-            decided.append(part.decided)
+        return np.concatenate([np.empty(0, np.int64), *(self.predicted(part) for part in self._parts(texts))])
+
+    def predicted(self, found: Analysis) -> np.ndarray:
+        """The same of texts that are analysed already."""
         usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
-        return np.where(np.concatenate(decided), np.concatenate(best), usual)
+        return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
 
     def decided(self, texts: Any) -> np.ndarray:
         """Whether each text is decided: one of its tokens is active, and one class is ahead of all others."""
@@ -170,6 +170,8 @@ class Model:
         object.__setattr__(self, "neutral_weight", check_int(self.neutral_weight, "`neutral_weight`", at_least=1))
         if self.gate is not None:
             object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
+            if self.gate >= 1:
+                raise InputError(f"`gate` is {self.gate:g}, and no token would be active: expected less than 1.")
         if self.extra is None and (self.gate is not None or self.neutral_weight != 1):
             raise InputError("`gate` and `neutral_weight` need an extra token: give `extra`.")
         object.__setattr__(self, "layers", read_layers(self.layers))

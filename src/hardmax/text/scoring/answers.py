@@ -35,7 +35,8 @@ class Answerer:
     def answer(self, texts: Any) -> Table:
         """The answers for the texts; those for a text depend on that text alone, to the bit.
 
-        The margin is the probability of the label less that of the class that comes next. Leaders stand by their mass,
+        The margin is the probability of the label less that of the most probable other class; it is above 0 where the
+        text is decided. Leaders stand by their mass,
         the words that count by the size of their votes, as in an explanation, and `votes` are in the same order.
         """
         parts = [self._answer(found, says) for found, says in self.model.weigh_texts(texts)]
@@ -43,8 +44,9 @@ class Answerer:
 
     def _answer(self, found: Analysis, says: np.ndarray) -> Any:
         texts = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-        best = found.probabilities.argmax(axis=1)
-        ranked = np.sort(found.probabilities, axis=1)
+        best, every = self.model.predicted(found), np.arange(len(found))
+        probability, others = found.probabilities[every, best], found.probabilities.copy()
+        others[every, best] = -1.0
         leads = found.leader_since >= 0
         if self.model.has_neutral:
             leads &= found.ids < len(self.model.vocabulary)
@@ -57,8 +59,8 @@ class Answerer:
         columns = (
             self.classes.take(pa.array(best)),
             pa.array(found.decided),
-            pa.array(ranked[:, -1]),
-            pa.array(ranked[:, -1] - ranked[:, -2]),
+            pa.array(probability),
+            pa.array(probability - others.max(axis=1)),
             _lists(self.surfaces.take(pa.array(found.ids[leading])), texts[leading], len(found)),
             _lists(self.surfaces.take(pa.array(found.ids[counting])), texts[counting], len(found)),
             _lists(pa.array(votes[order]), texts[counting], len(found)),

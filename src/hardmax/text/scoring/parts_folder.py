@@ -23,7 +23,7 @@ from hardmax.text.scoring.joining import Joiner
 _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
 # Files of this folder, and drafts of them that a kill left behind.
 _NAMES = rf"(?:{re.escape(_JOB)}|{_SPOOL}|{_DRAFT}|[0-9]{{6,}}\.(?:part|json))"
-_OURS = re.compile(rf"{_NAMES}|\.{_NAMES}\.[0-9a-f]{{8}}\.part")
+_OURS = re.compile(rf"{_NAMES}|\.[0-9a-f]{{16}}\.part")  # and the drafts of `write_whole`
 _KEPT = "The parts that are done are kept: the same command goes on from there"
 
 

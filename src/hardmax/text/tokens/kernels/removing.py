@@ -27,7 +27,8 @@ class Found(NamedTuple):
 class Cloud(NamedTuple):
     """The vectors of all tokens; those of the text, where they end, which of them lead and count, and how much all
     count together; what a token keeps of its way to a leader; and the direction along which words speak. The metric is
-    empty for the identity; `neutral` is the token that is the neutral leader, or -1."""
+    empty for the identity; `neutral` is the token that is the neutral leader, or -1. Tokens whose strength is at most
+    `least` are silent."""
 
     table: np.ndarray
     metric: np.ndarray
@@ -39,6 +40,8 @@ class Cloud(NamedTuple):
     share: float
     direction: np.ndarray
     neutral: int
+    strengths: np.ndarray
+    least: float
 
 
 class Stand(NamedTuple):
@@ -355,12 +358,14 @@ def _speak(tokens, rows, cloud, says, alone):
                 neutral = score
             if score > best:
                 best, leader = score, row
-        alone[k] = own if itself >= neutral else 0.0
+        alone[k] = own if itself >= neutral and (cloud.least < 0 or cloud.strengths[tokens[k]] > 0) else 0.0
         if rows[k] >= 0:
             leader = -1
             own = 0.0
             for axis in range(d):
                 own += ends[rows[k], axis] * cloud.direction[axis] * cloud.counting[rows[k]]
+        elif cloud.strengths[tokens[k]] <= cloud.least:
+            own = 0.0
         elif leader >= 0:
             there = 0.0
             for axis in range(d):
