@@ -1,6 +1,6 @@
 __version__: str
 
-from . import clouds, engines, estimators, figures, geometry, text, train
+from . import clouds, engines, figures, geometry, sklearn, text, train
 from ._attended import AttendedSets
 from ._certify import Certificate
 from ._float.policies import TieSlack
@@ -51,7 +51,7 @@ __all__ = [
     "check_theorem",
     "clouds",
     "engines",
-    "estimators",
+    "sklearn",
     "figures",
     "geometry",
     "limit",

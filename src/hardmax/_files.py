@@ -63,11 +63,6 @@ def decode(data: bytes, name: str, wish: str) -> str:
         raise InputError(f"{name} is not UTF-8 text ({place}): {wish}.") from None
 
 
-def read_json(path: str | Path, wish: str) -> Any:
-    """The JSON document in a file, or on standard input for `-`."""
-    return parse_json(read_bytes(path, wish), shown_name(path), wish)
-
-
 def read_certificate(path: str | Path, effort: float) -> dict[str, Any]:
     """The certificate of a limit in a file, or on standard input for `-`; a larger effort reads larger files."""
     size = int(min(FILE_SIZE * max(1, effort), sys.maxsize - 1))

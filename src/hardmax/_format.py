@@ -44,11 +44,6 @@ def escape_html(text: object) -> str:
     return html.escape(sanitize_text(str(text)))
 
 
-def escape_mathtext(text: object) -> str:
-    """The text in one line for matplotlib, which takes dollars for a formula."""
-    return sanitize_line(text).replace("$", r"\$")
-
-
 def escape_json(document: Any, *, indent: int | None = None, encoding: str = "utf-8") -> str:
     """The document as strict JSON (no nan, no infinity); unsafe characters, and those not in the encoding, escaped."""
     written = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=indent)

@@ -122,13 +122,6 @@ def check_str(value: Any, name: str) -> str:
     return check_instance(value, str, name, "a text")
 
 
-def check_callable(value: Any, name: str, *arguments: str) -> Any:
-    """None, or a function; an error names its arguments."""
-    if value is None or callable(value):
-        return value
-    raise _wrong(name, f"None or a function of ({', '.join(arguments)})", value)
-
-
 def check_path(value: Any, name: str = "`path`") -> Path:
     """The path of a file or folder, from a text or a Path."""
     try:

@@ -58,13 +58,6 @@ class Every(Record):
         vars(self).update(m=check_int(self.m, "`m`", at_least=1))
 
     def layers(self, first: int, until: int) -> Sequence[int]:
-        """Multiples of m among `first`, …, `until` - 1.
-
-        Parameters
-        ----------
-        first, until : int
-            A range of layers.
-        """
         return range(-(-first // self.m) * self.m, until, self.m)
 
 

@@ -55,6 +55,8 @@ class Argmax:
     winners: torch.Tensor
     gaps: torch.Tensor
     """At most the lead of each winner."""
+    moved: torch.Tensor | None
+    """Every point one layer later, if asked for."""
     largest: float
     """The largest norm of a point."""
 
@@ -66,18 +68,19 @@ def find_furthest(
     error: float = 0.0,
     askers: torch.Tensor | None = None,
     directions: torch.Tensor | None = None,
+    keep: float | None = None,
 ) -> Argmax:
     """The point furthest along the direction of each asker; `Undecided` if one does not lead by its slack.
 
-    Askers are all points, if not given, and directions the askers themselves.
+    Askers are all points, if not given, and directions the askers themselves. With `keep`, all points move a layer on.
     """
     points = points.contiguous()  # kernels count on rows that lie one behind the other
     askers = points if askers is None else askers.contiguous()
     directions = askers if directions is None else directions.contiguous()
     if points.shape[1] > _WIDEST:
         raise Undecided
-    constants = _constants(factors, error, points.shape[1], points.device)
-    found, unproved = _filter(points, askers, directions, constants)
+    constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
+    found, unproved = _filter(points, askers, directions, constants, moves=keep is not None)
     if not found.largest < torch.inf:
         raise Undecided
     if not unproved:
@@ -93,19 +96,22 @@ def find_furthest(
         if not bool((leads > slack).all()):
             raise Undecided
         found.winners[rows], found.gaps[rows] = best_at.flatten(), leads
+    if keep is not None:
+        targets = points[found.winners]
+        found.moved = targets + keep * (points - targets)
     return found
 
 
 @lru_cache(maxsize=64)
-def _constants(factors: SlackFactors, error: float, d: int, device: torch.device) -> torch.Tensor:
+def _constants(factors: SlackFactors, error: float, keep: float, d: int, device: torch.device) -> torch.Tensor:
     """What kernels count with, in float64: numbers that are handed to a kernel come as float32."""
     of_filter = [(d + 16) * 2.0**-21, (2 * d + 8) * UNIT]
-    constants = [factors.rounding, factors.spread, UNDERFLOW, error, *of_filter]
+    constants = [factors.rounding, factors.spread, UNDERFLOW, error, keep, *of_filter]
     return torch.tensor(constants, dtype=torch.float64, device=device)
 
 
 def _filter(
-    points: torch.Tensor, askers: torch.Tensor, directions: torch.Tensor, constants: torch.Tensor
+    points: torch.Tensor, askers: torch.Tensor, directions: torch.Tensor, constants: torch.Tensor, *, moves: bool
 ) -> tuple[Argmax, float]:
     """Winners and gaps, -inf where a row has to be scored in full, and how many such rows there are."""
     (count, d), device, asked = points.shape, points.device, len(askers)
@@ -128,6 +134,7 @@ def _filter(
     picked = torch.empty((room, 1 + kernels.MOST_TILES.value), dtype=torch.int32, device=device)
     winners = torch.empty(asked, dtype=torch.int64, device=device)
     gaps = torch.empty(asked, dtype=torch.float64, device=device)
+    moved = torch.empty_like(points) if moves else None
     warps = {"num_warps": 4, "num_stages": 3} if width < 128 else {"num_warps": 8, "num_stages": 2}
     for first in range(0, asked, room):
         here = min(room, asked - first)
@@ -137,8 +144,9 @@ def _filter(
         scores = (rough_rows, rough, maxima, rows, room, tiles, _SPAN)
         kernels.tile_maxima[grid](*scores, width=width, depth=depth, **warps, **_FUSED)
         kernels.pick_tiles[(room // _BLOCK,)](maxima, rows, picked, room, tiles, num_warps=2, **_FUSED)
-        read = (directions, points, rough_rows, rough, rows, picked, state)
-        fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE)}
-        kernels.rescore[(here,)](*read, winners, gaps, count, first, room, **fixed, num_warps=2, **_FUSED)
+        read = (directions, points, rough_rows, rough, rows, picked, state, constants)
+        written = (winners, gaps, gaps if moved is None else moved)
+        fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
+        kernels.rescore[(here,)](*read, *written, count, first, room, **fixed, num_warps=2, **_FUSED)
     largest, unproved = state[:2].tolist()
-    return Argmax(winners, gaps, largest), unproved
+    return Argmax(winners, gaps, moved, largest), unproved

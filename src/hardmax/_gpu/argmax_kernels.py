@@ -23,7 +23,7 @@ BLOCK = tl.constexpr(32)  # rows, and tiles at a time, of a program that picks t
 # the largest squares of a scaled point and of what it lost by rounding; and HEADER further the centre.
 REACH, CENTRE_NORM, SQUARES, HEADER = (tl.constexpr(place) for place in (2, 3, 4, 8))
 # Places in `constants`; the first three are those of `bounds.kernel_factors`.
-ROUNDING, SPREAD, UNDERFLOW, ERROR, ACCUMULATION, SUMMATION = (tl.constexpr(place) for place in range(6))
+ROUNDING, SPREAD, UNDERFLOW, ERROR, KEEP, ACCUMULATION, SUMMATION = (tl.constexpr(place) for place in range(7))
 
 
 @jit
@@ -254,18 +254,21 @@ def rescore(
     rows,
     picked,
     state,
+    constants,
     winners,
     gaps,
+    moved,
     count,
     first,
     room,
     d: tl.constexpr,
     width: tl.constexpr,
     depth: tl.constexpr,
+    moves: tl.constexpr,
 ):
     """One row: the first best of the points above its floor, and its lead; -inf if the row is to be scored in full.
 
-    The rows rounded are those from `first` on.
+    The rows rounded are those from `first` on. With `moves` the point of the row moves one layer on.
     """
     place = tl.program_id(0).to(tl.int64)
     row = first + place
@@ -303,3 +306,9 @@ def rescore(
     tl.store(gaps + row, gap)
     if gap == float("-inf"):
         tl.atomic_add(state + 1, 1.0)
+    elif moves:
+        axis = tl.arange(0, width)
+        here = axis < d
+        target = tl.load(points + winner * d + axis, mask=here, other=0.0)
+        way = tl.load(points + row * d + axis, mask=here, other=0.0) - target
+        tl.store(moved + row * d + axis, target + tl.load(constants + KEEP) * way, mask=here)

@@ -102,7 +102,7 @@ class GpuTrajectory(Trajectory):
         return torch.stack([self.at(layer) for layer in self.recorded])
 
     def ends(self) -> Any:
-        return self._of_tokens((phase := self._last_phase()).there[phase.chosen])
+        return self._of_tokens(self._last_phase().target_tensor())
 
     def _of_tokens(self, table: torch.Tensor) -> torch.Tensor:
         return self.tensor_kind.tensor(table[self.there.of_token])

@@ -5,7 +5,6 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import count
 from typing import Any
@@ -40,9 +39,14 @@ class GpuPhase(FloatPhase):
 
     def tensor_at(self, layer: int) -> torch.Tensor:
         """Where the points are at a layer, (p, d)."""
-        return (
-            self.there if layer == self.layer else _moved(self.there, self.chosen, power(self.keep, layer - self.layer))
-        )
+        if layer == self.layer:
+            return self.there
+        targets = self.target_tensor()
+        return targets + float(power(self.keep, layer - self.layer)) * (self.there - targets)
+
+    def target_tensor(self) -> torch.Tensor:
+        """Where each point goes, (p, d)."""
+        return self.there[self.chosen]
 
     @cached_property
     def positions(self) -> np.ndarray:
@@ -96,21 +100,20 @@ class GpuSolver:
             )
             if settled:
                 return
-            positions, error = _moved(positions, chosen, dynamics.contraction), error_ahead
+            targets = positions[chosen]
+            positions, error = targets + float(dynamics.contraction) * (positions - targets), error_ahead
 
 
 def move_once(positions: torch.Tensor, dynamics: Dynamics) -> torch.Tensor:
     """Points one layer later; `Undecided` may be raised, as where one that is attended to is repeated."""
-    return _moved(positions, _choose(positions, dynamics, None, 0.0).winners, dynamics.contraction)
+    found = _choose(positions, dynamics, None, 0.0, float(dynamics.contraction))
+    assert found.moved is not None
+    return found.moved
 
 
-def _moved(positions: torch.Tensor, chosen: torch.Tensor, keep: Fraction) -> torch.Tensor:
-    """Points that keep this share of the way to the points they chose."""
-    targets = positions[chosen]
-    return targets + float(keep) * (positions - targets)
-
-
-def _choose(positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float) -> Argmax:
+def _choose(
+    positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | None, error: float, keep: float | None = None
+) -> Argmax:
     """Whom the points of these rows (None: of all) attend to, if points are known up to `error`."""
     metric = float_metric(dynamics)
     askers, directions = None if rows is None else positions[rows], None
@@ -119,7 +122,7 @@ def _choose(positions: torch.Tensor, dynamics: Dynamics, rows: torch.Tensor | No
         directions = (positions if askers is None else askers) @ matrix.T
     factors = SlackFactors.of(positions.shape[1], metric)
     with torch.cuda.device_of(positions):  # of several GPUs, kernels run on that of the tokens
-        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions)
+        found = find_furthest(positions, factors, error=error, askers=askers, directions=directions, keep=keep)
     # Given up where the largest coordinate may lie outside the sizes for which the bounds hold.
     if not SMALLEST * positions.shape[1] <= found.largest <= LARGEST:
         raise Undecided

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA_TOKEN, escape_mathtext, pluralize
+from hardmax._format import EXTRA_TOKEN, pluralize
 from hardmax._validation import InputError, shorten
 from hardmax.figures import inputs
 from hardmax.figures.asked import LeaderLike, ModelLike, all_like, like
 from hardmax.figures.inputs import validate_params
-from hardmax.figures.labels import place_labels
+from hardmax.figures.labels import escape_mathtext, place_labels
 from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, PathCollection, QuadContourSet
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
 from hardmax.figures.plane import draw_origin

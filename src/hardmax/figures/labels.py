@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import escape_mathtext
+from hardmax._format import sanitize_line
 from hardmax.figures.free_places import ALL_ROUND, Box, free_offset
 from hardmax.figures.mpl import Annotation, Axes, Bbox, FigureCanvasAgg, withStroke
 from hardmax.figures.palette import FAINT, INK
 
 _DISTANCES = (2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0)  # from the edge of the mark in points, the nearest first
 _NEAR = 6.0  # up to here it is plain which mark a word belongs to
+
+
+def escape_mathtext(text: object) -> str:
+    """The text in one line for matplotlib, which takes dollars for a formula."""
+    return sanitize_line(text).replace("$", r"\$")
 
 
 def place_labels(

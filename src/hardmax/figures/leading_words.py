@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
-from hardmax._format import escape_mathtext
+from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.mpl import Axes, Patch
 from hardmax.figures.palette import INK, look_of_class
 from hardmax.figures.style import our_look

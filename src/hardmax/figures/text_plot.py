@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import EXTRA_TOKEN, escape_mathtext
+from hardmax._format import EXTRA_TOKEN
 from hardmax.figures.animation import write_film
 from hardmax.figures.free_places import UPRIGHT
-from hardmax.figures.labels import place_labels
+from hardmax.figures.labels import escape_mathtext, place_labels
 from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, LineCollection, PathCollection, Polygon
 from hardmax.figures.palette import INK, LEADER, look_of_class
 from hardmax.figures.style import DPI, our_look, plain_axes
