@@ -133,7 +133,7 @@ def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
     found = model.analyse(texts)
     known = np.diff(found.offsets) - (model.extra is not None)
     share = found.counting_per_text[known > 0] / known[known > 0]
-    chosen = model.metrics.get("chosen")
+    chosen = model.metrics.get("settings")
     return {
         "words_that_count": float(found.counting_per_text.mean()),
         "share_that_counts": float(share.mean()) if len(share) else 0.0,

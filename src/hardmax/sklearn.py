@@ -352,7 +352,7 @@ def _read_weights(sample_weight: Any, texts: int) -> np.ndarray:
     if sample_weight is None:
         return np.ones(texts)
     weights = float_array(sample_weight, "`sample_weight`")
-    weights = np.full(texts, weights) if weights.ndim == 0 else weights
+    weights = np.full(texts, weights) if np.ndim(sample_weight) == 0 else weights
     if weights.shape != (texts,):
         raise InputError(f"`sample_weight` has shape {weights.shape}: expected ({texts},), one for each text.")
     if not np.isfinite(weights).all() or weights.min() < 0:

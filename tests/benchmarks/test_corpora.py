@@ -50,7 +50,8 @@ def test_a_row_for_the_peer_and_one_for_every_seed(corpora: ModuleType, tmp_path
         assert float(row["above_peer"]) == pytest.approx(float(row["accuracy"]) - float(peer["accuracy"]), abs=1e-4)
         assert float(row["accuracy"]) > 0.7 < float(row["f1_macro"])
         assert float(row["words_that_count"]) > 0 < float(row["leaders_per_text"])
-        assert (row["share_that_counts"], row["chosen"]) == ("1.0000", "")  # without a neutral leader every word counts
+        assert 0 < float(row["share_that_counts"]) <= 1
+        assert '"gate"' in row["chosen"]
 
 
 def test_validation_reads_the_training_part_alone_and_writes_nothing(

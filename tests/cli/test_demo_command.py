@@ -56,7 +56,7 @@ def test_the_demo_says_what_it_wrote(outcome: Outcome, folder: Path):
 
 def test_the_demo_explains_two_reviews(outcome: Outcome, folder: Path):
     for side, page in (("positive", "review-good.html"), ("negative", "review-bad.html")):
-        assert f"\n{side}  " in outcome.out
+        assert f"\n{side} " in outcome.out
         assert '<mark class="c' in (folder / page).read_text()
 
 

@@ -26,7 +26,7 @@ LEFT = {
     "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
     "docs/paper.md": {"reproduced"},
     "docs/text.md": {
-        *("review.html", "model", "reviews.csv", "unseen.csv", "small.json", "reviews-model"),
+        *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
         *("reliability.png", "words.png", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
     },
 }

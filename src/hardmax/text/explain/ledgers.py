@@ -85,4 +85,4 @@ def _named(word: Share | Vote) -> str:
 
 
 def _followed(vote: Vote) -> str:
-    return "leads" if vote.leader == vote.word else vote.leader or "nobody alone"
+    return "leads" if vote.leader == vote.word else vote.leader or "nobody"
