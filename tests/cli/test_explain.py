@@ -9,7 +9,7 @@ from command import Command, Outcome
 from terminal import on_a_terminal_here
 from test_evaluate import make_model
 
-from hardmax.text.explain.sentence import sentence
+from hardmax.text.view import sentence
 
 TEXT = "A superb film, <b>superb</b>, with one awful plot."
 
@@ -66,7 +66,7 @@ def test_a_page_has_the_leaders_marked_and_nothing_unescaped(hardmax: Command, h
 
 def test_on_a_terminal_the_text_comes_first(here: Path):
     screen = on_a_terminal_here("explain", TEXT, "--model", "model", columns=80)
-    assert screen.index("A superb film") < screen.index("leaders")
+    assert screen.index("A superb film") < screen.index("active tokens")
 
 
 def test_a_terminal_has_the_words_in_the_colours_of_their_classes_and_a_sentence(here: Path):

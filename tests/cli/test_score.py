@@ -45,7 +45,7 @@ def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
     for row, text in zip(parquet.read_table("out.parquet").to_pylist(), TEXTS, strict=True):
         told = model.explain(text)
         assert (row["text"], row["label"], row["probability"]) == (text, told.label, told.probability)
-        assert row["counting"] == [word.word for word in told.counting]
+        assert row["counting"] == [word.word for word in told.active]
         assert row["abstain"] == (told.probability < 0.7)
     facts = dict(line[2:].split(": ", 1) for line in outcome.out.splitlines())
     assert facts["rows"] == "40"

@@ -17,7 +17,6 @@ from hardmax.figures.palette import AGAINST, FOR, look_of_class
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
 from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
-from hardmax.text.explain.page import STYLE
 from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.vocabulary import Vocabulary
@@ -164,8 +163,6 @@ def test_a_figure_is_the_same_file_twice(suffix: str, tmp_path: Path):
 
 def test_the_second_of_two_classes_has_the_colour_of_what_speaks_for_it():
     assert (look_of_class(0, 2)[0], look_of_class(1, 2)[0]) == (AGAINST, FOR)
-    assert f".c0{{--hardmax-color:{FOR};" in STYLE
-    assert f".c1{{--hardmax-color:{AGAINST};" in STYLE
     assert len({look_of_class(number, 5) for number in range(5)}) == 5
     model = MODELS["in the plane"]
     drawn = draw_embedding(model, leaders_of(model), axes())

@@ -37,7 +37,6 @@ COMMANDS = {
     "score": "score",
     "reproduce": "reproduce",
     "import": "importing",
-    "faithfulness": "faithfulness",
     "card": "card",
     "models": "models",
     "clouds": "clouds",

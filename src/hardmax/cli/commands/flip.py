@@ -1,6 +1,6 @@
 """`hardmax flip`: the fewest words of a text without which a model says something else."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,8 +20,9 @@ def flip_command(
         typer.Option(help="Replace words by this one instead of taking them out; give it several times for a choice."),
     ] = None,
     to: Annotated[str | None, typer.Option(help="The class that is wanted; any other than now if not given.")] = None,
-    tries: Annotated[
-        int, typer.Option(help="About how many changed texts may be asked about to show that no fewer words do it.")
+    keep: Annotated[list[str] | None, typer.Option(help="A word that must stay; may be repeated.")] = None,
+    max_evaluations: Annotated[
+        int, typer.Option(help="About how many variants may be tried to prove that no smaller set of words works.")
     ] = 20_000,
     as_json: AsJson = False,
 ) -> None:
@@ -36,7 +37,10 @@ def flip_command(
     from hardmax.text.shipped import load  # only now, since it takes a while to come
 
     loaded = load(model)
-    found = loaded.flip(content, instead=replace or None, to=_class(to, loaded.classes), tries=tries)
+    label = next((each for each in loaded.classes if str(each) == to), to)  # a class may be a number
+    found = loaded.flip(
+        content, replacements=replace or None, to=label, keep=keep or (), max_evaluations=max_evaluations
+    )
     if as_json:
         print_json(found.to_dict())
     else:
@@ -44,9 +48,4 @@ def flip_command(
 
         show_flip(content, found)
     if not found.found:
-        raise typer.Exit(NONE if found.smallest else UNDECIDED)
-
-
-def _class(name: str | None, classes: tuple[Any, ...]) -> Any:
-    """The class that is written so: it may be a number. What names none is left to be refused."""
-    return next((each for each in classes if str(each) == name), name)
+        raise typer.Exit(NONE if found.proved_smallest else UNDECIDED)

@@ -5,8 +5,8 @@ from typing import Literal, NamedTuple
 
 from hardmax._format import pluralize, sanitize_line, sanitize_text
 from hardmax.cli.output import is_terminal, print_text
-from hardmax.text.changing.flipping import Flip
-from hardmax.text.explain.excerpt import windows_around
+from hardmax.text.counterfactual import Flip
+from hardmax.text.view import windows_around
 from hardmax.text.wording import format_probability
 
 Kind = Literal["stays", "goes", "comes", "left out"]
@@ -46,24 +46,20 @@ def show_flip(text: str, flip: Flip) -> None:
 def told(flip: Flip) -> str:
     """The answers, the words, and what was tried, a line each."""
     if not flip.decided:
-        return "undecided: no class to flip from"
+        return "undecided: there is no label to flip"
     before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
-    tried = f"{pluralize(flip.tried, 'changed text')} asked about"
     if not flip.found:
-        whether = "no set of its words changes it" if flip.smallest else "nothing that was tried changes it"
-        return f"{before}\n{whether}; {tried}"
+        return f"{before}\n{flip.verdict}"
     words = ", ".join(sanitize_line(str(change)) for change in flip.changes)
-    replaced = flip.changes[0].instead is not None
-    what = f"{'replacing' if replaced else 'without'} {pluralize(len(flip.changes), 'word')}: {words}"
-    fewer = "no fewer words do it" if flip.smallest else "fewer may do it: not all smaller sets were tried"
+    what = "removing" if flip.changes[0].replacement is None else "replacing"
     after = f"{sanitize_line(flip.after)}  {format_probability(flip.probability)}"
-    return f"{before}  →  {after}\n{what}\n{fewer}; {tried}"
+    return f"{before}  →  {after}\n{what} {pluralize(len(flip.changes), 'word')}: {words}\n{flip.verdict}"
 
 
 def bits_of(text: str, flip: Flip) -> Iterator[Bit]:
     """The text from its beginning to its end, with the changes; of a very long one, the opening and what is around
     them."""
-    edits = sorted((*span, change.instead) for change in flip.changes for span in change.spans)
+    edits = sorted((*span, change.replacement) for change in flip.changes for span in change.spans)
     # Of a word that stands in many places the first few are shown, after the first of every other.
     places = (change.spans[time][0] for time in range(_TIMES) for change in flip.changes if time < len(change.spans))
     at = 0

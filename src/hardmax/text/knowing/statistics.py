@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int
-from hardmax.text.explain.account import Label
+from hardmax.text.explain import Label
 from hardmax.text.knowing.counting import count_leaders
 from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.model.analysis import Analysis

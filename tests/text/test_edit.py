@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from text.changing.test_flipping import model
+from text.test_counterfactual import model
 
 import hardmax as hm
 from hardmax._validation import InputError
@@ -86,9 +86,9 @@ def test_edits_add_up_and_are_saved(tmp_path):
         ({"unheard phrase": "forbid"}, "does not know"),
         ({"a phrase of many words": 1.0}, "a phrase of at most 2 words"),
         ({"...": 1.0}, "expected a word"),
-        ({3: 1.0}, "each word"),
+        ({3: 1.0}, "each token"),
         ({"great": 1.0, "GREAT": 2.0}, "twice, in different spellings"),
-        (dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot"], "forbid"), "forbids all words"),
+        (dict.fromkeys(["great", "awful", "fine", "dull", "film", "plot"], "forbid"), "forbids all tokens"),
     ],
 )
 def test_bad_changes_are_told(changes, why):
@@ -102,12 +102,14 @@ def test_what_changes_is_told_with_the_words_that_are_why():
     found = own.compare(own.edit({"great": -2.0}), texts)
     assert [changed.row for changed in found.changed] == [0]
     assert (found.changed[0].before, found.changed[0].after) == ("positive", "negative")
-    moved = found.changed[0].words[0]
-    assert moved.word == "great"
-    assert moved.before > 0 > moved.after
+    before, after = found.changed[0].votes["great"]
+    assert before > 0 > after
     assert found.share == 0.25
     assert "1 with another answer (25.0 %)" in str(found)
     assert found.to_dict()["changed"][0]["text"] == texts[0]
+    gone = own.compare(own.edit({"great": "forbid"}), texts).changed[0]
+    assert (gone.before, gone.after) == ("positive", None)
+    assert "positive → undecided" in str(gone)
 
 
 def test_a_model_beside_itself_changes_nothing():
