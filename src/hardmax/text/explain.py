@@ -246,12 +246,12 @@ class Explanation:
         left = np.flatnonzero(units.touched_by([(token.start, token.end) for token in places]))
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
-        lead, gone, read, found = self._leads([self.text])[0], [], 0, []
+        lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
         while len(left):
             read += len(left) * len(self.text)
             losses = np.full(len(left), np.nan)
             if read <= _MOST_CHARACTERS:
-                losses = lead - self._leads([units.without([*gone, word]) for word in left])
+                losses = lead - self._leads([units.without([*gone, word]) for word in left.tolist()])
             scores = np.nan_to_num(losses) / 3 + 2 / 3 * alone[left]
             order = np.argsort(-scores, kind="stable")
             if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
@@ -260,7 +260,7 @@ class Explanation:
                 word, spans = units.words[left[n]], np.array(units.places[left[n]])
                 score, loss = float(scores[n]), float(losses[n])
                 found.append(Removal(word=word, count=len(spans), places=spans, score=score, loss=loss))
-            gone.append(left[order[0]])
+            gone.append(int(left[order[0]]))
             lead -= losses[order[0]]
             left = np.delete(left, order)
         return tuple(found)
