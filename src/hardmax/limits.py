@@ -198,7 +198,7 @@ class Limit:
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.plotting import plot_limit
+        from hardmax.figures.limits import plot_limit
 
         return plot_limit(self, ax=ax, figsize=figsize)
 

@@ -340,7 +340,7 @@ class Trajectory(Stored):
         figsize : tuple of float, optional
             Size of a new figure, in inches.
         """
-        from hardmax.figures.plotting import plot_run
+        from hardmax.figures.layers import plot_run
 
         return plot_run(self, layers, ax=ax, figsize=figsize)
 
@@ -356,7 +356,7 @@ class Trajectory(Stored):
         fps : float, default 4
             Frames per second.
         """
-        from hardmax.figures.animation import animate_run
+        from hardmax.figures.layers import animate_run
 
         animate_run(self, path, layers=layers, fps=fps)
 

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
-from hardmax.figures.animation import write_film
-from hardmax.figures.free_places import UPRIGHT
-from hardmax.figures.labels import escape_mathtext, place_labels
-from hardmax.figures.mpl import Annotation, Axes, Figure, Line2D, LineCollection, PathCollection, Polygon
+from hardmax.figures.layout import UPRIGHT, escape_mathtext, place_labels
 from hardmax.figures.palette import INK, LEADER, look_of_class
-from hardmax.figures.style import DPI, our_look, plain_axes
+from hardmax.figures.style import (
+    DPI,
+    Annotation,
+    Axes,
+    Figure,
+    Line2D,
+    LineCollection,
+    PathCollection,
+    Polygon,
+    our_look,
+    plain_axes,
+    write_film,
+)
 from hardmax.figures.text_scene import TextScene
 
 MOST_NAMED = 22

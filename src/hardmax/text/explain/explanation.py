@@ -53,12 +53,12 @@ class Explanation(Account):
         a triangle, the words that say nothing are a haze. `hardmax.text.explain.picture` says how more than two
         dimensions are laid into the plane.
         """
-        from hardmax.figures.inputs import an_axes
+        from hardmax.figures.style import check_axes
         from hardmax.figures.style import our_look
         from hardmax.figures.text_plot import draw_text, text_axes
 
         scene = self._scene()
-        ax = text_axes(scene, self._title()) if ax is None else an_axes(ax, "`ax`")
+        ax = text_axes(scene, self._title()) if ax is None else check_axes(ax)
         with our_look():
             draw_text(scene, ax)
         return ax
@@ -68,10 +68,10 @@ class Explanation(Account):
 
         Every frame is a layer, none is made up between two; of infinitely many, the last is where words end.
         """
-        from hardmax.figures.inputs import a_speed
+        from hardmax.figures.style import check_fps
         from hardmax.figures.text_plot import film_text
 
-        scene, speed = self._scene(), a_speed(fps, "`fps`")
+        scene, speed = self._scene(), check_fps(fps)
         last = len(scene.path) - 1
         ends = "for ever" if math.isinf(self.layers) else f"layer {last} of {last}"
 
