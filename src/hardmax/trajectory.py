@@ -369,9 +369,9 @@ class Trajectory(Stored):
         )
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import run_card
+        from hardmax.figures.cards import cloud_card
 
-        return run_card(self)
+        return cloud_card(self)
 
     def _returned(self, floats: np.ndarray) -> Any:
         return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
@@ -455,6 +455,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
         return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import runs_card
+        from hardmax.figures.cards import batch_card
 
-        return runs_card(self)
+        return batch_card(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax._format import escape_html, pluralize, truncate
+from hardmax._format import escape_html, truncate
 from hardmax._validation import MissingExtra
 
 if TYPE_CHECKING:
@@ -15,34 +15,38 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
     from hardmax.trajectory import Trajectory
 
-MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 24
+MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
 LONGEST_CELL = 40  # characters
 _SHARP = 2  # pixels of the picture for each one on the screen
+_KEY = "star: leader, with its token number · small mark: start · line: path · dot: "
 # HTML takes its colours from the notebook, light or dark; pictures have a white ground.
 _CARD = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
 _PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
 _CELL = "padding:0 .9em 0 0;text-align:left;border:0;background:none;font-family:monospace"
 
 
-def run_card(run: "Trajectory") -> str:
-    """The card of one run."""
-    return _of_clouds(run, [run], _draw_run, _key(f"layer {run.layers:,}"), _run_rows)
+def cloud_card(cloud: "Trajectory | Limit") -> str:
+    """The card of a run or of a limit."""
+    run: Trajectory = getattr(cloud, "run", cloud)
+    picture = _cloud_picture(cloud, 2.9)
+    if not picture:
+        return _card(cloud, _leader_table(run))
+    remarks = [f"first two principal coordinates of {run.d}"] if run.d > 3 else []
+    remarks += [f"some of {run.n:,} tokens drawn"] if run.points.count > MOST_TOKENS else []
+    end = f"layer {run.layers:,}" if run is cloud or run.settled_at is None else "limit"
+    return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
 
-def runs_card(runs: "Sequence[Trajectory]") -> str:
-    """The card of the runs of a batch: the first of them, side by side."""
-    return _of_clouds(runs, _first(runs), _draw_run, _key("last layer"), _run_rows)
-
-
-def limit_card(lim: "Limit") -> str:
-    """The card of one limit."""
-    ends = "limit" if lim.settled_at is not None else f"layer {lim.run.layers:,}"
-    return _of_clouds(lim, [lim], _draw_limit, _key(ends), _limit_rows)
-
-
-def limits_card(lims: "Sequence[Limit]") -> str:
-    """The card of the limits of a batch."""
-    return _of_clouds(lims, _first(lims), _draw_limit, _key("limit"), _limit_rows)
+def batch_card(batch: "Sequence[Trajectory] | Sequence[Limit]") -> str:
+    """The card of a batch: its first clouds, side by side."""
+    # By number, since making all of a large batch would take long.
+    first = [batch[number] for number in range(min(len(batch), MOST_CLOUDS))]
+    parts = [_cloud_picture(cloud, 1.7) or _leader_table(getattr(cloud, "run", cloud)) for cloud in first]
+    cells = [
+        f'<div style="margin:2px 8px 2px 0">{_note(f"cloud {number}")}{part}</div>' for number, part in enumerate(parts)
+    ]
+    left_out = f"the first {len(first)} of {len(batch):,} clouds" if len(batch) > len(first) else ""
+    return _card(batch, f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>', _note(left_out))
 
 
 def model_card(model: "TextModel") -> str:
@@ -53,9 +57,10 @@ def model_card(model: "TextModel") -> str:
     def draw(figure: Any) -> None:
         from hardmax.figures.charts import draw_weights
 
-        draw_weights(model, bars, figure.add_axes((0.3, 0.16, 0.68, 0.74)))
+        figure.set_layout_engine("constrained")
+        draw_weights(model, bars, figure.add_subplot(), inside=False)
 
-    picture = _picture(draw, (4.2, 0.8 + 0.19 * len(bars)), repr(model))
+    picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
     rows = [["class", "token", "weight"], *([model.classes[bar.side], bar.name, bar.note] for bar in bars)]
     return _card(model, picture or _table(rows))
 
@@ -74,93 +79,42 @@ def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) 
     scores = model.prepared.scores[: len(model.vocabulary)]
     two = scores.shape[1] == 1
     sides = np.column_stack([-scores, scores]) if two else scores - scores.mean(axis=1, keepdims=True)
-    bars = []
-    for number in (1, 0) if two else range(sides.shape[1]):
-        if only is None or number in only:
-            best = [v for v in np.argsort(-sides[:, number], kind="stable")[:top].tolist() if sides[v, number] > 0]
-            sign = -1 if two and number == 0 else 1
-            for v in best[::sign]:  # two classes from right to left, as the numbers go
-                weight = sign * float(sides[v, number])
-                bars.append(Bar(model.vocabulary.surfaces[v], weight, number, f"{weight:+.3g}"))
-    return bars
+    found = []
+    for side in (1, 0) if two else range(sides.shape[1]):
+        if only is None or side in only:
+            best = [v for v in np.argsort(-sides[:, side], kind="stable")[:top].tolist() if sides[v, side] > 0]
+            sign = -1 if two and side == 0 else 1  # weights of two classes go down from the top, through zero
+            found += [(v, sign * float(sides[v, side]), side) for v in best[::sign]]
+    digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
+    return [Bar(model.vocabulary.surfaces[v], weight, side, f"{weight:+.{digits}f}") for v, weight, side in found]
 
 
-def _first(things: Sequence[Any]) -> list[Any]:
-    # By number, since making all of a large batch would take long.
-    return [things[cloud] for cloud in range(min(len(things), MOST_CLOUDS))]
-
-
-def _of_clouds(thing: Any, clouds: list[Any], draw: Callable[[Any, Any], None], key: str, rows: Callable) -> str:
-    """A card with the pictures of some clouds, or with the table of the first if nothing can be drawn."""
-    alone = clouds == [thing]
-    pictures = [_cloud_picture(cloud, draw, 2.9 if alone else 1.9) for cloud in clouds]
-    if not all(pictures):
-        return _card(thing, _table(rows(clouds[0])), _note("" if alone else "cloud 0"))
-    titles = ["" if alone else f"cloud {number}" for number in range(len(clouds))]
-    cells = [
-        f'<div style="margin:2px 8px 2px 0">{_note(title)}{picture}</div>'
-        for title, picture in zip(titles, pictures, strict=True)
-    ]
-    body = f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>'
-    left_out = "" if alone or len(thing) == len(clouds) else f"the first {len(clouds)} of {len(thing):,} clouds"
-    return _card(thing, body, _note(key if clouds else ""), _note(_remark(clouds[0]) if alone else left_out))
-
-
-def _cloud_picture(cloud: Any, draw: Callable[[Any, Any], None], side: float) -> str:
+def _cloud_picture(cloud: Any, side: float) -> str:
     d = getattr(cloud, "run", cloud).d
 
-    def draw_on(figure: Any) -> None:
+    def draw(figure: Any) -> None:
+        from hardmax.figures.layers import draw_layer
+        from hardmax.figures.limits import draw_limit
+
         rect = (0.02, 0.04, 0.92, 0.92) if d == 3 else (0.14, 0.2, 0.84, 0.76) if d == 1 else (0.14, 0.1, 0.84, 0.87)
         ax = figure.add_axes(rect, projection="3d" if d == 3 else None)
-        draw(cloud, ax)
-        ax.set(xlabel="", ylabel="")
+        if hasattr(cloud, "run"):
+            draw_limit(cloud, ax, most=MOST_TOKENS)
+        else:
+            draw_layer(cloud, cloud.layers, ax, most=MOST_TOKENS)
+        ax.set(xlabel="", ylabel="", **({"zlabel": ""} if d == 3 else {}))
 
-    return _picture(draw_on, (side, side / 2 if d == 1 else side), repr(cloud))
-
-
-def _draw_run(run: "Trajectory", ax: Any) -> None:
-    from hardmax.figures.layers import draw_layer
-
-    draw_layer(run, run.layers, ax, most=MOST_TOKENS)
+    return _picture(draw, (side, side / 2 if d == 1 else side), repr(cloud))
 
 
-def _draw_limit(lim: "Limit", ax: Any) -> None:
-    from hardmax.figures.limits import draw_limit
-
-    draw_limit(lim, ax, most=MOST_TOKENS)
-
-
-def _key(ends: str) -> str:
-    return f"star: leader, with its token number · small mark: start · line: path · dot: {ends}"
-
-
-def _remark(cloud: Any) -> str:
-    run = getattr(cloud, "run", cloud)
-    projected = f"first two principal coordinates of {run.d}" if run.d > 3 else ""
-    some = f"some of {run.n:,} tokens drawn" if run.points.count > MOST_TOKENS else ""
-    return ", ".join(filter(None, (projected, some)))
-
-
-def _run_rows(run: "Trajectory") -> list[list[object]]:
-    places, since = run.floats_at(run.layers), run.leader_layers.tolist()
-    leaders = run.leaders.tolist()[:MOST_ROWS]
-    rows = [[token, since[row], _position(places[token])] for row, token in enumerate(leaders)]
-    more = len(run.leaders) - len(rows)
-    return [["leader", "since layer", "position"], *rows, *([[f"and {more:,} more"]] if more else [])]
-
-
-def _limit_rows(lim: "Limit") -> list[list[object]]:
-    clusters = lim.clusters
-    largest = np.argsort(-clusters.sizes, kind="stable")[:MOST_ROWS].tolist()
+def _leader_table(run: "Trajectory") -> str:
+    places, since, leaders = run.floats_at(run.layers), run.leader_layers.tolist(), run.leaders.tolist()
     rows = [
-        [clusters.kinds[c], pluralize(int(clusters.sizes[c]), "token"), _position(clusters.points[c])] for c in largest
+        [token, since[row], ", ".join(f"{x:.4g}" for x in places[token].tolist())]
+        for row, token in enumerate(leaders[:MOST_ROWS])
     ]
-    more = len(clusters) - len(rows)
-    return [["cluster", "size", "limit"], *rows, *([[f"and {more:,} more"]] if more else [])]
-
-
-def _position(place: np.ndarray) -> str:
-    return "(" + ", ".join(f"{x:.4g}" for x in place.tolist()[:4]) + (", …)" if len(place) > 4 else ")")
+    more = [[f"and {len(leaders) - len(rows):,} more"]] if len(leaders) > len(rows) else []
+    return _table([["leader", "since layer", "position"], *rows, *more])
 
 
 # ---------------------------------------------------------------- HTML
@@ -188,11 +142,11 @@ def _table(rows: Sequence[Sequence[object]]) -> str:
 def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> str:
     """What is drawn on a figure of that size, as an image in HTML; nothing if matplotlib is missing."""
     try:
-        from hardmax.figures.style import Figure, FigureCanvasAgg, card_look
+        from hardmax.figures.style import Figure, FigureCanvasAgg, our_look
     except MissingExtra:
         return ""
     buffer = io.BytesIO()
-    with card_look():
+    with our_look(small=True):
         figure = Figure(figsize=size, dpi=100 * _SHARP)
         FigureCanvasAgg(figure)
         draw(figure)

@@ -1,8 +1,7 @@
 """`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the paths so far."""
 
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ from hardmax._format import pluralize
 from hardmax._tokens.batches import whole_numbers
 from hardmax._validation import InputError, check_bool, check_instance, check_int, check_path, shorten
 from hardmax.figures import plane, style
-from hardmax.figures.palette import FAINT, GREY, INK, LEADER, look_of_leader, mark_scale
+from hardmax.figures.palette import BLUE, FAINT, GREY, INK, LEADER, VERMILION, look_of_leader, mark_scale
 from hardmax.trajectory import Trajectory
 
 MOST_SLICES = 6
@@ -21,36 +20,14 @@ _CIRCLE, _RIM = 54.0, 1.9
 _SIDE, _SIDE_IN_ROW = 4.4, 3.0  # of a panel, in inches
 
 
-@dataclass(frozen=True)
-class DrawnLayer:
-    """What `draw_layer` drew."""
-
-    stars: style.PathCollection
-    """Tokens that attend to themselves alone."""
-    circles: style.PathCollection
-    """Tokens that attend to one other, or to so many that they are grey."""
-    slices: list[style.PathCollection]
-    """Of the tokens that attend to several, a slice for each of these."""
-    rims: style.PathCollection
-    """Around circles that are attended to themselves."""
-    paths: list[style.Line2D]
-    """From the first layer to this one, a line for each group."""
-    starts: list[style.PathCollection]
-    """Where they begin."""
-    attention: list[style.Line2D]
-    """From circles to whom they attend."""
-    hull: list[style.Artist]
-    """The hull of the leaders."""
-
-
 def draw_layer(
     run: Trajectory, layer: int, ax: style.Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
-) -> DrawnLayer:
+) -> plane.Artists:
     """Draw the tokens at one layer; repeated tokens are drawn once.
 
     Stars attend to themselves alone, and are numbered. The others are circles in the colours of those whom they
     attend to, along dotted lines, with a rim in a colour of their own if they are attended to as well. Paths begin in
-    small plane.marks. Tokens on a line come down with the layers; more than three dimensions are shown by principal
+    small marks. Tokens on a line come down with the layers; more than three dimensions are shown by principal
     coordinates.
 
     Parameters
@@ -68,56 +45,42 @@ def draw_layer(
 
     Returns
     -------
-    DrawnLayer
-        The artists.
+    dict of lists of matplotlib Artist
+        "leaders", "labels", "circles", "slices" (of circles that attend to several), "rims", "paths", "starts",
+        "attention" (the dotted lines) and "hull".
 
     Examples
     --------
-    >>> from matplotlib.figure import style.Figure
+    >>> from matplotlib.figure import Figure
     >>> import hardmax as hm
     >>> run = hm.simulate(hm.clouds.square(), hm.Dynamics("1/2"), layers=3)
-    >>> len(draw_layer(run, 3, style.Figure().subplots()).stars.get_offsets())
+    >>> len(draw_layer(run, 3, Figure().subplots())["leaders"][0].get_offsets())
     4
     """
-    view = _prepare(run, layer, ax)
-    hull = check_bool(hull, "`hull`")
+    view, hull = _prepare(run, layer, ax), check_bool(hull, "`hull`")
     choices = run.attended(layer).choices
     shown = _shown(choices.is_leader, check_int(most, "`most`", at_least=1))
-    follows = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
+    sets = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
     number = _numbers(run, np.unique(choices.indices))
-    color = [look_of_leader(group)[0] for group in number.tolist()]
     first = np.empty(run.points.count, dtype=int)  # the first token on each point
     first[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
     places = view.places(run.floats_at(layer)[first])
     stars, circles = shown[choices.is_leader[shown]], shown[~choices.is_leader[shown]]
-    followed = {goal for point in circles.tolist() for goal in follows[point]}
-    rims = [point for point in circles.tolist() if point in followed]
     groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
-    paths, starts = plane.draw_flow(view.path(_bends(run, layer, first[shown])), groups, ax)
-    small, several = mark_scale(len(shown)), _several(circles.tolist(), follows)
-    plain = np.setdiff1d(circles, [point for points in several.values() for point in points])
-    faces = [color[follows[point][0]] if len(follows[point]) == 1 else FAINT for point in plain.tolist()]
-    edges = [color[point] for point in rims]
-    return DrawnLayer(
-        stars=plane.draw_leaders(places[stars], number[stars].tolist(), [str(first[point]) for point in stars], ax),
-        circles=plane.marks(
-            places[plain], ax, s=_CIRCLE * small, c=faces, edgecolors="white", lw=0.5 * small, zorder=4
-        ),
-        slices=_draw_slices(places, several, color, _CIRCLE * small, ax),
-        rims=plane.marks(places[rims], ax, s=_CIRCLE * small, fc="none", ec=edges, lw=_RIM * small**0.5, zorder=5),
-        paths=paths,
-        starts=starts,
-        attention=_draw_attention(places, circles.tolist(), follows, number, 0.8 * small, ax),
-        hull=plane.draw_polytope(places[run.points.of_token[run.leaders]], ax) if hull and len(run.leaders) else [],
-    )
+    shade = places[run.points.of_token[run.leaders]]
+    path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
+    return {
+        "hull": plane.draw_polytope(shade, ax) if hull and len(shade) else [],
+        **plane.draw_flow(view.path(path), groups, ax),
+        **_draw_followers(places, {point: sets[point] for point in circles.tolist()}, number, ax),
+        **plane.draw_leaders(places[stars], number[stars].tolist(), first[stars].tolist(), ax),
+    }
 
 
 def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
     check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
-    starts = run.floats_at(0)
-    view = plane.view_of(starts, style.check_axes(ax))
-    plane.prepare(ax, view, view.path(starts[None])[0], f"layer {layer:,}" if isinstance(layer, int) else "end")
-    return view
+    run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
 
 
 def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
@@ -128,76 +91,65 @@ def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
     return np.union1d(leading[:: len(leading) // most + 1], np.arange(0, len(is_leader), len(is_leader) // most + 1))
 
 
-def _numbers(run: Trajectory, followed: np.ndarray) -> np.ndarray:
-    """A number for the look of each point, the same at all layers: leaders first, then whoever else is followed."""
+def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
+    """A number for the look of each point, the same at all layers: leaders first, then others that are attended to."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
     for phase in run.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
-    ranked |= dict.fromkeys(followed.tolist())
+    ranked |= dict.fromkeys(attended.tolist())
     numbers = np.full(run.points.count, GREY)
     numbers[list(ranked)] = np.arange(len(ranked))
     return numbers
 
 
-def _bends(run: Trajectory, layer: int, tokens: np.ndarray) -> np.ndarray:
-    """The tokens (k, n, d) wherever their paths bend: paths are straight as long as no attended set changes."""
-    between = [bend for bend in run.decided_at if 0 < bend < layer]
-    # Of large clouds only the ends: each layer between has to be computed again.
-    some = between[:: len(between) // plane.MOST_BENDS + 1] if len(tokens) == run.points.count else []
-    return np.stack([run.floats_at(bend)[tokens] for bend in (0, *some, layer)])
+def _draw_followers(
+    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: style.Axes
+) -> plane.Artists:
+    """Circles, or pies, with lines to whom they attend."""
+    small = mark_scale(len(sets))
+    color = [look_of_leader(group)[0] for group in number.tolist()]
+    alike, pairs = defaultdict(list), defaultdict(list)
+    for point, goals in sets.items():
+        alike[goals if 1 < len(goals) <= MOST_SLICES else ()].append(point)
+        for goal in goals:
+            pairs[color[goal]].append((point, goal))
+    whole, look = alike.pop((), []), {"s": _CIRCLE * small, "zorder": 4}
+    faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
+    rims = sorted({goal for goals in sets.values() for goal in goals} & sets.keys())
+    return {
+        "circles": [plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)],
+        "slices": [
+            _draw_slice(places[points], slice_, len(goals), ax, color=color[goal], **look)
+            for goals, points in alike.items()
+            for slice_, goal in enumerate(goals)
+        ],
+        "rims": [plane.marks(places[rims], ax, fc="none", ec=[color[p] for p in rims], lw=_RIM * small**0.5, **look)],
+        "attention": [
+            plane.draw_lines(places[np.array(ends).T], ax, color=shade, lw=0.8 * small, ls=":", zorder=2)
+            for shade, ends in pairs.items()
+        ],
+    }
 
 
-def _several(circles: list[int], follows: dict[int, tuple[int, ...]]) -> dict[tuple[int, ...], list[int]]:
-    """The points that attend to several, by whom they attend to."""
-    alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for point in circles:
-        if 1 < len(follows[point]) <= MOST_SLICES:
-            alike[follows[point]].append(point)
-    return alike
+def _draw_slice(places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: float, **look: Any) -> Any:
+    wedge = style.MarkerPath.wedge(90 + 360 * slice_ / of, 90 + 360 * (slice_ + 1) / of)
+    # A marker is blown up until it fills its box; a slice of the pie must not be.
+    area = s * float(np.abs(np.asarray(wedge.vertices)).max()) ** 2
+    return plane.marks(places, ax, s=area, marker=wedge, lw=0, **look)
 
 
-def _draw_slices(
-    places: np.ndarray, several: dict[tuple[int, ...], list[int]], color: list[str], size: float, ax: style.Axes
-) -> list[style.PathCollection]:
-    drawn = []
-    for goals, points in several.items():
-        for number, goal in enumerate(goals):
-            slice_ = style.MarkerPath.wedge(90 + 360 * number / len(goals), 90 + 360 * (number + 1) / len(goals))
-            # A marker is blown up until it fills its box; a slice of the pie must not be.
-            area = size * float(np.abs(np.asarray(slice_.vertices)).max()) ** 2
-            drawn.append(plane.marks(places[points], ax, s=area, marker=slice_, color=color[goal], lw=0, zorder=4))
-    return drawn
-
-
-def _draw_attention(
-    places: np.ndarray, circles: list[int], follows: dict[int, tuple[int, ...]], number: np.ndarray, width: float,
-    ax: style.Axes,
-) -> list[style.Line2D]:  # fmt: skip
-    ends = defaultdict(list)
-    for point in circles:
-        for goal in follows[point]:
-            ends[look_of_leader(int(number[goal]))[0]].append((point, goal))
-    return [
-        plane.draw_lines(places[np.array(pairs).T], ax, color=color, lw=width, ls=":", zorder=2)
-        for color, pairs in ends.items()
-    ]
-
-
-# ---------------------------------------------------------------- run.plot() and run.animate()
+# ---------------------------------------------------------------- run.plot(), run.animate() and a comparison
 
 
 def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
     """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an array of them."""
     if not isinstance(layers, Sequence | np.ndarray):
         shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
-        if ax is None:
-            return _new_panels(run, [shown], figsize)[0]
-        return _titled(run, shown, style.check_axes(ax))
-    several = check_layers(layers, MOST_PANELS)
+        return _new_panels(run, [shown], figsize)[0] if ax is None else _titled(run, shown, style.check_axes(ax))
+    several = _check_layers(layers, MOST_PANELS)
     if ax is None:
         return _new_panels(run, several, figsize)
-    given = ax.ravel().tolist() if isinstance(ax, np.ndarray) else ax if isinstance(ax, list | tuple) else [ax]
-    panels = [style.check_axes(each, "`ax` (each)") for each in given]
+    panels = [style.check_axes(each, "`ax` (each)") for each in np.ravel(np.array(ax, dtype=object)).tolist()]
     if len(panels) != len(several):
         raise InputError(f"`ax` must be as many axes as there are layers, {len(several)}, not {len(panels)}.")
     return np.array([_titled(run, layer, panel) for layer, panel in zip(several, panels, strict=True)], dtype=object)
@@ -206,13 +158,13 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
 def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     usual = sorted({*run.recorded[:: -(-len(run.recorded) // DEFAULT_FRAMES)], run.layers})
-    frames = usual if layers is None else check_layers(layers, MOST_FRAMES)
+    frames = usual if layers is None else _check_layers(layers, MOST_FRAMES)
     path, fps = check_path(path), style.check_fps(fps)
     style.film_writer(path, fps)  # what cannot be written, and a layer that is not there, are refused before the work
     run.floats_at(max(frames))
     # An even number of pixels each way, as video demands.
     figure = style.Figure(figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained")
-    ax = figure.add_subplot(projection=plane.projection_for(run.d))
+    ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
         ax.clear()
@@ -221,7 +173,28 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     style.write_film(figure, path, frames, frame, fps=fps)
 
 
-def check_layers(value: Any, at_most: int) -> list[int]:
+def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray) -> style.Figure:
+    """A panel for each run in the plane, with the `watched` tokens and the points where they belong, `goals`."""
+    with style.our_look():
+        figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
+        panels = figure.subplots(1, len(runs), squeeze=False)[0]
+        for ax, (title, run) in zip(panels, runs.items(), strict=True):
+            draw_layer(run, run.layers, ax)
+            ax.set_title(title)
+            ax.scatter(*goals.T, s=120, facecolors="none", edgecolors=FAINT, linewidths=1.4, zorder=7)
+            for token, goal in zip(watched, goals, strict=True):
+                path = np.asarray(run)[:, token]
+                right = bool(np.allclose(path[-1], goal, atol=1e-9))
+                color, mark = (BLUE, "o") if right else (VERMILION, "X")
+                ax.plot(*path.T, color=color, lw=1.8, zorder=7)
+                ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
+                look = {"textcoords": "offset points", "xytext": (6, -9), "fontsize": 8, "color": color}
+                ax.annotate(f"token {token}", path[0], **look)
+        figure.supxlabel("star: leader    ring: where a watched token belongs    cross: it ends elsewhere", fontsize=8)
+    return figure
+
+
+def _check_layers(value: Any, at_most: int) -> list[int]:
     """Layers that are drawn one by one, at least one and not too many."""
     numbers = whole_numbers(value, "`layers`")
     if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
@@ -234,11 +207,9 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
     side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
     size = style.check_figsize(figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8))
     run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
-    figure = style.new_figure(size)
+    figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
     with style.our_look():
-        panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw={"projection": plane.projection_for(run.d)})[
-            0
-        ]
+        panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
             panel.set_title(_title(run, layer))
@@ -263,12 +234,13 @@ def _title(run: Trajectory, layer: int) -> str:
 
 
 def _legend(run: Trajectory) -> list[Any]:
-    signs = [
-        style.sign(LEADER, INK, "leader, with its token number", 11),
+    leader = style.sign(LEADER, INK, "leader, with its token number", 11)
+    others = [
         style.sign("o", FAINT, "token, in the colour of whom it attends to", 7),
         style.sign("o", FAINT, "its start and its path", 3.5, line="-"),
         style.sign("", FAINT, "attends to", 0, line=":"),
     ]
-    return (
-        [*signs, style.Patch(fc=(INK, 0.07), ec=FAINT, label="hull of the leaders")] if len(run.leaders) else signs[1:]
-    )
+    hull = style.Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
+    if not len(run.leaders):
+        return others
+    return [leader, hull] if len(run.leaders) == run.n else [leader, *others, hull]

@@ -10,7 +10,6 @@ from typing import Any
 
 from hardmax._files import write_whole
 from hardmax._validation import InputError, MissingExtra, check_instance, check_path, check_real, shorten
-from hardmax.figures.palette import SHADE
 
 try:
     from matplotlib import rc_context
@@ -20,19 +19,15 @@ try:
     from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
     from matplotlib.collections import LineCollection as LineCollection
     from matplotlib.collections import PathCollection as PathCollection
-    from matplotlib.colors import to_rgba as to_rgba
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
-    from matplotlib.patches import Circle as Circle
-    from matplotlib.patches import FancyArrowPatch as FancyArrowPatch
-    from matplotlib.patches import FancyBboxPatch as FancyBboxPatch
     from matplotlib.patches import Patch as Patch
     from matplotlib.patches import Polygon as Polygon
     from matplotlib.path import Path as MarkerPath  # noqa: F401
     from matplotlib.patheffects import withStroke as withStroke
     from matplotlib.text import Annotation as Annotation
+    from matplotlib.text import Text as Text
     from matplotlib.ticker import MaxNLocator as MaxNLocator
-    from matplotlib.transforms import Bbox as Bbox
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection as Poly3DCollection
     from mpl_toolkits.mplot3d.axes3d import Axes3D as Axes3D
 except ImportError:
@@ -56,28 +51,10 @@ _FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  
 
 
 @contextmanager
-def our_look() -> Iterator[None]:
-    """Within this block figures are made in the look of the package."""
-    with rc_context(_RULES):
+def our_look(*, small: bool = False) -> Iterator[None]:
+    """Within this block figures have the look of the package; small ones keep their size, and have small text."""
+    with rc_context(_RULES | _FRAMES | {"font.size": 7, "axes.titlesize": 8} if small else _RULES):
         yield
-
-
-@contextmanager
-def card_look() -> Iterator[None]:
-    """The same for small pictures in a notebook, which keep their size."""
-    with rc_context(_RULES | _FRAMES | {"font.size": 7, "axes.titlesize": 8}):
-        yield
-
-
-def plain_axes(ax: Axes, *, frame: bool = False) -> None:
-    """Equal scales and no numbers; a frame where panels would run into one another."""
-    ax.set_aspect("equal")
-    ax.margins(0.12)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(frame)
-        side.set_color(SHADE)
 
 
 def sign(marker: str, color: str, text: str, size: float, *, face: str | None = None, line: str = "none") -> Line2D:
@@ -130,20 +107,7 @@ def check_fps(value: Any) -> float:
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure to a file, completely or not at all.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-        What to write.
-    path : str or Path
-        A `.png`, `.svg` or `.pdf`. The same figure gives the same bytes.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> save_figure(Figure(), "empty.svg")  # doctest: +SKIP
-    """
+    """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives the same bytes."""
     write_whole(path, figure_bytes(figure, path))
 
 

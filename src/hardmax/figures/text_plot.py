@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
-from hardmax.figures.layout import UPRIGHT, escape_mathtext, place_labels
+from hardmax.figures.layout import escape_mathtext, place_labels
 from hardmax.figures.palette import INK, LEADER, look_of_class
 from hardmax.figures.style import (
     DPI,
@@ -20,7 +20,6 @@ from hardmax.figures.style import (
     PathCollection,
     Polygon,
     our_look,
-    plain_axes,
     write_film,
 )
 from hardmax.figures.text_scene import TextScene
@@ -70,7 +69,7 @@ def draw_text(scene: TextScene, ax: Axes) -> DrawnText:
     as stars, the mean in which all end as a triangle, and those that say nothing as a haze.
     """
     window = scene.window()
-    plain_axes(ax, frame=True)
+    ax.set(xticks=[], yticks=[])
     ax.set_xlim(window.left, window.right)
     ax.set_ylim(window.bottom, window.top)
     ax.set_aspect(window.drawn_aspect / window.aspect)
@@ -175,7 +174,7 @@ def _name(scene: TextScene, ax: Axes) -> tuple[list[Annotation], list[Annotation
     names += [scene.words[t] for t in words]
     places += [scene.path[0][t] for t in words]
     areas += [_STAR if scene.leads[t] else _DOT for t in words]
-    placed = place_labels(np.array(places), names, (np.sqrt(areas) / 2).tolist(), ax, directions=UPRIGHT)
+    placed = place_labels(np.array(places), names, (np.sqrt(areas) / 2).tolist(), ax)
     shown = [escape_mathtext(name) for name in names[: len(classes)]]
     of_classes = [label for label in placed[: len(classes)] if label.get_text() in shown]
     for label in of_classes:

@@ -9,7 +9,7 @@ import unicodedata
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN, escape_html, truncate
-from hardmax.figures.layout import UPRIGHT, Box, free_offset
+from hardmax.figures.free_places import UPRIGHT, Box, free_offset
 from hardmax.figures.svg import joined, star_around, tenths
 from hardmax.figures.text_scene import TextScene, Window
 

@@ -10,11 +10,12 @@ import numpy as np
 from hardmax import clouds
 from hardmax.dynamics import Dynamics
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
-from hardmax.figures.plane import draw_origin, draw_paths, draw_polytope, draw_tokens, window
-from hardmax.figures.style import Axes, Figure, our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.walks import naive_walk
+from hardmax.paper.drawing import draw_paths, draw_tokens, plain_axes
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
 

@@ -9,10 +9,11 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
-from hardmax.figures.plane import draw_origin, draw_paths, draw_polytope, draw_tokens, window
-from hardmax.figures.style import Axes, Figure, our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.walks import softmax_walk
+from hardmax.paper.drawing import draw_paths, draw_tokens, plain_axes
 from hardmax.paper.figures.fig2 import figure2_runs
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded

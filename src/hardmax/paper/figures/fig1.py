@@ -10,17 +10,9 @@ from hardmax._validation import InputError, normalize_index
 from hardmax.dynamics import Dynamics
 from hardmax.figures.palette import BLUE, FAINT, INK, SKY, VERMILION
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import (
-    Annotation,
-    Axes,
-    Figure,
-    LineCollection,
-    PathCollection,
-    Polygon,
-    our_look,
-    plain_axes,
-)
+from hardmax.figures.style import Annotation, Axes, Figure, LineCollection, PathCollection, Polygon, our_look
 from hardmax.geometry.halfspaces import half_plane
+from hardmax.paper.drawing import plain_axes
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, written
 from hardmax.simulation import simulate
@@ -67,7 +59,6 @@ def draw(numbers: Numbers) -> Mapping[str, Figure]:
         for panel in numbers["panels"]
     }
     return {"": halfspace_figure(runs, numbers["panels"][0]["token"])}
-
 
 
 @dataclass(frozen=True)

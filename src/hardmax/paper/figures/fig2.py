@@ -151,8 +151,8 @@ PIECE = Piece(
         "Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. Stars "
         "attend to themselves alone; circles have the colours of those whom they follow, along dotted lines, two "
         "halves if these are two, and a rim in a colour of their own if they are followed as well. Lines from "
-        "small marks are the paths so far, the plus is the origin. In the last column the convex hull of the leaders is shaded: "
-        "every token ends at one of its vertices, or, in the last row, also in the middle of an edge."
+        "small marks are the paths so far, the plus is the origin. In the last column the convex hull of the leaders "
+        "is shaded: every token ends at one of its vertices, or, in the last row, also in the middle of an edge."
     ),
     compute=compute,
     draw=draw,

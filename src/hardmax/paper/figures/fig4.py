@@ -5,12 +5,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from matplotlib.patches import Circle
 
 from hardmax.dynamics import Dynamics
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY, VERMILION
-from hardmax.figures.plane import draw_origin, draw_paths, draw_polytope, window
-from hardmax.figures.style import Axes, Circle, Figure, Line2D, MaxNLocator, our_look, plain_axes, sign
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, Line2D, MaxNLocator, our_look, sign
 from hardmax.limits import limit
+from hardmax.paper.drawing import draw_paths, plain_axes
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded

@@ -5,13 +5,15 @@ from fractions import Fraction
 from math import tau
 
 import numpy as np
+from matplotlib.patches import Circle
 
 from hardmax.dynamics import Dynamics
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY
-from hardmax.figures.plane import draw_origin, draw_paths, draw_polytope, window
-from hardmax.figures.style import Axes, Circle, Figure, Polygon, our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, Polygon, our_look
 from hardmax.geometry.halfspaces import half_plane
 from hardmax.limits import limit
+from hardmax.paper.drawing import draw_paths, plain_axes
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardmax.figures.cards import Bar
-from hardmax.figures.charts import class_legend, draw_bars
+from hardmax.figures.charts import class_handles, draw_bars
 from hardmax.figures.style import Axes, Figure, Patch, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed
@@ -60,7 +60,7 @@ def _name(word: Mapping[str, Any]) -> str:
 
 def _key() -> list[Patch]:
     return [
-        *class_legend(CLASSES, range(len(CLASSES))),
+        *class_handles(CLASSES, range(len(CLASSES))),
         Patch(fc="none", ec="none", label="+9: the logit of the word alone"),
         Patch(fc="none", ec="none", label=f"{_IN_LIST} in the authors' list of 15"),
     ]

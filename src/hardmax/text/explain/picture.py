@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
-from hardmax.figures.layout import principal_axes
+from hardmax.figures.flat import principal_axes
 from hardmax.figures.text_scene import NEUTRAL, TextScene
 from hardmax.text.explain.account import Account
 

@@ -44,7 +44,7 @@ class LeaderStatistics:
         """Draw the words that lead most often, on the axes that are given, or on those of a new figure (extra
         `figures`): in how many of the texts, for which class they speak, and how much each would say alone."""
         from hardmax.figures.cards import Bar
-        from hardmax.figures.charts import bar_axes, class_legend, draw_bars
+        from hardmax.figures.charts import add_class_legend, bar_axes, draw_bars
         from hardmax.figures.style import check_axes, our_look
 
         first = check_int(first, "`first`", at_least=1)
@@ -58,11 +58,7 @@ class LeaderStatistics:
             draw_bars(bars, len(self.classes), place)
             place.set_xlabel("% of texts in which the token leads; at each bar, its own logit")
             place.set_title(f"{pluralize(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
-            keys = class_legend(self.classes, {bar.side for bar in bars})
-            if ax is None:  # beside the bars there may be no room
-                place.figure.legend(handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-            else:
-                place.legend(handles=keys, loc="best", frameon=False, fontsize=8)
+            add_class_legend(self.classes, bars, place, inside=ax is not None)
         return place
 
     def __str__(self) -> str:
