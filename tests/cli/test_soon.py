@@ -15,7 +15,7 @@ from hardmax.cli.main import COMMANDS, app_for
 HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
 # What one text in a terminal has no use for, either; of our own rooms, those of runs, pages and pictures.
 IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.runs", "hardmax.limits", "hardmax.geometry")
-IDLE = (*IDLE, "hardmax.figures.svg", "hardmax.text.page", "hardmax.figures.text_plot", "jinja2", "hardmax.train")
+IDLE = (*IDLE, "hardmax.text.page", "hardmax.figures.text_plot", "jinja2", "hardmax.train")
 IDLE = (*IDLE, "hardmax.cli.commands.train")
 HALF = ("--alpha", "1/2")
 REFUSED = [

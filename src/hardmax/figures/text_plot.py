@@ -105,41 +105,32 @@ def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
 
 def plot_text(scene: TextScene, title: str, ax: "Axes | None") -> "Axes":
     """Draw the last layer and the paths that lead to it, on these axes or those of a new figure."""
-    from hardmax.figures.inputs import an_axes
-    from hardmax.figures.style import our_look
+    from hardmax.figures import style
 
-    if ax is not None:
-        ax = an_axes(ax, "`ax`")
-    else:
-        from matplotlib import pyplot
-
-        ax = pyplot.figure(figsize=_SIZE, layout="constrained").add_subplot()
-    with our_look():
+    ax = style.new_figure(_SIZE).add_subplot() if ax is None else style.check_axes(ax)
+    with style.our_look():
         draw_text(scene, ax, len(scene.path) - 1, title)
     return ax
 
 
 def animate_text(scene: TextScene, path: Path, title: str, *, fps: float, endless: bool) -> None:
     """Write the layers as frames of a `.gif` or `.mp4`; the last rests for a while."""
-    from hardmax.figures.animation import write_film
-    from hardmax.figures.inputs import a_speed
-    from hardmax.figures.mpl import Figure
-    from hardmax.figures.style import our_look
+    from hardmax.figures import style
 
     last = len(scene.path) - 1
-    with our_look():
-        figure = Figure(figsize=_SIZE, dpi=100, layout="constrained")
+    with style.our_look():
+        figure = style.Figure(figsize=_SIZE, dpi=100, layout="constrained")
         ax = figure.add_subplot()
 
         def frame(layer: int) -> None:
             ax.clear()
             at = "in the limit" if endless and layer == last else f"layer {layer} of {last}"
-            draw_text(scene, ax, layer, f"{title}   {at}")
+            draw_text(scene, ax, layer, f"{title}   {at}", named_at=0)  # names stay where they are
 
-        write_film(figure, path, [*range(last + 1), *[last] * _HOLD], frame, fps=a_speed(fps, "`fps`"))
+        style.write_film(figure, path, [*range(last + 1), *[last] * _HOLD], frame, fps=style.check_fps(fps))
 
 
-def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str) -> None:
+def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str, *, named_at: int = -1) -> None:
     """Draw the regions of the classes, tokens with the paths that they took, and their mean at a layer."""
     from hardmax.figures.labels import escape_mathtext
 
@@ -149,9 +140,10 @@ def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str) -> None:
     ax.set_yticks([])
     _frame(scene, ax)
     _draw_regions(scene, ax)
-    start, now, extra = scene.path[0], scene.path[layer], np.array(scene.words) == EXTRA_TOKEN
+    now, extra = scene.path[layer], np.array(scene.words) == EXTRA_TOKEN
     inactive = (scene.sides < 0) & ~extra
-    ax.scatter(*now[inactive].T, s=60, c=INK, alpha=0.12, linewidths=0, zorder=2, label="inactive")
+    blur = np.unique(now[inactive].round(9), axis=0)  # many lie in one place
+    ax.scatter(*blur.T, s=60, c=INK, alpha=0.2, linewidths=0, zorder=2, label="inactive")
     for c, name in enumerate(scene.classes):
         color, shape = look_of_class(c, len(scene.classes))
         mine = (scene.sides == c) & ~extra
@@ -166,7 +158,7 @@ def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str) -> None:
     ax.plot(*scene.mean[: layer + 1].T, color=INK, lw=0.8, ls=":", zorder=4)
     ax.scatter(*scene.mean[layer], s=_MEAN, c=INK, marker="^", linewidths=0, zorder=7, label="mean: its side decides")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=4, fontsize=7, frameon=False)
-    _name(scene, start, ax)
+    _name(scene, scene.path[named_at], ax)
 
 
 def _frame(scene: TextScene, ax: "Axes") -> None:
@@ -196,14 +188,14 @@ def _draw_regions(scene: TextScene, ax: "Axes") -> None:
             ax.contour(x, y, lead, levels=[0], colors=INK, linewidths=1.0, zorder=1)
 
 
-def _name(scene: TextScene, start: np.ndarray, ax: "Axes") -> None:
-    """Name leaders, then the tokens that add most, where they start; no name reaches across a border."""
+def _name(scene: TextScene, places: np.ndarray, ax: "Axes") -> None:
+    """Name leaders, then the tokens that add most; no name reaches across a border."""
     from hardmax.figures.labels import place_labels
 
     order = sorted(np.flatnonzero(scene.sides >= 0).tolist(), key=lambda t: (not scene.leads[t], -scene.votes[t]))
     named = order[:MOST_NAMED]
     reaches = [(_STAR if scene.leads[t] else _DOT) ** 0.5 / 2 for t in named]
-    for label in place_labels(start[named].reshape(-1, 2), [scene.words[t] for t in named], reaches, ax):
+    for label in place_labels(places[named].reshape(-1, 2), [scene.words[t] for t in named], reaches, ax):
         box = label.get_window_extent().padded(-1)
         corners = ax.transData.inverted().transform([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)])
         if len(set(scene.leads_of(corners).argmax(axis=0))) > 1:

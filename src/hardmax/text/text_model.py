@@ -12,6 +12,7 @@ from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
     from hardmax.text.counterfactual import Flip
     from hardmax.text.edit import Comparison
@@ -150,6 +151,33 @@ class TextModel(Model):
         columns |= {f"weight towards {name}": scores[:, row] for row, name in enumerate(names)}
         columns |= {f"texts of {name}": self.vocabulary.counts[:, row] for row, name in enumerate(self.classes)}
         return pandas.DataFrame(columns)
+
+    def plot(
+        self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes":
+        """Draw the heaviest tokens of each class as bars (extra `figures`).
+
+        Parameters
+        ----------
+        label : a class, optional
+            Draw the tokens of this class alone.
+        top : int, default 10
+            Number of tokens for each class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        figsize : tuple of float, optional
+            Size of the new figure, in inches.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
+        from hardmax.figures.charts import plot_weights
+        from hardmax.text.labels import number_of_class
+
+        only = None if label is None else [number_of_class(label, self.classes, "`label`")]
+        return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
 
     def leader_statistics(self, texts: Any) -> "LeaderStatistics":
         """How many leaders texts have, their share of the words, and which words lead how often; see

@@ -43,7 +43,7 @@ def demo_command(
     from hardmax.cli.demo.limit import tell_limit
     from hardmax.cli.demo.reviews import REVIEWS, first_reviews, tell_reviews
     from hardmax.dynamics import Dynamics
-    from hardmax.figures.arithmetics import arithmetics_figure
+    from hardmax.figures.layers import arithmetics_figure
     from hardmax.figures.style import save_figure
     from hardmax.limits import limit
     from hardmax.simulation import simulate

@@ -28,8 +28,8 @@ def evaluate_command(
     picture: Annotated[
         str | None, typer.Option(help="Draw how honest the probabilities are to a .png, .svg or .pdf file.")
     ] = None,
-    embedding: Annotated[
-        str | None, typer.Option(help="Draw the words and leaders to a .png, .svg or .pdf file.")
+    weights: Annotated[
+        str | None, typer.Option(help="Draw the heaviest tokens of each class to a .png, .svg or .pdf file.")
     ] = None,
     rename: Renamed = None,
     sample: Annotated[
@@ -43,7 +43,7 @@ def evaluate_command(
     label stays the same if only the leaders, or the words that count, are left of a text, or all but these. With
     --spans also how often the leader of the predicted class stands in what people marked.
     """
-    for path, option in ((picture, "--picture"), (embedding, "--embedding")):
+    for path, option in ((picture, "--picture"), (weights, "--weights")):
         if path is not None:
             check_picture(path, option)
     if sample < 0:
@@ -62,7 +62,7 @@ def evaluate_command(
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
     inside = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
-    for path in evaluate_report.draw(loaded, found, picture, embedding):
+    for path in evaluate_report.draw(loaded, found, picture, weights):
         narrate(f"wrote {path}")
     if as_json:
         print_json(evaluate_report.document(loaded, found, standing, inside))

@@ -20,7 +20,7 @@ STORY = (
 def tell_limit(lim: "Limit", forged_token: int, folder: Path) -> list[Path]:
     """Shows the limit, has its certificate checked, and draws it; gives back what it wrote."""
     from hardmax.certificate import verify
-    from hardmax.figures.limit_figure import limit_figure
+    from hardmax.figures.limits import limit_figure
     from hardmax.figures.style import save_figure
 
     print()

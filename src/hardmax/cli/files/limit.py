@@ -92,7 +92,7 @@ def _csv(result: "Limit | Limits") -> str:
 
 
 def _picture(lim: "Limit", path: str) -> bytes:
-    from hardmax.figures.limit_figure import limit_figure
+    from hardmax.figures.limits import limit_figure
     from hardmax.figures.style import figure_bytes
 
     return figure_bytes(limit_figure(lim), path)

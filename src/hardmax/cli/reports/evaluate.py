@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError
 from hardmax.cli.output import print_facts, print_table
 from hardmax.text.wording import format_layers, layers_to_json
 
@@ -105,35 +104,33 @@ def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
     ]
 
 
-def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding: str | None) -> list[str]:
+def draw(model: "TextModel", found: "Evaluation", picture: str | None, weights: str | None) -> list[str]:
     """Makes the pictures that were asked for, then writes them; gives back where."""
     from hardmax._files import write_whole
 
     contents: dict[str, bytes] = {}
     if picture is not None:
         contents[picture] = _reliability(found, picture)
-    if embedding is not None:
-        contents[embedding] = _embedding(model, found, embedding)
+    if weights is not None:
+        contents[weights] = _weights(model, weights)
     for path, data in contents.items():
         write_whole(path, data)
     return list(contents)
 
 
 def _reliability(found: "Evaluation", path: str) -> bytes:
-    from hardmax.figures.reliability import reliability_figure
+    from hardmax.figures.charts import reliability_figure
     from hardmax.figures.style import figure_bytes
     from hardmax.text.evaluation.metrics import calibration_curve
 
     return figure_bytes(reliability_figure(calibration_curve(found.truth, found.probabilities)), path)
 
 
-def _embedding(model: "TextModel", found: "Evaluation", path: str) -> bytes:
-    from hardmax.figures.embedding import embedding_figure
+def _weights(model: "TextModel", path: str) -> bytes:
+    from hardmax.figures.charts import weights_figure
     from hardmax.figures.style import figure_bytes
 
-    if not found.leaders:
-        raise InputError("`--embedding` has no leaders to draw: the model knows no word of these texts.")
-    return figure_bytes(embedding_figure(model, found.leaders[:DRAWN_LEADERS]), path)
+    return figure_bytes(weights_figure(model), path)
 
 
 def _row(leader: "Leader") -> list[str]:
