@@ -190,13 +190,18 @@ def _draw_regions(scene: TextScene, ax: "Axes") -> None:
 
 def _name(scene: TextScene, places: np.ndarray, ax: "Axes") -> None:
     """Name leaders, then the tokens that add most; no name reaches across a border."""
+    from hardmax.figures import style
     from hardmax.figures.labels import place_labels
 
+    figure: Any = ax.figure.get_figure(root=True)
+    figure.draw_without_rendering()  # where the axes are is known from then on
+    renderer: Any = style.FigureCanvasAgg(figure).get_renderer()
     order = sorted(np.flatnonzero(scene.sides >= 0).tolist(), key=lambda t: (not scene.leads[t], -scene.votes[t]))
     named = order[:MOST_NAMED]
     reaches = [(_STAR if scene.leads[t] else _DOT) ** 0.5 / 2 for t in named]
     for label in place_labels(places[named].reshape(-1, 2), [scene.words[t] for t in named], reaches, ax):
-        box = label.get_window_extent().padded(-1)
+        label.update_positions(renderer)
+        box = style.Text.get_window_extent(label, renderer)  # without the line to its mark
         corners = ax.transData.inverted().transform([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)])
-        if len(set(scene.leads_of(corners).argmax(axis=0))) > 1:
+        if len(set(scene.leads_of(np.vstack([corners, label.xy])).argmax(axis=0))) > 1:
             label.remove()
