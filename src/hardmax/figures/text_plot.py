@@ -31,24 +31,15 @@ _GRID = 240
 class TextScene:
     """Tokens and their mean in the plane, at every layer, and the scores of the classes: `scores[c] @ (x, y, 1)`."""
 
-    path: np.ndarray
-    """(layers, tokens, 2)"""
-    mean: np.ndarray
-    """(layers, 2)"""
+    path: np.ndarray  # (layers, tokens, 2)
+    mean: np.ndarray  # (layers, 2)
     words: tuple[str, ...]
-    """The tokens."""
-    sides: np.ndarray
-    """The number of the class that each token speaks for; -1: none."""
-    leads: np.ndarray
-    """Which tokens lead."""
-    votes: np.ndarray
-    """How much each token adds: those that add more are named first."""
+    sides: np.ndarray  # the number of the class that each token speaks for; -1: none
+    leads: np.ndarray  # which tokens lead
+    votes: np.ndarray  # how much each token adds: those that add more are named first
     classes: tuple[str, ...]
-    """The names of the classes."""
-    scores: np.ndarray
-    """(classes, 3)"""
-    remark: str
-    """What the axes are, if tokens have more than two dimensions."""
+    scores: np.ndarray  # (classes, 3)
+    remark: str  # what the axes are, if tokens have more than two dimensions
 
     def leads_of(self, places: np.ndarray) -> np.ndarray:
         """By how much each class is ahead of the best other one at places (..., 2), as (classes, ...)."""

@@ -1,12 +1,12 @@
 """A model with other tokens (edit), and two models side by side (compare)."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax._format import pluralize, sanitize_line
+from hardmax._format import sanitize_line
 from hardmax._validation import InputError, check_instance, check_real, check_str, shorten
 from hardmax.text.explain import Label, explain
 from hardmax.text.model.model import Model
@@ -15,7 +15,7 @@ from hardmax.text.tokens.texts import read_texts
 from hardmax.text.tokens.vocabulary import Vocabulary
 
 FORBID = "forbid"
-_MOST_SHOWN, _MOST_TOKENS = 10, 5
+_MOST_TOKENS = 5
 Edited = TypeVar("Edited", bound=Model)
 
 
@@ -129,33 +129,7 @@ class Changed:
         return f"text {self.row}: {before} → {after}; {', '.join(moved[:_MOST_TOKENS]) or 'no vote differs'}"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Comparison:
-    """How the answers of two models to some texts differ."""
-
-    texts: int
-    """How many texts there are."""
-    changed: tuple[Changed, ...]
-    """Those with another answer; "undecided" is an answer."""
-    mean_difference: float
-    """Mean absolute difference of the probabilities of the first model's labels."""
-
-    @property
-    def share(self) -> float:
-        """Share of the texts with another answer."""
-        return len(self.changed) / self.texts
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        return asdict(self) | {"share": self.share}
-
-    def __str__(self) -> str:
-        head = f"{pluralize(self.texts, 'text')}, {len(self.changed):,} with another answer ({100 * self.share:.1f} %)"
-        more = [f"… and {len(self.changed) - _MOST_SHOWN:,} more"] * (len(self.changed) > _MOST_SHOWN)
-        return "\n".join([head, *map(str, self.changed[:_MOST_SHOWN]), *more])
-
-
-def compare(model: Model, other: Model, texts: Any) -> Comparison:
+def compare(model: Model, other: Model, texts: Any) -> list[Changed]:
     """Compare the answers of two models; see `TextModel.compare`."""
     check_instance(other, Model, "`other`", "a TextModel")
     if model.classes != other.classes:
@@ -163,11 +137,8 @@ def compare(model: Model, other: Model, texts: Any) -> Comparison:
     given = read_texts(texts).strings()
     if not given:
         raise InputError("`texts` must be at least one text, in UTF-8.")
-    before, after = model.analyse(given), other.analyse(given)
-    differences = np.abs(before.probabilities - after.probabilities)[np.arange(len(given)), model.predicted(before)]
-    rows = np.flatnonzero(before.answers != after.answers).tolist()
-    changed = tuple(_changed(row, given[row], model, other) for row in rows)
-    return Comparison(texts=len(given), changed=changed, mean_difference=float(differences.mean()))
+    rows = np.flatnonzero(model.analyse(given).answers != other.analyse(given).answers).tolist()
+    return [_changed(row, given[row], model, other) for row in rows]
 
 
 def _changed(row: int, text: str, *models: Model) -> Changed:

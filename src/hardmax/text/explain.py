@@ -229,21 +229,13 @@ class Explanation:
         """The votes of the inactive tokens and of the extra token together."""
         return math.fsum(self.votes[~self.found.counting])
 
-    @property
-    def neutral(self) -> float:
-        """The share of inactive tokens among the known ones, as often as they count."""
-        known = self.found.ids < len(self.model.vocabulary)
-        return float(self.voices[known & ~self.found.counting].sum() / max(self.voices[known].sum(), 1))
-
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
         """The words of known tokens in the order in which to remove them: each time the one that costs the label most,
         and says most for it on its own; those against the label come last. A word goes wherever it stands."""
         units = Units.of(self.text, self.model.tokeniser)
-        places = [
-            token for token in self.model.tokeniser.tokens(self.text) if token.surface in self.model.vocabulary.index
-        ]
-        left = np.flatnonzero(units.touched_by([(token.start, token.end) for token in places]))
+        tokens, known = self.model.tokeniser.tokens(self.text), self.model.vocabulary.index
+        left = np.flatnonzero(units.touched_by([(t.start, t.end) for t in tokens if t.surface in known]))
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
         lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
@@ -349,7 +341,6 @@ class Explanation:
             "known": self.known,
             "layers": layers_to_json(self.model.layers),
             "alpha": str(self.model.dynamics.alpha),
-            "neutral": self.neutral,
             "rest": self.rest,
             "leaders": [entry.to_dict() for entry in self.leaders],
             "ledger": [entry.to_dict() for entry in self.ledger],

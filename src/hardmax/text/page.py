@@ -94,7 +94,6 @@ def short_name(name: object) -> str:
 def _macros() -> Any:
     """The macros of the template; every value is made safe to show, and escaped."""
     from jinja2 import Environment, FileSystemLoader
-    from markupsafe import Markup
 
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
@@ -103,7 +102,7 @@ def _macros() -> Any:
         lstrip_blocks=True,
         finalize=lambda value: sanitize_text(value) if type(value) is str else value,
     )
-    environment.filters |= {"short": short_name, "probability": format_probability, "html": Markup}
+    environment.filters |= {"short": short_name, "probability": format_probability}
     environment.globals |= {
         "bar_heads": view.bar_heads,
         "class_of": _class_of,

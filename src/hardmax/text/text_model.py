@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hardmax.text.counterfactual import Flip
-    from hardmax.text.edit import Comparison
+    from hardmax.text.edit import Changed
     from hardmax.text.explain import Explanation, Label
     from hardmax.text.knowing.statistics import LeaderStatistics
     from hardmax.text.knowing.words import Keyword, Neighbour
@@ -109,7 +109,7 @@ class TextModel(Model):
 
         return edit(self, changes)
 
-    def compare(self, other: Model, texts: Any) -> "Comparison":
+    def compare(self, other: Model, texts: Any) -> "list[Changed]":
         """Compare the answers of this model and another one; "undecided" is an answer.
 
         Parameters
@@ -121,8 +121,8 @@ class TextModel(Model):
 
         Returns
         -------
-        Comparison
-            The texts with another answer, and the tokens whose votes differ.
+        list of Changed
+            The texts with another answer, with the tokens whose votes differ.
         """
         from hardmax.text.edit import compare
 
