@@ -35,8 +35,8 @@ _MOSTLY_UNKNOWN = 0.2  # if known tokens cover less of a text, a note says so; o
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Place:
-    """Something that stands in a text, once or several times."""
+class LedgerEntry:
+    """What one token of a text adds to its logit: by mass, and by vote."""
 
     word: str
     """A word, a phrase, or `EXTRA_TOKEN`."""
@@ -44,22 +44,6 @@ class _Place:
     """How often the text has it."""
     places: np.ndarray = field(repr=False, compare=False)
     """`spans` as an array (count, 2)."""
-
-    @cached_property
-    def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where it stands: `text[start:end]`."""
-        return tuple(zip(*self.places.T.tolist(), strict=True))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data, ready for JSON."""
-        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("places", "side")}
-        return own | {"spans": self.spans}
-
-
-@dataclass(frozen=True, kw_only=True)
-class LedgerEntry(_Place):
-    """What one token of a text adds to its logit: by mass, and by vote."""
-
     mass: float
     """Share of its starting point in the mean of the last layer."""
     contribution: float
@@ -75,11 +59,25 @@ class LedgerEntry(_Place):
     side: int = field(repr=False)
     """The number of the class that its leader, or itself if it has none, speaks for."""
 
+    @cached_property
+    def spans(self) -> tuple[tuple[int, int], ...]:
+        """Where it stands: `text[start:end]`."""
+        return tuple(zip(*self.places.T.tolist(), strict=True))
 
-@dataclass(frozen=True, kw_only=True)
-class Removal(_Place):
-    """A single word of a text and what is lost with it, those before it in `Explanation.removals` being gone."""
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        own = {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ("places", "side")}
+        return own | {"spans": self.spans}
 
+
+@dataclass(frozen=True)
+class Removal:
+    """A word of a text and what is lost with it, those before it in `Explanation.removals` being gone."""
+
+    word: str
+    """The word, in lower case."""
+    spans: tuple[tuple[int, int], ...]
+    """Where it stands: `text[start:end]`."""
     score: float
     """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty text."""
     loss: float
@@ -249,9 +247,7 @@ class Explanation:
             if scores[order[0]] > 0 and read <= _MOST_CHARACTERS:
                 order = order[:1]
             for n in order.tolist():
-                word, spans = units.words[left[n]], np.array(units.places[left[n]])
-                score, loss = float(scores[n]), float(losses[n])
-                found.append(Removal(word=word, count=len(spans), places=spans, score=score, loss=loss))
+                found.append(Removal(units.words[left[n]], units.places[left[n]], float(scores[n]), float(losses[n])))
             gone.append(int(left[order[0]]))
             lead -= losses[order[0]]
             left = np.delete(left, order)
