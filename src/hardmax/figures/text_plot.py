@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
-from hardmax.figures.layout import escape_mathtext, place_labels
+from hardmax.figures.labels import escape_mathtext, place_labels
 from hardmax.figures.palette import INK, LEADER, look_of_class
 from hardmax.figures.style import (
     DPI,
