@@ -119,6 +119,7 @@ def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
     x, y, z = ((low + high) / 2).tolist()
     ax.set(xlim=(x - reach, x + reach), ylim=(y - reach, y + reach), zlim=(z - reach, z + reach))
     ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
+    ax.grid(False)
     ax.tick_params(labelsize="x-small", pad=0)
     axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
     for axis in axes:
