@@ -95,7 +95,7 @@ def test_leaders_are_the_words_that_lead_most_texts(hardmax: Command, here: Path
 
 
 def test_pictures_are_drawn(hardmax: Command, here: Path):
-    outcome = hardmax("evaluate", "model", "test.csv", "--picture", "honest.png", "--embedding", "words.svg")
+    outcome = hardmax("evaluate", "model", "test.csv", "--picture", "honest.png", "--weights", "words.svg")
     assert outcome.code == 0
     assert outcome.err == "wrote honest.png\nwrote words.svg\n"
     assert (here / "honest.png").read_bytes().startswith(b"\x89PNG")
@@ -201,7 +201,7 @@ def test_a_model_with_a_wrong_hash_is_refused(hardmax: Command, here: Path):
     ("options", "words"),
     [
         (("--picture", "honest.gif"), ("--picture", ".png")),
-        (("--embedding", "nowhere/words.png"), ("--embedding", "folder")),
+        (("--weights", "nowhere/words.png"), ("--weights", "folder")),
         (("--text", "story"), ("--text", "story")),
         (("--spans", "why"), ("--spans", "why", "review, sentiment")),
         (("--map", "1"), ("--map", "1=positive")),
@@ -216,9 +216,3 @@ def test_a_bad_option_is_refused_before_the_work(options: tuple, words: tuple, h
 def test_an_empty_file_is_refused(hardmax: Command, here: Path):
     (here / "test.csv").write_bytes(b"")
     is_refused(hardmax("evaluate", "model", "test.csv"), "test.csv", "empty")
-
-
-def test_without_a_known_word_there_is_no_picture_of_leaders(hardmax: Command, here: Path):
-    write_csv(here / "test.csv", Planted(["xyzzy", "plugh"], list(CLASSES), {}))
-    is_refused(hardmax("evaluate", "model", "test.csv", "--embedding", "words.png"), "--embedding", "no leaders")
-    assert not (here / "words.png").exists()

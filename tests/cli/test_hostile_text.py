@@ -226,7 +226,7 @@ def test_a_figure_takes_labels_for_what_they_say(hardmax: Command, here: Path):
     replace(make_model(), classes=classes).save(here / "other")
     rows = [{"text": "superb", "label": classes[1]}, {"text": "awful", "label": classes[0]}]
     (here / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    outcome = hardmax("evaluate", "other", "texts.jsonl", "--embedding", "words.svg")
+    outcome = hardmax("evaluate", "other", "texts.jsonl", "--weights", "words.svg")
     is_harmless(outcome)
     assert outcome.code == 0, outcome.err
     assert harmful((here / "words.svg").read_text()) == []

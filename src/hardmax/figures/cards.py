@@ -11,7 +11,6 @@ from hardmax._format import escape_html, truncate
 from hardmax._validation import MissingExtra
 
 if TYPE_CHECKING:
-    from hardmax.limits import Limit
     from hardmax.text.text_model import TextModel
     from hardmax.trajectory import Trajectory
 
@@ -25,9 +24,9 @@ _PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
 _CELL = "padding:0 .9em 0 0;text-align:left;border:0;background:none;font-family:monospace"
 
 
-def cloud_card(cloud: "Trajectory | Limit") -> str:
+def cloud_card(cloud: Any) -> str:
     """The card of a run or of a limit."""
-    run: Trajectory = getattr(cloud, "run", cloud)
+    run = _run_of(cloud)
     picture = _cloud_picture(cloud, 2.9)
     if not picture:
         return _card(cloud, _leader_table(run))
@@ -37,11 +36,11 @@ def cloud_card(cloud: "Trajectory | Limit") -> str:
     return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
 
-def batch_card(batch: "Sequence[Trajectory] | Sequence[Limit]") -> str:
+def batch_card(batch: Sequence[Any]) -> str:
     """The card of a batch: its first clouds, side by side."""
     # By number, since making all of a large batch would take long.
     first = [batch[number] for number in range(min(len(batch), MOST_CLOUDS))]
-    parts = [_cloud_picture(cloud, 1.7) or _leader_table(getattr(cloud, "run", cloud)) for cloud in first]
+    parts = [_cloud_picture(cloud, 1.7) or _leader_table(_run_of(cloud)) for cloud in first]
     cells = [
         f'<div style="margin:2px 8px 2px 0">{_note(f"cloud {number}")}{part}</div>' for number, part in enumerate(parts)
     ]
@@ -89,8 +88,12 @@ def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) 
     return [Bar(model.vocabulary.surfaces[v], weight, side, f"{weight:+.{digits}f}") for v, weight, side in found]
 
 
+def _run_of(cloud: Any) -> "Trajectory":
+    return getattr(cloud, "run", cloud)
+
+
 def _cloud_picture(cloud: Any, side: float) -> str:
-    d = getattr(cloud, "run", cloud).d
+    d = _run_of(cloud).d
 
     def draw(figure: Any) -> None:
         from hardmax.figures.layers import draw_layer

@@ -12,6 +12,7 @@ from hardmax.figures.palette import FAINT, INK
 
 _TURNS = 16  # directions that are tried, from the right towards larger y
 _DISTANCES = np.array([2.0, 5.0, 10.0, 17.0, 26.0, 38.0, 54.0])  # from the edge of the mark in points
+_NEAR = 6.0  # up to here it is plain which mark a label belongs to
 
 
 def escape_mathtext(text: object) -> str:
@@ -32,18 +33,18 @@ def place_labels(
 
     `reaches` is half the width of each mark, in points: no label covers one. If there is a `centre`, directions away
     from it are tried first. The limits of the axes must be set before, and its place in the figure. A thin line
-    joins a label to its mark.
+    joins a label to its mark if it is not beside it.
     """
     renderer: Any = style.FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
     pixels = float(renderer.points_to_pixels(1.0))
-    frame = ax.get_window_extent(renderer).extents / pixels
+    frame = np.array(ax.get_window_extent(renderer).extents) / pixels
     marks, half = ax.transData.transform(places) / pixels, np.array(reaches).reshape(-1, 1)
     boxes = np.concatenate([marks - half, marks + half], axis=1)
     taken = np.empty((0, 4))
     placed = []
     for number, (word, reach) in enumerate(zip(words, reaches, strict=True)):
-        label = _write(word, places[number].tolist(), ax, size, reach)
-        box = style.Text.get_window_extent(label, renderer).padded(pixels)  # without the line to its mark
+        label = _write(word, places[number].tolist(), ax, size)
+        box = label.get_window_extent(renderer).padded(pixels)
         extent = np.array([box.width, box.height]) / pixels
         offsets = _offsets(extent, reach, None if centre is None else places[number] - centre)
         tried = np.concatenate([marks[number] + offsets - extent / 2, marks[number] + offsets + extent / 2], axis=1)
@@ -56,6 +57,10 @@ def place_labels(
         label.set_position(offsets[free[0]].tolist())
         taken = np.vstack([taken, tried[free[0]]])
         placed.append(label)
+        edge = np.copysign(np.maximum(np.abs(offsets[free[0]]) - extent / 2, 0.0), offsets[free[0]])
+        if math.hypot(*edge) > reach + _NEAR:
+            line = {"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkA": 0, "shrinkB": 0}
+            ax.annotate("", places[number], xytext=edge, textcoords="offset points", arrowprops=line, zorder=7)
     return placed
 
 
@@ -75,7 +80,7 @@ def _overlap(some: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.all((some[:, None, :2] < others[:, 2:]) & (others[:, :2] < some[:, None, 2:]), axis=2)
 
 
-def _write(word: str, place: list[float], ax: style.Axes, size: float, reach: float) -> style.Annotation:
+def _write(word: str, place: list[float], ax: style.Axes, size: float) -> style.Annotation:
     return ax.annotate(
         escape_mathtext(word),
         (place[0], place[1]),
@@ -87,5 +92,4 @@ def _write(word: str, place: list[float], ax: style.Axes, size: float, reach: fl
         fontsize=size,
         zorder=8,
         path_effects=[style.withStroke(linewidth=2, foreground="white")],  # it may lie over dots
-        arrowprops={"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkA": 0, "shrinkB": reach},
     )

@@ -212,7 +212,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
         panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
-            panel.set_title(_title(run, layer))
+            panel.set_title(_title(run, layer), loc="left")
         figure.legend(handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=8)
         # Labels find room on axes that are where they will be.
         figure.get_layout_engine().execute(figure)

@@ -49,15 +49,15 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     view, every = _prepare(lim, ax), (lim.run.n - 1) // check_int(most, "`most`", at_least=1) + 1
     clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
     corners, groups = view.places(lim.float_points[leaders]), number[clusters.labels[leaders]].tolist()
-    projected = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)]
+    projected = {label: kind for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)}
     others = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, OtherLimit)]
     path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]])
     return {
         # Of a projected polytope the shadow is shown. Its metric does not matter here.
         "hull": plane.draw_polytope(corners, ax) if len(leaders) else [],
         **plane.draw_flow(view.path(path), number[clusters.labels[::every]], ax),
-        "faces": [_draw_face(lim, label, view, number[label], ax) for label in projected],
-        "projections": [_draw_ends(lim, projected, view, number, PROJECTION, ax)],
+        "faces": [_draw_face(lim, label, face, view, ax) for label, face in projected.items()],
+        "projections": [_draw_ends(lim, list(projected), view, number, PROJECTION, ax)],
         "elsewhere": [_draw_ends(lim, others, view, number, ELSEWHERE, ax)],
         **plane.draw_leaders(corners, groups, leaders.tolist(), ax),
     }
@@ -84,12 +84,13 @@ def _draw_ends(
     return plane.marks(view.places(lim.clusters.points[labels]), ax, **look)
 
 
-def _draw_face(lim: "Limit", label: int, view: plane.View, group: int, ax: style.Axes) -> style.Line2D:
+def _draw_face(lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes) -> style.Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    corners = lim.float_points[list(lim.clusters.kinds[label].vertices)]
-    path = np.stack([np.broadcast_to(lim.clusters.points[label], corners.shape), corners])
-    look = {"color": look_of_leader(int(group))[0], "lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
-    return plane.draw_lines(np.stack([view.places(ends) for ends in path]), ax, **look)
+    corners = view.places(lim.float_points[list(face.vertices)])
+    end = view.places(lim.clusters.points[[label]])
+    color = look_of_leader(int(_numbers(lim)[label]))[0]
+    look = {"color": color, "lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
+    return plane.draw_lines(np.stack([np.broadcast_to(end, corners.shape), corners]), ax, **look)
 
 
 # ---------------------------------------------------------------- with a title and a legend

@@ -118,9 +118,11 @@ def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
     reach = float((high - low).max()) / 2 or 1.0
     x, y, z = ((low + high) / 2).tolist()
     ax.set(xlim=(x - reach, x + reach), ylim=(y - reach, y + reach), zlim=(z - reach, z + reach))
-    ax.set_box_aspect((1, 1, 1), zoom=0.9)
+    ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
+    ax.grid(False)
     ax.tick_params(labelsize="x-small", pad=0)
-    for axis in (ax.xaxis, ax.yaxis, ax.zaxis):
+    axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
+    for axis in axes:
         axis.set_major_locator(style.MaxNLocator(4))
         axis.pane.set_alpha(0.0)
         axis.labelpad = -4
@@ -178,7 +180,7 @@ def draw_leaders(places: np.ndarray, groups: Sequence[int], tokens: Sequence[int
     places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
     if isinstance(ax, style.Axes3D):
         look = {"fontsize": 8, "path_effects": [style.withStroke(linewidth=2, foreground="white")], "zorder": 7}
-        labels = [ax.text(*place, f"  {name}", **look) for place, name in zip(places.tolist(), names, strict=True)]
+        labels = [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in zip(places.tolist(), names, strict=True)]
     else:
         reach = [size**0.5 / 2] * len(places)
         labels = place_labels(places, names, reach, ax, centre=places.mean(axis=0) if len(places) else None)

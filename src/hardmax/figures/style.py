@@ -26,7 +26,6 @@ try:
     from matplotlib.path import Path as MarkerPath  # noqa: F401
     from matplotlib.patheffects import withStroke as withStroke
     from matplotlib.text import Annotation as Annotation
-    from matplotlib.text import Text as Text
     from matplotlib.ticker import MaxNLocator as MaxNLocator
     from mpl_toolkits.mplot3d.art3d import Poly3DCollection as Poly3DCollection
     from mpl_toolkits.mplot3d.axes3d import Axes3D as Axes3D
@@ -48,12 +47,13 @@ _RULES: dict[Any, Any] = {
     "pdf.fonttype": 42,
 }
 _FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
+_SMALL: dict[Any, Any] = _FRAMES | {"font.size": 7, "axes.titlesize": 8}
 
 
 @contextmanager
 def our_look(*, small: bool = False) -> Iterator[None]:
     """Within this block figures have the look of the package; small ones keep their size, and have small text."""
-    with rc_context(_RULES | _FRAMES | {"font.size": 7, "axes.titlesize": 8} if small else _RULES):
+    with rc_context(_RULES | _SMALL if small else _RULES):
         yield
 
 
