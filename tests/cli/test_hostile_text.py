@@ -1,24 +1,20 @@
 """Whatever a text, a label, a file or a column is called: no terminal and no page obeys it."""
 
 import json
-import logging
 import re
 import unicodedata
-import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from command import Command, Outcome
-from terminal import on_a_terminal_here
-from test_evaluate import make_model
+from planted_files import make_model
+from running import Command, Outcome, on_a_terminal
 
 from hardmax._format import escape_html, escape_json, sanitize_line, sanitize_text
 from hardmax._validation import InputError
 from hardmax.cli import output
-from hardmax.cli.starting import hush_libraries
 from hardmax.text.text_model import TextModel
 
 # A title for the window, a cleared screen, colour by a single C1 byte, text that runs backwards, an unseen tag.
@@ -115,7 +111,6 @@ NAMED = {
     "a cloud's file": ("clouds", "square", "-o", EVIL),
     "alpha": ("limit", "points.csv", "--alpha", EVIL),
     "arithmetic": ("limit", "points.csv", *HALF, "--arithmetic", EVIL),
-    "search": ("limit", "points.csv", *HALF, "--search", EVIL),
     "record": ("simulate", "points.csv", *HALF, "--layers", "3", "--record", EVIL),
     "a number": ("simulate", "points.csv", *HALF, "--layers", EVIL),
     "bad rows": ("evaluate", "model", "texts.csv", "--on-bad-rows", EVIL),
@@ -177,12 +172,12 @@ def test_a_flip_is_printed_harmlessly(hardmax: Command, here: Path):
     outcome = hardmax("flip", f"superb {EVIL}", "--model", "model", "--replace", f"awful{EVIL}")
     is_harmless(outcome)
     words = ("flip", f"superb {EVIL} superb", "--replace", "awful", "--model", "model")
-    screen = on_a_terminal_here(*words, columns=200)
+    screen = on_a_terminal(*words, columns=200)
     assert harmful(screen) == []
 
 
 def test_a_terminal_shows_what_came_and_obeys_nothing(here: Path):
-    screen = on_a_terminal_here("explain", f"superb {EVIL} awful", "--model", "model", columns=200)
+    screen = on_a_terminal("explain", f"superb {EVIL} awful", "--model", "model", columns=200)
     assert harmful(screen) == []
     assert screen.count("\\x1b]0;owned\\x07\\x1b[2J\\x9b31m\\u202eevil\\U000e0041[bold red]") >= 2
 
@@ -230,17 +225,6 @@ def test_a_figure_takes_labels_for_what_they_say(hardmax: Command, here: Path):
     is_harmless(outcome)
     assert outcome.code == 0, outcome.err
     assert harmful((here / "words.svg").read_text()) == []
-
-
-def test_what_libraries_warn_of_is_one_harmless_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-):
-    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
-    monkeypatch.setattr(logging.getLogger(), "handlers", [])
-    hush_libraries()
-    warnings.showwarning(UserWarning(f"Glyph 27\n{EVIL}"), UserWarning, "x.py", 1)
-    logging.getLogger("matplotlib").warning("created a temporary cache directory %s", EVIL)
-    assert capsys.readouterr().err == f"warning: Glyph 27 {sanitize_line(EVIL)}\n"
 
 
 @pytest.mark.parametrize("suffix", ["html", "txt", "json"])

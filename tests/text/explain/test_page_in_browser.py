@@ -14,7 +14,7 @@ from text.explain.hostile import HOSTILE, SCRIPT
 from text.small_models import small_model
 
 import hardmax as hm
-from hardmax.cli.demo.reviews import REVIEWS
+from hardmax.cli.demo import REVIEWS
 from hardmax.text.explain.excerpt import WHOLE
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.tokeniser import Tokeniser

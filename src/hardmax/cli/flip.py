@@ -1,0 +1,99 @@
+"""`hardmax flip`: the fewest words that change the label of a text."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardmax._format import pluralize, sanitize_line, sanitize_text
+from hardmax.cli import options as opt
+from hardmax.cli.output import is_terminal, print_json, print_text
+
+if TYPE_CHECKING:
+    from hardmax.text.changing.flipping import Flip
+
+NOT_FOUND, UNDECIDED = 1, 3
+SHOWN_TIMES = 5
+REMOVED, ADDED = "red strike", "green bold underline"
+
+
+def flip_command(
+    text: opt.Text = None,
+    file: opt.TextFile = None,
+    model: opt.ModelOption = opt.DEFAULT_MODEL,
+    replace: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="Replace words by this one instead of removing them; may be repeated."),
+    ] = None,
+    to: Annotated[str | None, typer.Option(metavar="CLASS", help="The label to reach. Default: any other.")] = None,
+    tries: Annotated[
+        int, typer.Option(help="About how many variants may be tried to prove that no smaller set of words works.")
+    ] = 20_000,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Find the fewest words that change the label.
+
+    Prints the labels before and after, and the text with removed words struck out, or as [-word-], and replacements
+    as {+word+}. The exit code is 1 if no set of words changes the label or the text is undecided, and 3 if none was
+    found but not all could be tried.
+    """
+    content = opt.read_text(text, file)
+
+    from hardmax.text.shipped import load  # only now: it takes a while to import
+
+    loaded = load(model)
+    label = next((each for each in loaded.classes if str(each) == to), to)  # a class may be a number
+    found = loaded.flip(content, instead=replace or None, to=label, tries=tries)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        print_text(_summary(found))
+        if found.found:
+            _show_text(content, found)
+    if not found.found:
+        raise typer.Exit(NOT_FOUND if found.smallest else UNDECIDED)
+
+
+def _summary(flip: "Flip") -> str:
+    from hardmax.text.wording import format_probability
+
+    if not flip.decided:
+        return "undecided: no active token, so there is no label to change"
+    before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
+    tried = f"{pluralize(flip.tried, 'variant')} tried"
+    if not flip.found:
+        return f"{before}\n{'no set of words changes it' if flip.smallest else 'no change was found'}; {tried}"
+    words = ", ".join(sanitize_line(str(change)) for change in flip.changes)
+    what = "removing" if flip.changes[0].instead is None else "replacing"
+    proof = "this is the smallest set" if flip.smallest else "a smaller set may exist: not all were tried"
+    after = f"{sanitize_line(flip.after)}  {format_probability(flip.probability)}"
+    return f"{before}  →  {after}\n{what} {pluralize(len(flip.changes), 'word')}: {words}\n{proof}; {tried}"
+
+
+def _show_text(text: str, flip: "Flip") -> None:
+    """The text with the changes; of a long one, its beginning and what is around them."""
+    from rich.console import Console
+    from rich.text import Text
+
+    from hardmax.text.explain.excerpt import windows_around
+
+    console = Console(highlight=False, soft_wrap=not is_terminal())
+    coloured = console.color_system is not None
+    removed, added = ("{}", "{}") if coloured else ("[-{}-]", "{{+{}+}}")
+    edits = sorted((*span, change.instead) for change in flip.changes for span in change.spans)
+    # Of a word that occurs often the first few places are shown, after the first of every other word.
+    places = [c.spans[time][0] for time in range(SHOWN_TIMES) for c in flip.changes if time < len(c.spans)]
+    shown, at = Text("\n"), 0
+    for first, last in [*windows_around(text, places), (len(text), len(text))]:
+        if at < first:
+            shown.append(f"\n… {first - at:,} characters left out …\n", "dim")
+            at = first
+        for start, end, instead in edits:
+            if first <= start < last:
+                shown.append(sanitize_text(text[at:start]))
+                shown.append(removed.format(sanitize_text(text[start:end])), REMOVED)
+                if instead is not None:
+                    shown.append(added.format(sanitize_text(instead)), ADDED)
+                at = end
+        shown.append(sanitize_text(text[at:last]))
+        at = max(at, last)
+    console.print(shown)
