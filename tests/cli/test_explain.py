@@ -152,14 +152,3 @@ def test_a_terminal_strikes_out_what_is_removed():
     assert ["9" in style.split(";") for style in styles["superb"]] == [True, True]
     assert ["4" in style.split(";") for style in styles["awful"]] == [True, True]
     assert "A [-superb-]{+awful+} film" in on_a_terminal(*line, columns=120, kind="dumb")
-
-
-def test_of_a_very_long_text_what_is_around_the_changes_is_shown(hardmax: Command, here: Path):
-    text = f"{'qzx ' * 10_000}superb, superb, awful {'superb ' * 10_000}"
-    (here / "long.txt").write_text(text)
-    *_, shown = flip(hardmax, "-f", "long.txt").out.split("\n\n", 1)
-    left_out = re.compile(r"\n… ([0-9,]+) characters left out …\n")
-    assert len(shown) < 5_000
-    assert "[-superb-], [-superb-], awful" in shown
-    kept = left_out.sub("", shown).replace("[-", "").replace("-]", "").strip("\n")
-    assert sum(int(number.replace(",", "")) for number in left_out.findall(shown)) + len(kept) == len(text)

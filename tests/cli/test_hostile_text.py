@@ -208,23 +208,11 @@ def test_labels_are_measured_and_printed_harmlessly(hardmax: Command, here: Path
 def test_tables_on_a_terminal_are_harmless_too(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr(output, "is_terminal", lambda: True)
     monkeypatch.setenv("COLUMNS", "300")
-    output.print_table([EVIL, "b"], [[EVIL, f"x\n{EVIL}"]], right=[EVIL])
-    output.print_facts([(EVIL, EVIL)])
+    output.print_table([EVIL, "b"], [[EVIL, f"x\n{EVIL}"]])
+    output.print_facts({EVIL: EVIL})
     printed = capsys.readouterr().out
     assert harmful(printed) == []
     assert printed.count("evil\\U000e0041[bold red]") == 5
-
-
-def test_a_figure_takes_labels_for_what_they_say(hardmax: Command, here: Path):
-    pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
-    classes = (f"$x^{EVIL}", "$\\frac$ and $")
-    replace(make_model(), classes=classes).save(here / "other")
-    rows = [{"text": "superb", "label": classes[1]}, {"text": "awful", "label": classes[0]}]
-    (here / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    outcome = hardmax("evaluate", "other", "texts.jsonl", "--embedding", "words.svg")
-    is_harmless(outcome)
-    assert outcome.code == 0, outcome.err
-    assert harmful((here / "words.svg").read_text()) == []
 
 
 @pytest.mark.parametrize("suffix", ["html", "txt", "json"])

@@ -1,13 +1,15 @@
 """`hardmax demo`: what the package does, on a cloud and two film reviews that ship with it."""
 
 import json
+import shutil
+import textwrap
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hardmax.cli.options import DEFAULT_MODEL, make_folder
-from hardmax.cli.output import notify, print_paragraph, print_table, print_text
+from hardmax.cli.output import is_terminal, notify, print_table, print_text
 
 WATCHED = (4, 5)
 DEPTHS = (10, 30, 100)
@@ -65,7 +67,7 @@ def _show_arithmetics(folder: Path) -> list[Path]:
     runs = {
         name: simulate(cloud, Dynamics("1/2"), layers=DEPTHS[-1], arithmetic=how) for name, how in arithmetics.items()
     }
-    print_paragraph(CLOUD)
+    _print_paragraph(CLOUD)
     watched = {name: np.asarray(run)[:, WATCHED[0]] for name, run in runs.items()}
     rows = [
         [f"{depth:,}", *(f"({path[depth, 0]:.2f}, {path[depth, 1]:.2f})" for path in watched.values())]
@@ -73,7 +75,7 @@ def _show_arithmetics(folder: Path) -> list[Path]:
     ]
     rows.append(["margin", *(f"{run.smallest_margin:.1e}" for run in runs.values())])
     rows.append(["proved", *("yes" if run.certified else "no" for run in runs.values())])
-    print_table(["layer", *runs], rows, right=["layer"])
+    print_table(["layer", *runs], rows)
     goals = runs["certified"].at(DEPTHS[-1])[list(WATCHED)]
     for name, path in watched.items():
         error = float(np.linalg.norm(path[-1] - goals[0]))
@@ -89,15 +91,15 @@ def _show_arithmetics(folder: Path) -> list[Path]:
 def _show_limit(folder: Path) -> list[Path]:
     from hardmax import Dynamics, clouds, limit
     from hardmax.certificate import verify
-    from hardmax.cli.limit import show_limit
+    from hardmax.cli.limit import document, show_limit
     from hardmax.figures.limit_figure import limit_figure
     from hardmax.figures.style import save_figure
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))
     print_text("")
-    print_paragraph(LIMIT)
+    _print_paragraph(LIMIT)
     print_text("")
-    show_limit(lim)
+    show_limit(lim, document(lim))
     proof, picture = folder / "certificate.json", folder / "limit.png"
     lim.certificate.save(proof)
     verdict = verify(json.loads(proof.read_bytes()))
@@ -111,11 +113,15 @@ def _show_reviews(folder: Path) -> list[Path]:
 
     model = load(DEFAULT_MODEL)
     print_text("")
-    print_paragraph(TEXTS)
+    _print_paragraph(TEXTS)
     for name, review in REVIEWS.items():
         print_text("")
-        print_paragraph(review)
+        _print_paragraph(review)
         explanation = model.explain(review)
         print_text(explanation)
         explanation.save(folder / f"{name}.html")
     return [folder / f"{name}.html" for name in REVIEWS]
+
+
+def _print_paragraph(text: str) -> None:
+    print_text(textwrap.fill(text, shutil.get_terminal_size().columns) if is_terminal() else text)

@@ -1,7 +1,7 @@
 """`hardmax evaluate`: measure a model on labelled texts."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
@@ -11,11 +11,7 @@ from hardmax._validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table
 
-if TYPE_CHECKING:
-    from hardmax.text.evaluation.measuring import Evaluation
-    from hardmax.text.text_model import TextModel
-
-SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
+SHOWN_LEADERS = 30
 
 
 def evaluate_command(
@@ -32,15 +28,8 @@ def evaluate_command(
         ),
     ] = None,
     on_bad_rows: opt.OnBadRows = "skip",
-    picture: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Plot the calibration to a .png, .svg or .pdf file.")
-    ] = None,
-    embedding: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Plot tokens and leaders to a .png, .svg or .pdf file.")
-    ] = None,
-    card: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a page about the model and its errors to a .html file.")
-    ] = None,
+    picture: opt.Picture = None,
+    card: opt.Card = None,
     rename: Annotated[
         str | None,
         typer.Option("--map", metavar="NAMES", help="Classes for the labels in the file: 1=positive,0=negative."),
@@ -57,10 +46,10 @@ def evaluate_command(
     leader of the predicted class lies within a marked span.
     """
     opt.check_target(picture, "--picture", *opt.PICTURES)
-    opt.check_target(embedding, "--embedding", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-    opt.check_corpus(file)
+
+    corpus = opt.read_corpus(file, "test", on_bad_rows, text=text, label=label, spans=spans)
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation.measuring import evaluate_model
@@ -68,11 +57,17 @@ def evaluate_command(
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    corpus = opt.read_corpus(file, "test", on_bad_rows, text=text, label=label, spans=spans)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     erasure = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
     rationales = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
-    contents = _draw(loaded, found, picture, embedding)
+    contents: dict[str, bytes] = {}
+    if picture is not None:
+        from hardmax.figures.reliability import reliability_figure
+        from hardmax.figures.style import figure_bytes
+        from hardmax.text.evaluation.metrics import calibration_curve
+
+        curve = calibration_curve(found.truth, found.probabilities)
+        contents[picture] = figure_bytes(reliability_figure(curve), picture)
     if card is not None:
         from hardmax.text.evaluation.card_page import card_page
 
@@ -91,7 +86,7 @@ def evaluate_command(
     if as_json:
         print_json({"hardmax": __version__} | document)
     else:
-        _show(opt.summarize(loaded), document)
+        _show(repr(loaded), document)
 
 
 def _read_names(text: str) -> dict[str, str]:
@@ -106,43 +101,17 @@ def _read_names(text: str) -> dict[str, str]:
     return {pair[0]: pair[1] for pair in pairs}
 
 
-def _draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding: str | None) -> dict[str, bytes]:
-    """The pictures, by path."""
-    contents: dict[str, bytes] = {}
-    if picture is not None:
-        from hardmax.figures.reliability import reliability_figure
-        from hardmax.figures.style import figure_bytes
-        from hardmax.text.evaluation.metrics import calibration_curve
-
-        curve = calibration_curve(found.truth, found.probabilities)
-        contents[picture] = figure_bytes(reliability_figure(curve), picture)
-    if embedding is not None:
-        from hardmax.figures.embedding import embedding_figure
-        from hardmax.figures.style import figure_bytes
-
-        if not found.leaders:
-            raise InputError("`--embedding` has no leaders to draw: the model knows no token of these texts.")
-        contents[embedding] = figure_bytes(embedding_figure(model, found.leaders[:DRAWN_LEADERS]), embedding)
-    return contents
-
-
 def _show(model: str, document: dict[str, Any]) -> None:
     """Every number, the confusion matrix and the most frequent leaders."""
-    facts = dict(document)
+    facts = {"model": model} | {name: value for name, value in document.items() if isinstance(value, int | float)}
     for name in ("erasure", "rationales"):
-        facts |= {f"{name}, {key}": value for key, value in (facts.pop(name) or {}).items()}
-    shown = [
-        (name.replace("_", " "), _format(value)) for name, value in facts.items() if not isinstance(value, list | dict)
-    ]
-    print_facts([("model", model), *shown], comment="# ")
-    names = [str(name) for name in document["classes"]]
-    rows = [[name, *map(str, row)] for name, row in zip(names, document["confusion"], strict=True)]
-    print_table(["true \\ predicted", *names], rows, right=names)
-    if document["leaders"]:
-        header = list(document["leaders"][0])
-        rows = [list(map(_format, leader.values())) for leader in document["leaders"]]
-        print_table(header, rows, right=header[1:])
-
-
-def _format(value: Any) -> str:
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        facts |= {f"{name}, {key}": value for key, value in (document[name] or {}).items()}
+    print_facts(facts)
+    names = document["classes"]
+    print_table(
+        ["true \\ predicted", *names], ([name, *row] for name, row in zip(names, document["confusion"], strict=True))
+    )
+    print_table(
+        list(document["leaders"][0]) if document["leaders"] else ["no leaders"],
+        (list(one.values()) for one in document["leaders"]),
+    )

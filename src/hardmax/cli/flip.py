@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from hardmax.text.changing.flipping import Flip
 
 NOT_FOUND, UNDECIDED = 1, 3
-SHOWN_TIMES = 5
-REMOVED, ADDED = "red strike", "green bold underline"
 
 
 def flip_command(
@@ -70,30 +68,17 @@ def _summary(flip: "Flip") -> str:
 
 
 def _show_text(text: str, flip: "Flip") -> None:
-    """The text with the changes; of a long one, its beginning and what is around them."""
+    """The text with the changes: in colours where the terminal has them, else in signs."""
     from rich.console import Console
     from rich.text import Text
 
-    from hardmax.text.explain.excerpt import windows_around
-
     console = Console(highlight=False, soft_wrap=not is_terminal())
-    coloured = console.color_system is not None
-    removed, added = ("{}", "{}") if coloured else ("[-{}-]", "{{+{}+}}")
-    edits = sorted((*span, change.instead) for change in flip.changes for span in change.spans)
-    # Of a word that occurs often the first few places are shown, after the first of every other word.
-    places = [c.spans[time][0] for time in range(SHOWN_TIMES) for c in flip.changes if time < len(c.spans)]
+    removed, added = ("{}", "{}") if console.color_system else ("[-{}-]", "{{+{}+}}")
     shown, at = Text("\n"), 0
-    for first, last in [*windows_around(text, places), (len(text), len(text))]:
-        if at < first:
-            shown.append(f"\n… {first - at:,} characters left out …\n", "dim")
-            at = first
-        for start, end, instead in edits:
-            if first <= start < last:
-                shown.append(sanitize_text(text[at:start]))
-                shown.append(removed.format(sanitize_text(text[start:end])), REMOVED)
-                if instead is not None:
-                    shown.append(added.format(sanitize_text(instead)), ADDED)
-                at = end
-        shown.append(sanitize_text(text[at:last]))
-        at = max(at, last)
-    console.print(shown)
+    for start, end, instead in sorted((*span, change.instead) for change in flip.changes for span in change.spans):
+        shown.append(sanitize_text(text[at:start]))
+        shown.append(removed.format(sanitize_text(text[start:end])), "red strike")
+        if instead is not None:
+            shown.append(added.format(sanitize_text(instead)), "green bold underline")
+        at = end
+    console.print(shown.append(sanitize_text(text[at:])))

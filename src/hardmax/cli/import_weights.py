@@ -1,24 +1,24 @@
 """`hardmax import`: the weights that the paper's authors published, as a model folder."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from hardmax._validation import InputError
-from hardmax.cli.options import AsJson
+from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json
 
 
 def import_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The .pth file of a classifier saved by their code.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")],
+    output: opt.ModelFolder,
     words: Annotated[
         str | None,
         typer.Option(metavar="FILE", help="The word of each row of the embedding, one per line; the first is PAD."),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
-    as_json: AsJson = False,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Convert the weights of the paper's authors to a model of this package.
 
@@ -53,10 +53,4 @@ def import_command(
     if as_json:
         print_json(facts)
     else:
-        print_facts([(name.replace("_", " "), _format(value)) for name, value in facts.items()])
-
-
-def _format(value: Any) -> str:
-    if isinstance(value, list):
-        return ", ".join(map(_format, value))
-    return f"{value:.4f}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
+        print_facts(facts)

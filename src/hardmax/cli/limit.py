@@ -1,6 +1,5 @@
 """`hardmax limit`: where every token ends after infinitely many layers."""
 
-from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,7 +14,6 @@ from hardmax.cli import output as out
 if TYPE_CHECKING:
     from hardmax._clusters import Kind
     from hardmax.limits import Limit, Limits
-    from hardmax.theorem import TheoremReport
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
 
@@ -35,9 +33,7 @@ def limit_command(
     certificate: Annotated[
         str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file, for `hardmax verify`.")
     ] = None,
-    picture: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Draw the limit to a .png, .svg or .pdf file.")
-    ] = None,
+    picture: opt.Picture = None,
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the limits to a .csv or .npz file.")
     ] = None,
@@ -71,16 +67,22 @@ def limit_command(
         reports = [check_theorem(lim) for lim in limits] if check else []
     for path in _write(result, output, certificate, picture):
         out.notify(f"wrote {path}")
+    found = [document(lim) for lim in limits]
+    for one, report in zip(found, reports, strict=False):
+        one["check"] = [asdict(statement) for statement in report]
+    many = not isinstance(result, Limit)
     if as_json:
-        found = [_document(lim) for lim in limits]
-        for document, report in zip(found, reports, strict=False):
-            document["check"] = [asdict(statement) for statement in report]
-        out.print_json({"hardmax": __version__} | (found[0] if isinstance(result, Limit) else {"clouds": found}))
-    else:
-        if output is None:
-            show = show_limit if isinstance(result, Limit) else _show_batch
-            show(*limits)
-        _show_checks(reports)
+        out.print_json({"hardmax": __version__} | ({"clouds": found} if many else found[0]))
+    elif output is None and not many:
+        show_limit(limits[0], found[0])
+    elif output is None:
+        names = ("n", "settled_at", "arithmetic")
+        rows = ([n, *map(one.get, names), len(one["leaders"]), len(one["clusters"])] for n, one in enumerate(found))
+        out.print_table(["cloud", "tokens", "settled", "arithmetic", "leaders", "clusters"], rows)
+    if check and not as_json:
+        checks = ([n, s.claim, s.verdict, s.detail] for n, report in enumerate(reports) for s in report)
+        header = ["cloud", "statement", "verdict", "detail"]
+        out.print_table(header[not many :], (row[not many :] for row in checks))
     if not all(reports):
         raise typer.Exit(1)
 
@@ -107,7 +109,8 @@ def _write(result: "Limit | Limits", output: str | None, certificate: str | None
     return [*contents, output]
 
 
-def _document(lim: "Limit") -> dict[str, Any]:
+def document(lim: "Limit") -> dict[str, Any]:
+    """Everything about a limit, for JSON."""
     run, clusters = lim.run, lim.clusters
     found = zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
     names = ("n", "d", "layers", "settled_at", "arithmetic")
@@ -139,54 +142,15 @@ def _kind_document(kind: "Kind") -> dict[str, Any]:
     return {"kind": "elsewhere"}
 
 
-def show_limit(lim: "Limit") -> None:
-    """Print the facts, then the clusters: the first ones on a terminal."""
-    facts = out.run_facts(lim.run)
-    if lim.settled_at is not None:
-        facts.append((f"within {NEAR}", f"from layer {lim.layers_to(NEAR)} on"))
-    else:
-        facts += [("stopped", lim.run.stopped), ("limits", f"within {lim.bound:.2g} of these points")]
-    if lim.period is not None:
-        often = "in every layer" if lim.period == 1 else f"every {lim.period} layers"
-        facts.append(("cycle", f"the same attended sets {often}"))
-    facts.append(("theorem", "applies" if lim.theorem_applies else f"does not apply: {lim.theorem_reason}"))
-    out.print_facts(facts, comment="# ")
-    clusters = lim.clusters
-    members: list[list[int]] = [[] for _ in clusters.kinds]
-    for token, label in enumerate(clusters.labels.tolist()):
+def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
+    """Print the facts, then the clusters."""
+    names = ("n", "d", "alpha", "leaders", "settled_at", f"layers_to_{NEAR}", "stopped", "bound", "cycle")
+    out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
+    members: list[list[int]] = [[] for _ in lim.clusters.kinds]
+    for token, label in enumerate(document["labels"]):
         members[label].append(token)
-    kinds = [str(kind) for kind in clusters.kinds[: out.rows_shown(len(clusters))]]
-    beside = 30 + max(map(len, kinds))
-    points = [out.format_coordinates(point, beside=beside) for point in clusters.points[: len(kinds)].tolist()]
-    rows = [
-        [str(label), *point, kinds[label], str(len(members[label])), out.format_tokens(members[label])]
-        for label, point in enumerate(points)
-    ]
-    names = [f"z{number}" for number in range(len(points[0]))]
-    out.print_table(["cluster", *names, "kind", "size", "tokens"], rows, right=["cluster", *names, "size"])
-    out.print_rest(len(clusters), "cluster")
-
-
-def _show_batch(*limits: "Limit") -> None:
-    header = ["cloud", "tokens", "leaders", "clusters", "settled", "arithmetic"]
-    rows = [
-        [
-            *map(str, (number, lim.run.n, len(lim.leaders), len(lim.clusters))),
-            "not yet" if lim.settled_at is None else str(lim.settled_at),
-            lim.run.arithmetic,
-        ]
-        for number, lim in enumerate(limits)
-    ]
-    out.print_table(header, rows, right=header[:5])
-
-
-def _show_checks(reports: "list[TheoremReport]") -> None:
-    """Every statement with its verdict; for many clouds, how many statements hold in each."""
-    if len(reports) == 1:
-        rows = [[one.claim, one.verdict, one.detail] for one in reports[0]]
-        out.print_table(["statement", "verdict", "detail"], rows)
-    elif reports:
-        counts = [Counter(statement.verdict for statement in report) for report in reports]
-        header = ["cloud", "holds", "fails", "undecided", "does not apply"]
-        rows = [[str(number), *(str(count[name]) for name in header[1:])] for number, count in enumerate(counts)]
-        out.print_table(header, rows, right=header)
+    header = out.fit_columns([f"z{number}" for number in range(lim.run.d)], beside=44)
+    points = [out.fit_columns(cluster["point"], beside=44) for cluster in document["clusters"]]
+    kinds = map(str, lim.clusters.kinds)
+    rows = ([n, *points[n], kind, len(members[n]), members[n]] for n, kind in enumerate(kinds))
+    out.print_table(["cluster", *header, "kind", "size", "tokens"], rows)

@@ -19,6 +19,12 @@ DEFAULT_MODEL = "imdb-2d"
 PICTURES = (".png", ".svg", ".pdf")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Picture = Annotated[
+    str | None, typer.Option("--picture", metavar="FILE", help="Draw a picture to a .png, .svg or .pdf file.")
+]
+Card = Annotated[str | None, typer.Option("--card", metavar="FILE", help="Write a page about it to a .html file.")]
+ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
 
 # Clouds.
 TokenFile = Annotated[
@@ -107,13 +113,6 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def check_corpus(file: str) -> None:
-    """Refuse at once a file that does not exist."""
-    from hardmax.text.data.sources import check_source
-
-    check_source(file)
-
-
 def read_corpus(file: str, split: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
     """The labelled texts in a file, or that split of a dataset; rows that were skipped are listed on stderr."""
     from hardmax.text.data.sources import read_source
@@ -137,14 +136,6 @@ def describe(model: "TextModel") -> dict[str, Any]:
         "alpha": model.alpha,
         "temperature": model.temperature,
     }
-
-
-def summarize(model: "TextModel") -> str:
-    """The same in a line."""
-    from hardmax.text.wording import format_layers
-
-    size = f"{len(model.vocabulary):,} tokens, dimension {model.dimension}"
-    return f"{size}, {format_layers(model.layers)}, alpha {model.alpha}"
 
 
 def check_target(path: str | None, option: str, *suffixes: str) -> None:

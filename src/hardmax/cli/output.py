@@ -6,37 +6,21 @@ Whatever is printed may quote a text from elsewhere: control characters are esca
 import math
 import shutil
 import sys
-import textwrap
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
 
-from hardmax._format import escape_json, pluralize, sanitize_line, sanitize_text
-
-if TYPE_CHECKING:
-    from rich.text import Text
-
-    from hardmax.trajectory import Trajectory
+from hardmax._format import escape_json, sanitize_line, sanitize_text
 
 BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
-SHOWN_ROWS, SHOWN_LEADERS, SHOWN_TOKENS = 20, 12, 4
-
-ARITHMETICS = {
-    "certified": "certified: floats, every choice proved",
-    "exact": "exact: integers",
-    "float": "float: nothing is proved",
-}
+SHOWN_ROWS, SHOWN_ITEMS = 20, 6
 
 
 def is_terminal() -> bool:
     """Whether stdout is a terminal, not a pipe or a file."""
     return sys.stdout.isatty()
-
-
-def columns() -> int:
-    """Width of the terminal."""
-    return shutil.get_terminal_size().columns
 
 
 def notify(text: str) -> None:
@@ -50,56 +34,85 @@ def print_text(text: object) -> None:
     print(sanitize_text(str(text)))
 
 
-def print_paragraph(text: str) -> None:
-    """Print a paragraph, wrapped on a terminal, in one line on a pipe."""
-    print(textwrap.fill(text, columns()) if is_terminal() else text)
-
-
 def print_json(document: Any) -> None:
     """Print one line of strict JSON: no nan, no infinity."""
     print(escape_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 
-def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
-    """Print names and values; on a pipe, lines that start with `comment`."""
+def print_facts(document: Mapping[str, Any], *names: str) -> None:
+    """Print the values of these names, or of all, that are known; on a pipe, as comments before a table."""
+    facts = [(name.replace("_", " "), document[name]) for name in names or document if document[name] is not None]
     if not is_terminal():
         for name, value in facts:
-            print(sanitize_line(f"{comment}{name}: {value}"))
+            print(f"# {sanitize_line(name)}: {format_value(value)}")
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for name, value in facts:
-        table.add_row(_literal(name), _literal(value))
+        table.add_row(Text(sanitize_line(name)), Text(format_value(value)))
     Console().print(table)
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-    """Print a table: aligned on a terminal, tab-separated on a pipe. Columns named in `right` are right-aligned."""
+def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table: aligned, and its first rows, on a terminal; all of it, separated by tabs, on a pipe."""
     if not is_terminal():
         for row in (header, *rows):
-            print("\t".join(map(sanitize_line, row)))
+            print("\t".join(map(format_value, row)))
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for name in header:
-        table.add_column(_literal(name), justify="right" if name in right else "left", no_wrap=name in right)
-    for row in rows:
-        table.add_row(*map(_literal, row))
-    Console().print(table)
-
-
-def _literal(text: str) -> "Text":
-    # Rich reads [brackets] in a plain string as markup.
     from rich.text import Text
 
-    return Text(sanitize_line(text))
+    rows = iter(rows)
+    shown = list(islice(rows, SHOWN_ROWS))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for number, name in enumerate(header):
+        numeric = all(isinstance(row[number], int | float | None) for row in shown)
+        table.add_column(Text(format_value(name)), justify="right" if numeric else "left", no_wrap=numeric)
+    for row in shown:
+        table.add_row(*(Text(format_value(value)) for value in row))
+    Console().print(table)
+    if rest := sum(1 for _ in rows):
+        print(f"... {rest:,} more")
+
+
+def format_value(value: Any) -> str:
+    """A value in one line: rounded and shortened on a terminal, every digit and item on a pipe."""
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    if isinstance(value, list | tuple):
+        shown = list(map(format_value, value))
+        return at_most(shown, SHOWN_ITEMS) if is_terminal() else " ".join(shown)
+    if isinstance(value, int | float) and is_terminal():
+        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    return sanitize_line(value)
+
+
+def at_most(texts: Sequence[str], limit: int) -> str:
+    """The first few, and how many more there are.
+
+    >>> at_most(["a", "b", "c"], 2)
+    'a, b, … 1 more'
+    """
+    shown = ", ".join(texts[:limit])
+    return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit:,} more"
+
+
+def fit_columns(point: Sequence[Any], *, beside: int) -> list[Any]:
+    """On a terminal as many coordinates as fit beside so many characters, and an ellipsis; all of them on a pipe."""
+    fitting = max(2, (shutil.get_terminal_size().columns - beside) // 12) if is_terminal() else len(point)
+    return [*point[:fitting], *["…"] * (fitting < len(point))]
+
+
+def finite_or_none(number: float) -> float | None:
+    """For JSON, which has no nan and no infinity."""
+    return number if math.isfinite(number) else None
 
 
 @contextmanager
@@ -123,58 +136,3 @@ def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
         delayed.cancel()
         delayed.join()
         progress.stop()
-
-
-def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no nan and no infinity."""
-    return number if math.isfinite(number) else None
-
-
-def at_most(texts: Sequence[str], limit: int) -> str:
-    """The first few, and how many more there are.
-
-    >>> at_most(["a", "b", "c"], 2)
-    'a, b, … 1 more'
-    """
-    shown = ", ".join(texts[:limit])
-    return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit} more"
-
-
-def rows_shown(number: int) -> int:
-    """How many of so many rows are printed: the first ones on a terminal, all of them on a pipe."""
-    return min(number, SHOWN_ROWS) if is_terminal() else number
-
-
-def print_rest(number: int, noun: str) -> None:
-    """Print how many rows `rows_shown` left out, if any."""
-    if rows_shown(number) < number:
-        print(f"... {pluralize(number - rows_shown(number), f'more {noun}')}")
-
-
-def format_coordinates(point: Sequence[float], *, beside: int) -> list[str]:
-    """On a terminal with six digits, as many as fit beside so many characters, and an ellipsis; all of it on a pipe."""
-    if not is_terminal():
-        return [repr(value) for value in point]
-    shown = max(2, (columns() - beside) // 12)  # characters of a coordinate
-    return [f"{value:.6g}" for value in point[:shown]] + ["…"] * (shown < len(point))
-
-
-def format_tokens(tokens: Sequence[int]) -> str:
-    """The first few token numbers on a terminal, all of them on a pipe."""
-    texts = [str(token) for token in tokens]
-    return at_most(texts, SHOWN_TOKENS) if is_terminal() else " ".join(texts)
-
-
-def run_facts(run: "Trajectory") -> list[tuple[str, str]]:
-    """What a run and its limit have in common. Leaders are grouped by layer, since most lead from the start."""
-    groups = []
-    for layer in sorted(set(run.leader_layers.tolist())):
-        tokens = [str(token) for token in run.leaders[run.leader_layers == layer]]
-        groups.append(f"since layer {layer}: {at_most(tokens, SHOWN_LEADERS)}")
-    return [
-        ("tokens", f"{run.n} in {pluralize(run.d, 'dimension')}"),
-        ("alpha", str(run.dynamics.alpha)),
-        ("leaders", f"{len(run.leaders)} ({'; '.join(groups)})" if groups else "none"),
-        ("settled at", "not yet" if run.settled_at is None else f"layer {run.settled_at}"),
-        ("arithmetic", ARITHMETICS[run.arithmetic]),
-    ]

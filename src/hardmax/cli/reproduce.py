@@ -8,7 +8,7 @@ import typer
 from hardmax import __version__
 from hardmax._validation import InputError, require_extra
 from hardmax.cli.options import AsJson, make_folder
-from hardmax.cli.output import notify, print_json, print_table, progress_bar
+from hardmax.cli.output import notify, print_json, progress_bar
 
 
 def reproduce_command(
@@ -68,6 +68,3 @@ def reproduce_command(
     notify(f"wrote {report}")
     if as_json:
         print_json({one.piece.name: {"seconds": one.seconds, "numbers": one.numbers} for one in made})
-        return
-    rows = [[one.piece.name, one.piece.title, f"{one.seconds:.1f}", ", ".join(one.pictures)] for one in made]
-    print_table(["name", "title", "seconds", "pictures"], rows, right=["seconds"])

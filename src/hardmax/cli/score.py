@@ -10,7 +10,7 @@ import typer
 from hardmax._format import pluralize
 from hardmax._validation import require_extra
 from hardmax.cli import options as opt
-from hardmax.cli.output import notify, print_facts, print_json, progress_bar
+from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
     from hardmax.text.scoring.bulk import Account
@@ -40,7 +40,7 @@ def score_command(
     prefix: Annotated[str, typer.Option(help="Prefix of the names of the new columns.")] = "",
     batch_size: Annotated[int, typer.Option(min=1, help="Rows scored at a time; does not change the result.")] = 4096,
     threads: opt.Threads = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace the output, or parts of another job.")] = False,
+    force: opt.Force = False,
     as_json: opt.AsJson = False,
 ) -> None:
     """Classify every row of a table of any size.
@@ -74,18 +74,8 @@ def score_command(
     if as_json:
         print_json(report)
         return
-    labels = ", ".join(f"{one['label']} {one['rows']:,}" for one in report["labels"])
-    print_facts(
-        [
-            ("wrote", out),
-            ("rows", f"{report['rows']:,}"),
-            ("labels", labels or "none"),
-            ("abstained", f"{report['abstained']:,}"),
-            ("bad rows", f"{report['bad']:,}"),
-            ("time", f"{report['seconds']:,.1f} s, {report['rows_per_second']:,.0f} rows/s"),
-        ],
-        comment="# ",
-    )
+    print_facts(report, "output", "rows", "abstained", "bad", "seconds", "rows_per_second")
+    print_table(["label", "rows"], ([one["label"], one["rows"]] for one in report["labels"]))
 
 
 def _warn(account: "Account", on_bad_rows: str) -> None:

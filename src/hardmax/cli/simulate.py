@@ -67,12 +67,15 @@ def simulate_command(
         else:
             result.save(output)
         out.notify(f"wrote {output}")
+    found = [_document(run) for run in runs]
     if as_json:
-        found = [_document(run) for run in runs]
         out.print_json({"hardmax": __version__} | (found[0] if isinstance(result, Trajectory) else {"clouds": found}))
+    elif output is None and isinstance(result, Trajectory):
+        _show(result, found[0])
     elif output is None:
-        show = _show if isinstance(result, Trajectory) else _show_batch
-        show(*runs)
+        names = ("n", "settled_at", "smallest_margin", "arithmetic")
+        rows = ([number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found))
+        out.print_table(["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"], rows)
 
 
 def _read_stop(layers: int | None, until_settled: bool) -> "Stop":
@@ -111,39 +114,15 @@ def _document(run: "Trajectory") -> dict[str, Any]:
     }
 
 
-def _show(run: "Trajectory") -> None:
-    """The facts, then every token at the last layer: the first ones on a terminal."""
-    search = ", ".join(dict.fromkeys(run.decided_by.values()))
-    facts = [("layers", str(run.layers)), ("smallest margin", _margin(run)), ("decided by", search)]
-    out.print_facts([*out.run_facts(run), *facts, ("stopped", run.stopped)], comment="# ")
-    tokens, attended = run.at(run.layers), run.attended(run.layers)
-    since = dict(zip(run.leaders.tolist(), run.leader_layers.tolist(), strict=True))
-    points = [out.format_coordinates(point, beside=36) for point in tokens[: out.rows_shown(run.n)].tolist()]
-    rows = [
-        [str(token), *point, out.format_tokens(attended[token].tolist()), str(since.get(token, ""))]
-        for token, point in enumerate(points)
-    ]
-    names = [f"z{number}" for number in range(len(points[0]))]
-    header = ["token", *names, "attends to", "leader since"]
-    out.print_table(header, rows, right=["token", *names, "leader since"])
-    out.print_rest(run.n, "token")
-
-
-def _show_batch(*runs: "Trajectory") -> None:
-    header = ["cloud", "tokens", "leaders", "settled", "margin", "arithmetic"]
-    rows = [
-        [
-            *map(str, (number, run.n, len(run.leaders))),
-            "not yet" if run.settled_at is None else str(run.settled_at),
-            _margin(run),
-            run.arithmetic,
-        ]
-        for number, run in enumerate(runs)
-    ]
-    out.print_table(header, rows, right=header[:-1])
-
-
-def _margin(run: "Trajectory") -> str:
-    # A cloud of one point has no choice to make: its margin is infinite.
-    margin = out.finite_or_none(run.smallest_margin)
-    return "none (no choice to make)" if margin is None else f"{margin:.3g}" if out.is_terminal() else repr(margin)
+def _show(run: "Trajectory", document: dict[str, Any]) -> None:
+    """The facts, then every token at the last layer."""
+    names = ("n", "d", "alpha", "layers", "leaders", "settled_at", "smallest_margin", "arithmetic", "stopped")
+    out.print_facts(document, *names)
+    since = dict(zip(document["leaders"], document["leader_layers"], strict=True))
+    attended = run.attended(run.layers)
+    header = out.fit_columns([f"z{number}" for number in range(run.d)], beside=36)
+    rows = (
+        [token, *out.fit_columns(point, beside=36), attended[token].tolist(), since.get(token)]
+        for token, point in enumerate(document["tokens"])
+    )
+    out.print_table(["token", *header, "attends to", "leader since"], rows)

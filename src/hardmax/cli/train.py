@@ -16,7 +16,7 @@ SHOWN_CLASSES = 6
 
 def train_command(
     file: opt.CorpusFile,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")],
+    output: opt.ModelFolder,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
     longest_phrase: Annotated[int, typer.Option(help="Tokens are words, and phrases of up to this many words.")] = 2,
@@ -43,7 +43,7 @@ def train_command(
         typer.Option(help="Weight of the neutral leader, in words. Default: chosen by cross-validation."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing model.")] = False,
+    force: opt.Force = False,
     on_bad_rows: opt.OnBadRows = "skip",
     as_json: opt.AsJson = False,
 ) -> None:
@@ -66,7 +66,6 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
-    opt.check_corpus(file)
     corpus = opt.read_corpus(file, "train", on_bad_rows, text=text, label=label)
     classes, numbers = corpus.numbered()  # which refuses a single class
     sizes = Counter(corpus.labels)
@@ -85,14 +84,6 @@ def train_command(
         return
     chosen, measured = model.metrics["settings"], model.metrics
     print_facts(
-        [
-            ("model", opt.summarize(model)),
-            ("strength", f"{chosen['strength']:g}"),
-            ("gate", f"{chosen['gate']:g}"),
-            ("alpha", str(chosen["alpha"])),
-            ("neutral weight", str(chosen["neutral_weight"])),
-            ("held-out accuracy", f"{measured['held_out_accuracy']:.4f}"),
-            ("held-out log loss", f"{measured['held_out_log_loss']:.4f}"),
-            ("active tokens per text", f"{measured['held_out_active_tokens']:.1f}"),
-        ]
+        {"model": repr(model)} | {name: chosen[name] for name in ("strength", "gate", "alpha", "neutral_weight")}
     )
+    print_facts(measured, "held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
