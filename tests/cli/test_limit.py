@@ -37,7 +37,6 @@ def test_a_pipe_gets_the_facts_as_comments_and_every_cluster(hardmax: Command):
         "layers to 1e-6": "33",
         "stopped": "settled at layer 0: no attended set ever changes again",
         "theorem applies": "yes",
-        "theorem reason": "",
         "arithmetic": "exact",
     }
     rows = table(outcome.out)

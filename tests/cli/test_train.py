@@ -30,7 +30,7 @@ def files(folder: Path) -> dict[str, bytes]:
 def test_a_model_is_trained_told_of_and_read_again(hardmax: Command, here: Path):
     done = train(hardmax)
     assert done.code == 0
-    assert "held-out accuracy" in done.out
+    assert "held out accuracy" in done.out
     assert "wrote model" in done.err
     model = TextModel.load(here / "model")
     assert (model.predict(TEST.texts) == TEST.labels).mean() >= 0.9

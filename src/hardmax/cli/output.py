@@ -41,7 +41,7 @@ def print_json(document: Any) -> None:
 
 def print_facts(document: Mapping[str, Any], *names: str) -> None:
     """Print the values of these names, or of all, that are known; on a pipe, as comments before a table."""
-    facts = [(name.replace("_", " "), document[name]) for name in names or document if document[name] is not None]
+    facts = [(name.replace("_", " "), document[name]) for name in names or document if document[name] not in (None, "")]
     if not is_terminal():
         for name, value in facts:
             print(f"# {sanitize_line(name)}: {format_value(value)}")
@@ -74,7 +74,8 @@ def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None
     table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for number, name in enumerate(header):
         numeric = all(isinstance(row[number], int | float | None) for row in shown)
-        table.add_column(Text(format_value(name)), justify="right" if numeric else "left", no_wrap=numeric)
+        short = all(len(format_value(row[number])) <= 12 for row in shown)
+        table.add_column(Text(format_value(name)), justify="right" if numeric else "left", no_wrap=short)
     for row in shown:
         table.add_row(*(Text(format_value(value)) for value in row))
     Console().print(table)

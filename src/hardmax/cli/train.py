@@ -82,8 +82,6 @@ def train_command(
         about = {"hardmax": __version__, "output": output, "model": opt.describe(model), "classes": list(model.classes)}
         print_json(about | model.metrics)
         return
-    chosen, measured = model.metrics["settings"], model.metrics
-    print_facts(
-        {"model": repr(model)} | {name: chosen[name] for name in ("strength", "gate", "alpha", "neutral_weight")}
-    )
-    print_facts(measured, "held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
+    chosen = ("strength", "gate", "alpha", "neutral_weight")
+    measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
+    print_facts({"model": repr(model)} | model.metrics["settings"] | model.metrics, "model", *chosen, *measured)
