@@ -27,7 +27,7 @@ LEFT = {
     "docs/paper.md": {"reproduced"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
-        *("reliability.png", "words.png", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
+        *("reliability.png", "card.html", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
     },
 }
 NOT_RUN = {
