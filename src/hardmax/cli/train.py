@@ -1,0 +1,87 @@
+"""`hardmax train`: from labelled texts to a model folder."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardmax._format import pluralize
+from hardmax._validation import InputError
+from hardmax.cli import options as opt
+from hardmax.cli.output import at_most, notify, print_facts, print_json
+
+SHOWN_CLASSES = 6
+
+
+def train_command(
+    file: opt.CorpusFile,
+    output: opt.ModelFolder,
+    text: opt.TextColumn = None,
+    label: opt.LabelColumn = None,
+    longest_phrase: Annotated[int, typer.Option(help="Tokens are words, and phrases of up to this many words.")] = 2,
+    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary. Default: no limit.")] = None,
+    strength: Annotated[
+        float | None, typer.Option(help="Inverse regularisation strength. Default: chosen by cross-validation.")
+    ] = None,
+    gate: Annotated[
+        float | None,
+        typer.Option(
+            help="A token is active above this share of the strongest token in its text. "
+            "Default: chosen by cross-validation."
+        ),
+    ] = None,
+    alpha: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="How far tokens move to their leaders: 0, 1/2, 1. Default: chosen by cross-validation.",
+        ),
+    ] = None,
+    neutral_weight: Annotated[
+        int | None,
+        typer.Option(help="Weight of the neutral leader, in words. Default: chosen by cross-validation."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
+    force: opt.Force = False,
+    on_bad_rows: opt.OnBadRows = "skip",
+    as_json: opt.AsJson = False,
+) -> None:
+    """Train a classifier on labelled texts.
+
+    Takes seconds for thousands of texts. Writes a folder with a model card, which `hardmax evaluate` and
+    `hardmax explain` can read.
+    """
+    from hardmax.train import Settings
+
+    settings = Settings(
+        longest_phrase=longest_phrase,
+        max_tokens=max_tokens,
+        strength=strength,
+        gate=gate,
+        alpha=alpha,
+        neutral_weight=neutral_weight,
+        seed=seed,
+    )
+    folder = Path(output)
+    if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
+    corpus = opt.read_corpus(file, "train", on_bad_rows, text=text, label=label)
+    classes, numbers = corpus.numbered()  # which refuses a single class
+    sizes = Counter(corpus.labels)
+    listed = at_most([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
+    notify(f"{pluralize(len(corpus), 'text')} ({listed})")
+    from hardmax.train import fit  # scipy is not needed to refuse a file
+
+    model = fit(corpus.texts, [classes[number] for number in numbers], settings, progress=notify)
+    model.save(folder)
+    notify(f"wrote {output}")
+    if as_json:
+        from hardmax import __version__
+
+        about = {"hardmax": __version__, "output": output, "model": opt.describe(model), "classes": list(model.classes)}
+        print_json(about | model.metrics)
+        return
+    chosen = ("strength", "gate", "alpha", "neutral_weight")
+    measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
+    print_facts({"model": repr(model)} | model.metrics["settings"] | model.metrics, "model", *chosen, *measured)
