@@ -181,6 +181,8 @@ def _draw_regions(scene: TextScene, ax: "Axes") -> None:
 
 def _name(scene: TextScene, places: np.ndarray, ax: "Axes") -> None:
     """Name leaders, then the tokens that add most; no name reaches across a border."""
+    from matplotlib.text import Text
+
     from hardmax.figures import style
     from hardmax.figures.labels import place_labels
 
@@ -192,7 +194,7 @@ def _name(scene: TextScene, places: np.ndarray, ax: "Axes") -> None:
     reaches = [(_STAR if scene.leads[t] else _DOT) ** 0.5 / 2 for t in named]
     for label in place_labels(places[named].reshape(-1, 2), [scene.words[t] for t in named], reaches, ax):
         label.update_positions(renderer)
-        box = style.Text.get_window_extent(label, renderer)  # without the line to its mark
+        box = Text.get_window_extent(label, renderer)  # without the line to its mark
         corners = ax.transData.inverted().transform([(x, y) for x in (box.x0, box.x1) for y in (box.y0, box.y1)])
         if len(set(scene.leads_of(np.vstack([corners, label.xy])).argmax(axis=0))) > 1:
             label.remove()
