@@ -8,9 +8,9 @@ import pytest
 from command import Command
 
 import hardmax as hm
-from hardmax.text.evaluation.card_page import card_page
+from hardmax.text.card_page import card_page
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 

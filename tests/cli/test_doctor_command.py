@@ -16,10 +16,8 @@ from command import Command
 from hardmax._batch import walk_clouds
 from hardmax._float.rounded import search
 from hardmax.cli.reports import health
-from hardmax.text.model.kernels.walking import walk_texts
-from hardmax.text.tokens.kernels.encoding import encode_texts
-from hardmax.text.tokens.kernels.reading import read_text
-from hardmax.text.tokens.kernels.removing import rank_words
+from hardmax.text._kernels_layers import walk_texts
+from hardmax.text._kernels_tokens import encode_texts, read_text
 
 EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - {"bench", "dev"}
 
@@ -126,5 +124,5 @@ def test_memory_may_be_unknown(monkeypatch: pytest.MonkeyPatch):
 
 def test_after_compiling_nothing_has_to_be_compiled_for_clouds_and_texts():
     health.compile_kernels()
-    for kernel in (encode_texts, walk_texts, walk_clouds, search, read_text, rank_words):
+    for kernel in (encode_texts, walk_texts, walk_clouds, search, read_text):
         assert kernel.compiled.signatures

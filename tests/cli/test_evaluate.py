@@ -9,10 +9,10 @@ from command import Command, Outcome
 from planted_files import TEST, write_csv
 
 from hardmax.text.data.planted import Planted
-from hardmax.text.evaluation.metrics import evaluate
-from hardmax.text.evaluation.standing import measure_inside, measure_standing
+from hardmax.text.erasure import measure_agreement, measure_erasure
+from hardmax.text.evaluation import evaluate
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 CLASSES = ("negative", "positive")
 
@@ -126,11 +126,11 @@ def test_labels_are_renamed_before_they_are_compared(hardmax: Command, here: Pat
 
 def test_what_parts_of_texts_say_is_told(hardmax: Command, here: Path):
     document = json.loads(hardmax("evaluate", "model", "test.csv", "--json").out)
-    assert document["standing"] == measure_standing(make_model(), TEST.texts).to_dict()
-    assert document["words_that_count"] == make_model().analyse(TEST.texts).counting_per_text.mean()
+    assert document["standing"] == measure_erasure(make_model(), TEST.texts).to_dict()
+    assert document["active_tokens"] == make_model().analyse(TEST.texts).active_per_text.mean()
     told = facts(hardmax("evaluate", "model", "test.csv"))
     assert told["same label from the leaders alone"] == f"{document['standing']['leaders_alone']:.3f} (of 40 texts)"
-    assert told["words that count, a text"] == f"{document['words_that_count']:.1f}"
+    assert told["words that count, a text"] == f"{document['active_tokens']:.1f}"
     assert json.loads(hardmax("evaluate", "model", "test.csv", "--sample", "7", "--json").out)["standing"]["texts"] == 7
     assert json.loads(hardmax("evaluate", "model", "test.csv", "--sample", "0", "--json").out)["standing"] is None
 
@@ -151,7 +151,7 @@ def test_leaders_are_held_against_what_people_marked(hardmax: Command, here: Pat
     spans = write_marked(here / "marked.jsonl")
     document = json.loads(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why", "--json").out)
     inside = document["inside_spans"]
-    assert inside == measure_inside(make_model(), TEST.texts, spans).to_dict()
+    assert inside == measure_agreement(make_model(), TEST.texts, spans).to_dict()
     assert 0 < inside["marked"] < inside["first"] <= 0.5
     told = facts(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why"))
     assert (

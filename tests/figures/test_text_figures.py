@@ -16,11 +16,11 @@ from hardmax.figures.embedding import MOST_LABELS, draw_embedding, embedding_fig
 from hardmax.figures.palette import AGAINST, FOR, look_of_class
 from hardmax.figures.reliability import draw_reliability, reliability_figure
 from hardmax.figures.style import save_figure
-from hardmax.text.evaluation.metrics import calibration_curve, calibration_error
+from hardmax.text.evaluation import calibration_curve, calibration_error
 from hardmax.text.explain.page import STYLE
-from hardmax.text.knowing.leading import Leader, frequent_leaders
+from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 TRUTH = np.tile([0, 1], 100)
 PROBABILITIES = np.random.default_rng(0).dirichlet([1, 1], size=200)

@@ -10,7 +10,7 @@ from text.small_models import random_texts, small_model
 
 from hardmax._validation import InputError
 from hardmax.text.explain.account import EXTRA_TOKEN
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 GRID = np.random.default_rng(1).integers(-1, 2, size=(13, 2))
 MODELS = {
@@ -96,7 +96,7 @@ def test_the_words_that_count_are_those_that_do_not_follow_the_neutral_leader(na
         surfaces = [*model.vocabulary.surfaces, EXTRA_TOKEN]
         words = [surfaces[token] for token in found.ids]
         assert {vote.word for vote in why.counting} == {
-            w for w, counts in zip(words, found.counting, strict=True) if counts
+            w for w, counts in zip(words, found.active, strict=True) if counts
         }
         followed = {w: words[place] if place >= 0 else None for w, place in zip(words, found.follows, strict=True)}
         assert {vote.word: vote.leader for vote in why.counting}.items() <= followed.items()

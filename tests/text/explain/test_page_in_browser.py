@@ -17,8 +17,8 @@ import hardmax as hm
 from hardmax.cli.demo.reviews import REVIEWS
 from hardmax.text.explain.excerpt import WHOLE
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
 
 playwright_api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")

@@ -10,7 +10,7 @@ from text.small_models import random_texts, small_model
 from hardmax._validation import InputError
 from hardmax.figures.text_svg import text_svg
 from hardmax.text.explain.picture import scene_of
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 TEXT = "a great film, the plot is not good but very witty, awful ! the worst"
 MODELS = {

@@ -5,7 +5,7 @@ import math
 from text.small_models import random_texts, small_model
 
 from hardmax.text.explain.sentence import sentence
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 
 def said(why) -> str:

@@ -10,7 +10,7 @@ from hardmax._validation import InputError
 from hardmax.text.faithfulness.attributions import by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, agreement, find_bounds, measure
 from hardmax.text.faithfulness.measuring import CHANCE, LEFT_OUT, OURS, VOTES, measure_faithfulness
-from hardmax.text.tokens.units import Units
+from hardmax.text.spans import Units
 
 TEXT = "A great film, a fine plot. Dull? Not great."
 
@@ -25,14 +25,6 @@ def test_units_are_distinct_words_with_all_their_places():
     assert [TEXT[start:end] for start, end in own.places[1]] == ["great", "great"]
     assert own.without([0]) == " .  great film,  .  fine plot. Dull? Not great."
     assert own.only([1, 5]) == "great . Dull . great"
-
-
-def test_what_stands_at_places_is_gathered_by_word():
-    own = units("good film, good plot")
-    assert own.gather([(0, 9), (11, 15)], [1.0, 0.5]).tolist() == [1.5, 1.0, 0.0]
-    assert own.touched_by([(3, 6)]).tolist() == [True, True, False]
-    assert own.touched_by([]).tolist() == [False, False, False]
-    assert own.touched_by([(4, 5)]).tolist() == [False, False, False]  # between two words
 
 
 def test_our_votes_are_shared_by_the_words_of_phrases_and_add_up():

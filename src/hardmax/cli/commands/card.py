@@ -33,8 +33,8 @@ def card_command(
         check_corpus(file)
 
     from hardmax._files import write_whole
-    from hardmax.text.evaluation.card_page import card_page
-    from hardmax.text.evaluation.measuring import evaluate_model
+    from hardmax.text.card_page import card_page
+    from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
     loaded, name = load(model), Path(model).name

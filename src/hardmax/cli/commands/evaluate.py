@@ -53,15 +53,15 @@ def evaluate_command(
 
     # Only now, since scipy takes most of a second to come.
     from hardmax.cli.reports import evaluate as evaluate_report
-    from hardmax.text.evaluation.measuring import evaluate_model
-    from hardmax.text.evaluation.standing import measure_inside, measure_standing
+    from hardmax.text.erasure import measure_agreement, measure_erasure
+    from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
     corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
-    standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
-    inside = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
+    standing = measure_erasure(loaded, corpus.texts, at_most=sample) if sample else None
+    inside = None if corpus.spans is None else measure_agreement(loaded, corpus.texts, corpus.spans)
     for path in evaluate_report.draw(loaded, found, picture, embedding):
         narrate(f"wrote {path}")
     if as_json:

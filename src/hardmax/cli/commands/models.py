@@ -15,7 +15,7 @@ def models_command(as_json: AsJson = False) -> None:
     Each can be named wherever a model is asked for: `hardmax explain TEXT --model NAME`. Accuracy is what was measured,
     once, on texts that training did not see.
     """
-    from hardmax.text.files.finding import available
+    from hardmax.text.shipped import available
 
     found = [_described(name) for name in available()]
     if as_json:

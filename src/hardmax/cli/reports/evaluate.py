@@ -8,16 +8,16 @@ from hardmax.cli.output import print_facts, print_table
 from hardmax.text.wording import format_layers, layers_to_json
 
 if TYPE_CHECKING:
-    from hardmax.text.evaluation.measuring import Evaluation
-    from hardmax.text.evaluation.standing import Inside, Standing
-    from hardmax.text.knowing.leading import Leader
+    from hardmax.text.erasure import Agreement, Erasure
+    from hardmax.text.evaluation import Evaluation
+    from hardmax.text.interpret import Leader
     from hardmax.text.text_model import TextModel
 
 SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
 
 
 def document(
-    model: "TextModel", found: "Evaluation", standing: "Standing | None", inside: "Inside | None"
+    model: "TextModel", found: "Evaluation", standing: "Erasure | None", inside: "Agreement | None"
 ) -> dict[str, Any]:
     """Everything that was measured, as plain data; the 30 most frequent leaders."""
     from hardmax import __version__
@@ -25,7 +25,7 @@ def document(
     about = {"hardmax": __version__, "model": describe(model), "classes": list(model.classes)}
     parts = {"standing": standing, "inside_spans": inside}
     measured = found.metrics | {name: None if part is None else part.to_dict() for name, part in parts.items()}
-    return about | measured | {"leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]]}
+    return about | measured | {"leaders": [leader.to_dict() for leader in found.statistics.leaders[:SHOWN_LEADERS]]}
 
 
 def describe(model: "TextModel") -> dict[str, Any]:
@@ -45,7 +45,7 @@ def in_words(model: "TextModel") -> str:
     return f"{size}, {format_layers(model.layers)}, alpha {model.alpha}"
 
 
-def show(model: "TextModel", found: "Evaluation", standing: "Standing | None", inside: "Inside | None") -> None:
+def show(model: "TextModel", found: "Evaluation", standing: "Erasure | None", inside: "Agreement | None") -> None:
     """Prints the numbers, the confusion and the leaders."""
     print_facts([*facts(model, found.metrics), *_what_stands(standing), *_what_is_inside(inside)], comment="# ")
     names = [str(name) for name in model.classes]
@@ -53,7 +53,9 @@ def show(model: "TextModel", found: "Evaluation", standing: "Standing | None", i
     print_table(["true \\ predicted", *names], rows, right=names)
     header = ["leader", "texts", "share", "mass", "lean", "pull"]
     print_table(
-        header, [_row(leader) for leader in found.leaders[:SHOWN_LEADERS]], right=["texts", "share", "mass", "pull"]
+        header,
+        [_row(leader) for leader in found.statistics.leaders[:SHOWN_LEADERS]],
+        right=["texts", "share", "mass", "pull"],
     )
 
 
@@ -74,24 +76,24 @@ def facts(model: "TextModel", metrics: dict[str, Any]) -> list[tuple[str, str]]:
         ("calibration error", f"{metrics['calibration_error']:.4f}"),
         ("leaders a text", f"{metrics['leaders_per_text']:.2f}"),
         ("mass on leaders", f"{metrics['mass_on_leaders']:.3f}"),
-        ("words that count, a text", f"{metrics['words_that_count']:.1f}"),
+        ("words that count, a text", f"{metrics['active_tokens']:.1f}"),
     ]
 
 
-def _what_stands(standing: "Standing | None") -> list[tuple[str, str]]:
+def _what_stands(standing: "Erasure | None") -> list[tuple[str, str]]:
     if standing is None:
         return []
     of = f" (of {pluralize(standing.texts, 'text')})"
     return [
         ("same label from the leaders alone", f"{standing.leaders_alone:.3f}{of}"),
-        ("same label from the words that count alone", f"{standing.counting_alone:.3f}"),
-        ("same label without the words that count", f"{standing.without_counting:.3f}"),
-        ("undecided without the words that count", f"{standing.undecided_without:.3f}"),
+        ("same label from the words that count alone", f"{standing.active_alone:.3f}"),
+        ("same label without the words that count", f"{standing.without_active:.3f}"),
+        ("undecided without the words that count", f"{standing.undecided_without_active:.3f}"),
         ("same label without as many others", f"{standing.without_others:.3f}"),
     ]
 
 
-def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
+def _what_is_inside(inside: "Agreement | None") -> list[tuple[str, str]]:
     if inside is None:
         return []
     return [
@@ -122,7 +124,7 @@ def draw(model: "TextModel", found: "Evaluation", picture: str | None, embedding
 def _reliability(found: "Evaluation", path: str) -> bytes:
     from hardmax.figures.reliability import reliability_figure
     from hardmax.figures.style import figure_bytes
-    from hardmax.text.evaluation.metrics import calibration_curve
+    from hardmax.text.evaluation import calibration_curve
 
     return figure_bytes(reliability_figure(calibration_curve(found.truth, found.probabilities)), path)
 
@@ -131,9 +133,9 @@ def _embedding(model: "TextModel", found: "Evaluation", path: str) -> bytes:
     from hardmax.figures.embedding import embedding_figure
     from hardmax.figures.style import figure_bytes
 
-    if not found.leaders:
+    if not found.statistics.leaders:
         raise InputError("`--embedding` has no leaders to draw: the model knows no word of these texts.")
-    return figure_bytes(embedding_figure(model, found.leaders[:DRAWN_LEADERS]), path)
+    return figure_bytes(embedding_figure(model, found.statistics.leaders[:DRAWN_LEADERS]), path)
 
 
 def _row(leader: "Leader") -> list[str]:

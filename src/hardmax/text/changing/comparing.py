@@ -8,10 +8,10 @@ import numpy as np
 
 from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_instance, shorten
+from hardmax.text._texts import read_texts
 from hardmax.text.explain.account import Label
 from hardmax.text.explain.explaining import explain
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.texts import read_texts
+from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_probability
 
 _MOST_SHOWN, _MOST_WORDS = 10, 5
@@ -77,10 +77,10 @@ class Comparison:
     __repr__ = __str__
 
 
-def compare(model: Model, other: Model, texts: Any) -> Comparison:
+def compare(model: TextModel, other: TextModel, texts: Any) -> Comparison:
     """Which of the texts another model answers otherwise, and which words are why. "Undecided" is an answer."""
     for one, name in ((model, "`model`"), (other, "`other`")):
-        check_instance(one, Model, name, "a TextModel")
+        check_instance(one, TextModel, name, "a TextModel")
     if model.classes != other.classes:
         raise InputError(f"`other` has the classes {shorten(other.classes)}: expected {shorten(model.classes)}.")
     given = read_texts(texts).strings()
@@ -97,7 +97,7 @@ def compare(model: Model, other: Model, texts: Any) -> Comparison:
     )
 
 
-def _changed(first: Model, second: Model, texts: Sequence[str], row: int) -> Changed:
+def _changed(first: TextModel, second: TextModel, texts: Sequence[str], row: int) -> Changed:
     before, after = explain(first, texts[row]), explain(second, texts[row])
     # With more than two classes each account is of the logit of its own answer.
     votes = [{vote.word: vote.vote for vote in one.counting} for one in (before, after)]

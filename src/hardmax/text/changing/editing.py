@@ -7,12 +7,13 @@ from typing import Any, TypeVar
 import numpy as np
 
 from hardmax._validation import InputError, check_real, check_str, shorten
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.characters import fold
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text._characters import fold
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary
 
 FORBID = "forbid"
-Edited = TypeVar("Edited", bound=Model)
+Edited = TypeVar("Edited", bound=TextModel)
 
 
 def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
@@ -43,7 +44,7 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     return replace(model, vocabulary=Vocabulary(surfaces, counts), embeddings=table, metrics=metrics)
 
 
-def _read_token(model: Model, word: Any) -> str:
+def _read_token(model: TextModel, word: Any) -> str:
     """The word as the tokeniser has it."""
     folded = fold(check_str(word, "`changes` (each word)"))
     tokens = [token.surface for token in model.tokeniser.tokens(folded)]
@@ -53,14 +54,15 @@ def _read_token(model: Model, word: Any) -> str:
     return folded
 
 
-def _forbidden(model: Model, wishes: Mapping[str, Any]) -> set[str]:
+def _forbidden(model: TextModel, wishes: Mapping[str, Any]) -> set[str]:
     """The tokens that go."""
-    cut = model.tokeniser.alphabet.cut
     named = {word for word, wish in wishes.items() if _is_forbidden(wish)}
-    words = {word for word in named if len(cut(word)) == 1}
-    gone = {s for s in model.vocabulary.surfaces if s in named or not words.isdisjoint(cut(s))} if named else set()
+    words = {word for word in named if len(cut_surface(word)) == 1}
+    gone = (
+        {s for s in model.vocabulary.surfaces if s in named or not words.isdisjoint(cut_surface(s))} if named else set()
+    )
     unknown = [word for word in named if word not in gone and not words & {word}]
-    unknown += [word for word in words if not any(word in cut(surface) for surface in gone)]
+    unknown += [word for word in words if not any(word in cut_surface(surface) for surface in gone)]
     if unknown:
         raise InputError(f"`changes` forbids {shorten(unknown[0])}, which the model does not know: leave it out.")
     if len(gone) == len(model.vocabulary):
@@ -68,7 +70,7 @@ def _forbidden(model: Model, wishes: Mapping[str, Any]) -> set[str]:
     return gone
 
 
-def _vector(model: Model, word: str, wish: Any) -> np.ndarray:
+def _vector(model: TextModel, word: str, wish: Any) -> np.ndarray:
     """Where the word shall stand."""
     if isinstance(wish, Mapping):
         return _saying(model, word, _by_label(model, word, wish))
@@ -89,7 +91,7 @@ def _vector(model: Model, word: str, wish: Any) -> np.ndarray:
     return vector
 
 
-def _by_label(model: Model, word: str, wish: Mapping[Any, Any]) -> np.ndarray:
+def _by_label(model: TextModel, word: str, wish: Mapping[Any, Any]) -> np.ndarray:
     unknown = [label for label in wish if label not in model.classes]
     if unknown or not wish:
         raise InputError(
@@ -101,7 +103,7 @@ def _by_label(model: Model, word: str, wish: Mapping[Any, Any]) -> np.ndarray:
     return says[1:] - says[:1] if len(model.bias) == 1 else says
 
 
-def _saying(model: Model, word: str, says: np.ndarray) -> np.ndarray:
+def _saying(model: TextModel, word: str, says: np.ndarray) -> np.ndarray:
     """The vector nearest to where the word is, or where words without a say are, of which the decoder says that."""
     decoder = model.decoder.astype(np.float64)
     before = model.embeddings[model.vocabulary.index[word]] if word in model.vocabulary.index else _silent(model)
@@ -109,7 +111,7 @@ def _saying(model: Model, word: str, says: np.ndarray) -> np.ndarray:
     return before + np.linalg.lstsq(decoder, missing, rcond=None)[0]
 
 
-def _silent(model: Model) -> np.ndarray:
+def _silent(model: TextModel) -> np.ndarray:
     """Where a word stands of which the decoder says nothing: at the height that words have where there is a neutral
     leader, else at the origin."""
     if not model.has_neutral or model.extra is None:

@@ -17,9 +17,8 @@ from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text.explain.account import Label
 from hardmax.text.labels import number_of_class
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.cutting import JOINT, Span
-from hardmax.text.tokens.units import Units
+from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_probability
 
 TRIES = 20_000
@@ -73,7 +72,9 @@ class Flip:
         return f"{sanitize_line(self.before)} → {after} by {pluralize(len(self.changes), 'word')}: {words}; {how}"
 
 
-def flip(model: Model, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = TRIES) -> Flip:
+def flip(
+    model: TextModel, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = TRIES
+) -> Flip:
     """The fewest words to take out, or to replace by one of `instead`, for another answer, or for the answer `to`.
 
     The changed text is decided; a text that is undecided has no class to flip from. At most about `tries` changed texts
@@ -116,7 +117,7 @@ class _Smaller:
 class _Asked:
     """A text, its words, and what the model says of changed ones."""
 
-    model: Model
+    model: TextModel
     text: str
     before: int
     decided: bool
@@ -126,7 +127,7 @@ class _Asked:
     count: int = 0
 
     @classmethod
-    def of(cls, model: Model, text: str, instead: tuple[str, ...] | None, to: Any) -> "_Asked":
+    def of(cls, model: TextModel, text: str, instead: tuple[str, ...] | None, to: Any) -> "_Asked":
         found = model.analyse([text])
         before, decided = int(model.predicted(found)[0]), bool(found.decided[0])
         goal = None

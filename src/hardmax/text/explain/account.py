@@ -9,14 +9,13 @@ import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
 from hardmax.dynamics import Dynamics
+from hardmax.text._analysis import Analysis, walk_cloud
+from hardmax.text.encoding import Read
 from hardmax.text.explain.margin import Margin, nearest_change
-from hardmax.text.explain.removals import Ranking, rank_words
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.contents import digest
-from hardmax.text.model.masses import walk_cloud
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.characters import fold
-from hardmax.text.tokens.one_text import Read
+from hardmax.text.explain.removals import rank_removals
+from hardmax.text.spans import Units
+from hardmax.text.storage import digest
+from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_probability, layers_to_json
 
 if TYPE_CHECKING:
@@ -68,7 +67,7 @@ class Removal(Word):
     """A single word, in the place where it is taken out: those before it in `removals` are gone then."""
 
     worth: float  # a third of `loss`, two thirds of what it says on its own
-    loss: float  # the votes for the label that go with it, less those of the words and phrases that come instead
+    loss: float  # how far the lead of the label falls; nan in a text that is too long to be read that often
 
 
 _NOT_ITS_OWN = {"side", *(each.name for each in fields(Word))}
@@ -82,7 +81,7 @@ class Account:
     """
 
     text: str
-    model: Model = field(repr=False)
+    model: TextModel = field(repr=False)
     found: Analysis  # of this text alone
     read: Read = field(repr=False)  # where words stand in it
     ends: np.ndarray  # (words, d) where each word is after the last layer, or for ever
@@ -164,51 +163,33 @@ class Account:
                 vote=float(self.votes[t]),
                 side=int(self.sides[t]),
             )
-            for t in np.flatnonzero(self.found.counting).tolist()
+            for t in np.flatnonzero(self.found.active).tolist()
         ]
         return tuple(sorted(votes, key=lambda vote: -abs(vote.vote)))
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
-        """The single words of the text, the one that matters most first: each time the word that is worth most of those
-        left, by the votes that the text loses without it, and by what it says on its own; those against the label come
-        last.
-
-        Votes are for the label, against the most probable of the others, as shares of this text and with its leaders.
-        A word is taken out wherever it stands; the phrases that it stands in go with it, and what is left of them
-        counts as the words and phrases that it is.
-        """
-        spots, ranking = self.read.spots, self.ranking
-        found = []
-        for place, (worth, loss) in enumerate(zip(ranking.worths.tolist(), ranking.losses.tolist(), strict=True)):
-            pieces = ranking.pieces(place)
-            places = np.stack([spots.begins[pieces], spots.ends[pieces]], axis=1)
-            word = fold(self.text[places[0, 0] : places[0, 1]])
-            found.append(Removal(word=word, count=len(pieces), places=places, worth=worth, loss=loss))
-        return tuple(found)
-
-    @cached_property
-    def ranking(self) -> Ranking:
-        """The same as arrays."""
-        decoder = self.model.decoder.astype(np.float64) / self.model.temperature
-        if len(decoder) == 1:
-            direction = decoder[0] if self._best else -decoder[0]
-        else:
-            others = np.where(np.arange(len(decoder)) == self._best, -1.0, self.found.probabilities[0])
-            direction = decoder[self._best] - decoder[others.argmax()]
-        overlapping = self.model.tokeniser.overlapping
-        return rank_words(self.read.spots, self.found, self.ends, self.model.prepared, direction, overlapping)
+        """The words of the text in the order in which to take them out: each time the one that is worth most, by how
+        far the label's lead over the next class falls without it, and by what it says on its own; those that speak
+        against the label come last. A word is taken out wherever it stands."""
+        others = np.where(np.arange(len(self.model.classes)) == self._best, -1.0, self.found.probabilities[0])
+        units = Units.of(self.text, self.model.tokeniser)
+        return tuple(
+            Removal(word=units.words[u], count=len(places), places=places, worth=worth, loss=loss)
+            for u, worth, loss in rank_removals(self.model, units, self._best, int(others.argmax()))
+            for places in [np.array(units.places[u])]
+        )
 
     @property
     def neutral(self) -> float:
         """The share of the words said that follow the neutral leader."""
         words = self.found.ids < len(self.model.vocabulary)
-        return float(self.voices[words & ~self.found.counting].sum() / max(self.voices[words].sum(), 1))
+        return float(self.voices[words & ~self.found.active].sum() / max(self.voices[words].sum(), 1))
 
     @property
     def rest(self) -> float:
         """What these add together, and the extra token."""
-        return math.fsum(self.votes[~self.found.counting])
+        return math.fsum(self.votes[~self.found.active])
 
     @property
     def has_neutral(self) -> bool:
@@ -254,7 +235,7 @@ class Account:
     @cached_property
     def votes(self) -> np.ndarray:
         """What each of the words adds to the logit by ending where it ends."""
-        says = self.model.prepared.decoding.says(self.ends)[:, self._row]
+        says = self.model.prepared.says(self.ends)[:, self._row]
         return self.voices / max(self.voices.sum(), 1) * says
 
     @property
@@ -271,7 +252,7 @@ class Account:
     def sides(self) -> np.ndarray:
         """The number of the class for which the leader of each of the words speaks, or itself where it has none."""
         leaders = np.where(self.follows >= 0, self.found.rows[self.follows], 0)
-        own = self.model.prepared.decoding.says(self.ends)
+        own = self.model.prepared.says(self.ends)
         says = np.where(self.follows[:, None] >= 0, self.model.prepared.scores[leaders], own)
         return (says[:, 0] >= 0).astype(np.int64) if says.shape[1] == 1 else says.argmax(axis=1)
 

@@ -1,10 +1,10 @@
 """From one text to its explanation."""
 
 from hardmax.text.explain.explanation import Explanation
-from hardmax.text.model.model import Model
+from hardmax.text.text_model import TextModel
 
 
-def explain(model: Model, text: str) -> Explanation:
+def explain(model: TextModel, text: str) -> Explanation:
     """Why the model says what it says of a text; the numbers are those of `predict_proba`, to the bit."""
     read = model.read(text)
     found, ends = model.weigh_words(read.encoded)

@@ -28,7 +28,7 @@ def scene_of(account: Account, path: np.ndarray | None = None) -> TextScene:
         path=path @ axes.T,
         mean=mean @ axes.T,
         words=account.words,
-        sides=np.where(account.found.counting, account.sides, NEUTRAL),
+        sides=np.where(account.found.active, account.sides, NEUTRAL),
         leads=account.leads,
         weights=np.abs(account.votes),
         extra=len(account.words) - 1 if account.words[-1] == EXTRA_TOKEN else None,

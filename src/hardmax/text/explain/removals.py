@@ -1,61 +1,46 @@
-"""Which words of a text matter most: each time the one that says most, for the text without it and on its own."""
-
-from dataclasses import dataclass
+"""Which words of a text matter most: words are taken out one at a time, and the rest of the text is read again."""
 
 import numpy as np
 
-from hardmax._compile import interpreted
-from hardmax.text.model.analysis import FEW, Analysis
-from hardmax.text.model.prepared import Prepared
-from hardmax.text.tokens.kernels.removing import Cloud, Found
-from hardmax.text.tokens.kernels.removing import rank_words as kernel
-from hardmax.text.tokens.spots import Spots
+from hardmax.text.spans import Units
+from hardmax.text.text_model import TextModel
+
+_MOST_CHARACTERS = 50_000_000  # of all texts that are read: a second or two
 
 
-@dataclass(frozen=True, eq=False)
-class Ranking:
-    """The words of a text, as the pieces where they first stand, the one that is worth most first: a third of what the
-    text says less without it, those before it being gone, and two thirds of what it says on its own."""
+def rank_removals(model: TextModel, units: Units, label: int, against: int) -> list[tuple[int, float, float]]:
+    """(word, worth, loss) of the words in known tokens, each time the one that is worth most of those left.
 
-    heads: np.ndarray
-    worths: np.ndarray
-    losses: np.ndarray  # what the text says less
-    nexts: np.ndarray  # for each piece the next one of the same word, or -1
-
-    def pieces(self, place: int) -> list[int]:
-        """All pieces that are the word in this place of the ranking."""
-        found, piece = [], int(self.heads[place])
-        while piece >= 0:
-            found.append(piece)
-            piece = int(self.nexts[piece])
-        return found
-
-
-def rank_words(
-    spots: Spots, text: Analysis, ends: np.ndarray, prepared: Prepared, direction: np.ndarray, overlapping: bool
-) -> Ranking:
-    """Rank the words of one text by what they say along a direction.
-
-    Tokens say it as shares of the words of the text, and follow its leaders, whatever is taken out. (On its own, which
-    is to say in a text of that word alone, a word leads or follows the neutral leader.)
+    `loss` is how far the logit of `label` less that of `against` falls without the word, `worth` a third of it and two
+    thirds of what the word adds to an empty text. Once nothing is worth more than 0, or too much has been read, the
+    rest follow in the order of what they are worth then.
     """
-    strengths, least = prepared.strengths, -1.0  # without a gate no token is that weak
-    if prepared.gate is not None:
-        least = prepared.gate * strengths[text.ids].max(initial=0.0)
-    found = Found(spots.tokens, spots.firsts, spots.lasts, spots.rows, spots.words)
-    cloud = Cloud(
-        prepared.table,
-        prepared.rules.metric,
-        text.ids,
-        ends,
-        np.flatnonzero(text.leader_since >= 0),
-        text.counting,
-        float(max(prepared.voices(text).sum(), 1)),
-        float(prepared.depth.powers[prepared.rules.layers]),
-        direction,
-        prepared.extra if prepared.has_neutral else -1,
-        strengths,
-        least,
-    )
-    with interpreted(kernel, if_small=len(spots.words) <= FEW):
-        return Ranking(*kernel(found, cloud, prepared.binary, overlapping))
+
+    def lead(texts: list[str]) -> np.ndarray:
+        logits = model.decision_function(texts)
+        return logits * (1 if label else -1) if logits.ndim == 1 else logits[:, label] - logits[:, against]
+
+    known = [token for token in model.tokeniser.tokens(units.text) if token.surface in model.vocabulary.index]
+    left = np.flatnonzero(units.touched_by([(token.start, token.end) for token in known]))
+    alone = np.zeros(len(units))
+    alone[left] = lead([units.words[word] for word in left]) - lead([""])
+    before, read = lead([units.text])[0], 0
+    gone: list[int] = []
+    found: list[tuple[int, float, float]] = []
+    while len(left):
+        read += len(left) * len(units.text)
+        if read > _MOST_CHARACTERS:
+            losses = np.full(len(left), np.nan)
+            worths = 2 / 3 * alone[left]
+        else:
+            losses = before - lead([units.without([*gone, word]) for word in left.tolist()])
+            worths = losses / 3 + 2 / 3 * alone[left]
+        best = int(worths.argmax())
+        if worths[best] <= 0 or read > _MOST_CHARACTERS:
+            order = np.argsort(-worths, kind="stable")
+            return found + list(zip(left[order].tolist(), worths[order].tolist(), losses[order].tolist(), strict=True))
+        found.append((int(left[best]), float(worths[best]), float(losses[best])))
+        gone.append(int(left[best]))
+        before -= losses[best]
+        left = np.delete(left, best)
+    return found

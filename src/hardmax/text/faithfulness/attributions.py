@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.units import Units
 
 Attribution = Callable[[TextModel, Units], np.ndarray]
 """A score for each distinct word: the larger, the more it speaks for the predicted class."""
@@ -25,11 +25,10 @@ def by_votes(model: TextModel, units: Units) -> np.ndarray:
 def by_removals(model: TextModel, units: Units) -> np.ndarray:
     """Ours: the words in the order of `Explanation.removals`; those that the model does not know stand where words are
     that say nothing."""
-    why = model.explain(units.text)
-    ranking = why.ranking
-    own = np.searchsorted(units.firsts, why.read.spots.begins[ranking.heads])
-    scores, places = np.zeros(len(units)), np.arange(len(own))
-    scores[own] = np.where(ranking.worths > 0, len(own) - places, -1 - places)
+    removals = model.explain(units.text).removals
+    scores, number = np.zeros(len(units)), {word: n for n, word in enumerate(units.words)}
+    for place, removal in enumerate(removals):
+        scores[number[removal.word]] = len(removals) - place if removal.worth > 0 else -1 - place
     return scores
 
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.units import Units
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 STEPS = 20  # words that go one by one

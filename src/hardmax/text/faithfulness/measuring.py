@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, check_instance
+from hardmax.text._texts import read_texts
 from hardmax.text.data.spans import read_spans
 from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure
+from hardmax.text.spans import Span, Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.cutting import Span
-from hardmax.text.tokens.texts import read_texts
-from hardmax.text.tokens.units import Units
 
 OURS, VOTES = "words by what goes with them", "votes of the words that count"
 LEFT_OUT, CHANCE = "leave one out", "chance"

@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 
 from hardmax._validation import InputError, check_path, shorten
+from hardmax.text._characters import fold
 from hardmax.text.faithfulness.attributions import Attribution
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.characters import fold
-from hardmax.text.tokens.units import Units
 
 _WISH = 'a line such as {"row": 0, "scores": {"awful": -1.5}}, rows from 0 up'
 

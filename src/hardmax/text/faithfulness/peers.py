@@ -9,8 +9,8 @@ import numpy as np
 
 from hardmax._validation import InputError, require_extra
 from hardmax.text.faithfulness.attributions import Attribution
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.units import Units
 
 EXTRA = "faithfulness"
 
