@@ -6,7 +6,7 @@ from text.test_counterfactual import model
 
 import hardmax as hm
 from hardmax._validation import InputError
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 
 def test_a_forbidden_word_is_gone_in_phrases_too_and_the_model_stays_as_it_was():

@@ -14,10 +14,10 @@ import hardmax as hm
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
 from hardmax.text.explain import LENGTHS
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.units import Units
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.spans import Units
+from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.view import AROUND, WHOLE, pieces, sentence
+from hardmax.text.vocabulary import Vocabulary
 
 GRID = np.random.default_rng(1).integers(-1, 2, size=(13, 2))
 MODELS = {

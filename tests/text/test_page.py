@@ -18,9 +18,9 @@ from hardmax._validation import InputError
 from hardmax.figures.palette import look_of_class
 from hardmax.text.page import MOST_ROWS
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.view import WHOLE
+from hardmax.text.vocabulary import Vocabulary
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")

@@ -28,8 +28,7 @@ def models_command(
     Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was measured once, on texts
     that were not used in training.
     """
-    from hardmax.text.files.finding import available
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import available, load
 
     opt.check_target(card, "--card", ".html", ".htm")
     if model is None:
@@ -44,7 +43,7 @@ def models_command(
     loaded, name = load(model), Path(model).name
     if card is not None:
         from hardmax._files import write_whole
-        from hardmax.text.evaluation.card_page import card_page
+        from hardmax.text.card_page import card_page
 
         write_whole(card, card_page(loaded, name).encode())
         notify(f"wrote {card}")

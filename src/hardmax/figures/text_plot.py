@@ -60,7 +60,7 @@ def scene_of(why: "Explanation") -> TextScene:
         path=path @ axes.T,
         mean=mean @ axes.T,
         words=why.words,
-        sides=np.where(why.found.counting, why.sides, -1),
+        sides=np.where(why.found.active, why.sides, -1),
         leads=why.found.leader_since >= 0,
         votes=np.abs(why.votes),
         classes=tuple(map(str, model.classes)),

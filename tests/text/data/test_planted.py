@@ -3,8 +3,8 @@ import pytest
 
 from hardmax._validation import InputError
 from hardmax.text.data.planted import plant
-from hardmax.text.tokens.building import build_vocabulary
-from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import build_vocabulary
 
 
 def test_the_same_seed_plants_the_same_texts():

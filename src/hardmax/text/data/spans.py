@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import shorten
-from hardmax.text.tokens.cutting import Span
+from hardmax.text.spans import Span
 
 _LISTS = (list, tuple, np.ndarray)
 

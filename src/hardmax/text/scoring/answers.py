@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.model import Model
+from hardmax.text._analysis import Analysis
 from hardmax.text.scoring.arrow import Array, Table, pa
+from hardmax.text.text_model import TextModel
 
 ANSWERS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes")
 
@@ -17,12 +17,12 @@ ANSWERS = ("label", "decided", "probability", "margin", "leaders", "counting", "
 class Answerer:
     """A model with its words and classes as Arrow has them."""
 
-    model: Model
+    model: TextModel
     surfaces: Array
     classes: Array
 
     @classmethod
-    def of(cls, model: Model) -> "Answerer":
+    def of(cls, model: TextModel) -> "Answerer":
         """Who answers for the model."""
         return cls(model, pa.array([*model.vocabulary.surfaces, EXTRA_TOKEN], pa.string()), _classes(model.classes))
 
@@ -51,7 +51,7 @@ class Answerer:
         if self.model.has_neutral:
             leads &= found.ids < len(self.model.vocabulary)
         row = np.zeros_like(best) if len(self.model.bias) == 1 else best
-        leading, counting = np.flatnonzero(leads), np.flatnonzero(found.counting)
+        leading, counting = np.flatnonzero(leads), np.flatnonzero(found.active)
         adds = self.model.prepared.scores[found.ids[leading], row[texts[leading]]]
         leading, _ = _ranked(leading, texts, found.masses[leading], np.abs(found.masses[leading] * adds))
         votes = _votes(self.model, found, says, texts, row, counting)
@@ -69,7 +69,7 @@ class Answerer:
 
 
 def _votes(
-    model: Model, found: Analysis, says: np.ndarray, texts: np.ndarray, row: np.ndarray, words: np.ndarray
+    model: TextModel, found: Analysis, says: np.ndarray, texts: np.ndarray, row: np.ndarray, words: np.ndarray
 ) -> np.ndarray:
     """What the words add to the logit of the second of two classes, or to that of the label."""
     voices = model.prepared.voices(found)

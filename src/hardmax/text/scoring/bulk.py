@@ -12,8 +12,6 @@ from typing import Any
 
 from hardmax._validation import InputError
 from hardmax.text.data.corpora import BadRow
-from hardmax.text.model.contents import digest
-from hardmax.text.model.model import Model
 from hardmax.text.scoring.ahead import ahead, behind
 from hardmax.text.scoring.answers import Answerer
 from hardmax.text.scoring.arrow import pa
@@ -24,6 +22,8 @@ from hardmax.text.scoring.rows import Part, cut
 from hardmax.text.scoring.scored import Asked, ScoredPart, Scorer, Useless, our_names
 from hardmax.text.scoring.source import Source, open_source
 from hardmax.text.scoring.writing import encode
+from hardmax.text.storage import digest
+from hardmax.text.text_model import TextModel
 
 VERSION = 1
 # A part has so many rows, or the fewer that make so many bytes. Who changes these changes the bytes of Parquet files.
@@ -74,7 +74,7 @@ class Plan:
 
 
 def score_file(
-    model: Model,
+    model: TextModel,
     source: str | Path,
     target: Path,
     asked: Asked,
@@ -172,7 +172,7 @@ def _told(scored: ScoredPart) -> dict[str, Any]:
     }
 
 
-def _job(model: Model, source: Source, asked: Asked, form: Form, plan: Plan) -> dict[str, Any]:
+def _job(model: TextModel, source: Source, asked: Asked, form: Form, plan: Plan) -> dict[str, Any]:
     """All that decides which bytes are written."""
     return {
         "format": "hardmax scoring",

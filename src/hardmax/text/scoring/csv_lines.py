@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError
+from hardmax.text._texts import encode_text
 from hardmax.text.scoring.arrow import Array, pa
 from hardmax.text.scoring.forms import Form
 from hardmax.text.scoring.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, Rows
 from hardmax.text.scoring.streams import LONGEST_LINE, opened_lines
-from hardmax.text.tokens.texts import encode_text
 
 _WAY_OUT = "Write a quote inside quotes twice, or save the table as JSON lines"
 

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, MissingExtra
+from hardmax.text._texts import encode_text, is_missing
 from hardmax.text.data.corpora import TEXT_NAMES, choose_column
-from hardmax.text.model.model import Model
 from hardmax.text.scoring.answers import Answerer
 from hardmax.text.scoring.arrow import Array, pa, pc
 from hardmax.text.scoring.rows import Part, Rows
 from hardmax.text.scoring.scored import Asked, Scorer, our_names
-from hardmax.text.tokens.texts import encode_text, is_missing
+from hardmax.text.text_model import TextModel
 
 try:
     import narwhals
@@ -22,7 +22,7 @@ nw: Any = narwhals
 _WISH = "a table of pandas, polars or pyarrow, or of another library that narwhals knows"
 
 
-def score_table(model: Model, table: Any, asked: Asked) -> Any:
+def score_table(model: TextModel, table: Any, asked: Asked) -> Any:
     """The table with our columns after its own, of the kind that it came as; bad rows have none, or are left out."""
     try:
         frame = nw.from_native(table, eager_only=True)

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError
+from hardmax.text._texts import encode_text
 from hardmax.text.data.rows import read_json_row
 from hardmax.text.scoring.arrow import Array, pa
 from hardmax.text.scoring.forms import Form
 from hardmax.text.scoring.rows import BYTES_AT_ONCE, ROWS_AT_ONCE, Rows
 from hardmax.text.scoring.streams import opened_lines
-from hardmax.text.tokens.texts import encode_text
 
 _EXACT = 2**53  # up to here every whole number is a float
 _LONG = 2**63

@@ -17,14 +17,49 @@ from typing import IO, Any
 
 from hardmax._files import reason, sync_folder, write_whole
 from hardmax._validation import InputError
-from hardmax.text.files.claims import Claim
 from hardmax.text.scoring.joining import Joiner
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows
+    fcntl = None
 
 _JOB, _SPOOL, _DRAFT = "job.json", "input", "joined"
 # Files of this folder, and drafts of them that a kill left behind.
 _NAMES = rf"(?:{re.escape(_JOB)}|{_SPOOL}|{_DRAFT}|[0-9]{{6,}}\.(?:part|json))"
 _OURS = re.compile(rf"{_NAMES}|\.[0-9a-f]{{16}}\.part")  # and the drafts of `write_whole`
 _KEPT = "The parts that are done are kept: the same command goes on from there"
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A claim that is held."""
+
+    handle: int | None
+
+    @staticmethod
+    def on(path: Path) -> "Claim | None":
+        """The claim on what is there, or None if another process has it, or had it and removed what was there."""
+        if fcntl is None:
+            return Claim(None)
+        handle = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(handle)
+            return None
+        except OSError:
+            return Claim(handle)
+        with suppress(OSError):
+            if os.path.samestat(os.fstat(handle), path.stat()):
+                return Claim(handle)
+        os.close(handle)
+        return None
+
+    def release(self) -> None:
+        """Let it go."""
+        if self.handle is not None:
+            os.close(self.handle)
 
 
 @dataclass(eq=False)
