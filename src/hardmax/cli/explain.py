@@ -18,10 +18,6 @@ def explain_command(
             metavar="FILE", help="Write a page with the text marked and a bar chart of votes to a .html file."
         ),
     ] = None,
-    gif: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Animate the tokens through the layers in a .gif file (extra figures)."),
-    ] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.
@@ -29,7 +25,6 @@ def explain_command(
     Prints the label, its probability, the active tokens with their leaders, and how their votes add up to the score.
     """
     opt.check_target(html, "--html", ".html", ".htm")
-    opt.check_target(gif, "--gif", ".gif")
     content = opt.read_text(text, file)
 
     from hardmax.text.shipped import load  # only now: it takes a while to import
@@ -38,9 +33,6 @@ def explain_command(
     if html is not None:
         explanation.save(html)
         notify(f"wrote {html}")
-    if gif is not None:
-        explanation.animate(gif)
-        notify(f"wrote {gif}")
     if as_json:
         print_json(explanation.to_dict())
         return

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from hardmax.figures.text_plot import TextScene
     from hardmax.trajectory import Trajectory
 
 Label = str | int | float | bool
@@ -380,30 +379,11 @@ class Explanation:
         matplotlib.axes.Axes
             The axes that were drawn on.
         """
-        from hardmax.figures.text_plot import plot_text
-
-        return plot_text(self._scene(), self.answer, ax)
-
-    def animate(self, path: str | Path, *, fps: float = 2) -> None:
-        """Write the layers as a `.gif`, or an `.mp4` where ffmpeg is installed, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write.
-        fps : float, default 2
-            Frames per second. Every frame is a layer; of infinitely many, the last one shows the limits.
-        """
-        from hardmax.figures.text_plot import animate_text
-
-        animate_text(self._scene(), check_path(path), self.answer, fps=fps, endless=math.isinf(self.model.layers))
-
-    def _scene(self) -> "TextScene":
         if not self.words:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
-        from hardmax.figures.text_plot import scene_of
+        from hardmax.figures.text_plot import plot_text
 
-        return scene_of(self)
+        return plot_text(self, ax)
 
     def __str__(self) -> str:
         from hardmax.text.view import plain

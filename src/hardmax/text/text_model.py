@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hardmax.text.counterfactual import Flip
-    from hardmax.text.edit import Changed
     from hardmax.text.explain import Explanation, Label
     from hardmax.text.interpret import Keyword, LeaderStatistics, Neighbour
 
@@ -272,7 +271,7 @@ class TextModel:
         return flip(self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
-        """A copy of the model in which some tokens are changed; `compare` shows which answers change.
+        """A copy of the model in which some tokens are changed.
 
         Parameters
         ----------
@@ -289,25 +288,6 @@ class TextModel:
         from hardmax.text.edit import edit
 
         return edit(self, changes)
-
-    def compare(self, other: "TextModel", texts: Any) -> "list[Changed]":
-        """Compare the answers of this model and another one; "undecided" is an answer.
-
-        Parameters
-        ----------
-        other : TextModel
-            A model of the same classes, such as one made by `edit`.
-        texts : sequence of str
-            What both are asked about.
-
-        Returns
-        -------
-        list of Changed
-            The texts with another answer, with the tokens whose votes differ.
-        """
-        from hardmax.text.edit import compare
-
-        return compare(self, other, texts)
 
     def keywords(self, label: Any, top_k: int = 20, *, min_df: int = 1) -> "list[Keyword]":
         """The tokens that speak most for a class.
