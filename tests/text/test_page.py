@@ -18,7 +18,6 @@ from hardmax._validation import InputError
 from hardmax.figures.palette import look_of_class
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.view import WHOLE
 from hardmax.text.vocabulary import Vocabulary
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -250,16 +249,6 @@ def test_the_policy_would_stop_what_came_through(browser, tmp_path):
         assert page.title() != "owned"
         assert not page.evaluate(UNTOUCHED)
         assert any("Content Security Policy" in line for line in watched.heard)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [" ".join(("great", "awful", "film", "witty", "dull") * 1000), "a " * 5000, "'\"<&>" * WHOLE, "\x00" * WHOLE],
-    ids=["all active", "one letter", "to be escaped", "controls"],
-)
-def test_a_page_is_smaller_than_200_kilobytes(text, tmp_path):
-    small_model().explain(text).save(tmp_path / "page.html")
-    assert (tmp_path / "page.html").stat().st_size < 200_000
 
 
 # ---------------------------------------------------------------- several texts
