@@ -220,16 +220,15 @@ def test_tables_on_a_terminal_are_harmless_too(monkeypatch: pytest.MonkeyPatch, 
     assert printed.count("evil\\U000e0041[bold red]") == 5
 
 
-def test_a_figure_takes_labels_for_what_they_say(hardmax: Command, here: Path):
+def test_a_figure_takes_labels_for_what_they_say():
     pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
-    classes = (f"$x^{EVIL}", "$\\frac$ and $")
-    replace(make_model(), classes=classes).save(here / "other")
-    rows = [{"text": "superb", "label": classes[1]}, {"text": "awful", "label": classes[0]}]
-    (here / "texts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    outcome = hardmax("evaluate", "other", "texts.jsonl", "--weights", "words.svg")
-    is_harmless(outcome)
-    assert outcome.code == 0, outcome.err
-    assert harmful((here / "words.svg").read_text()) == []
+    from matplotlib.figure import Figure
+
+    from hardmax.figures.style import figure_bytes
+
+    figure = Figure()
+    replace(make_model(), classes=(f"$x^{EVIL}", "$\\frac$ and $")).plot(ax=figure.add_subplot())
+    assert harmful(figure_bytes(figure, "words.svg").decode()) == []
 
 
 def test_what_libraries_warn_of_is_one_harmless_line(

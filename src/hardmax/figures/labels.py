@@ -81,15 +81,6 @@ def _overlap(some: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _write(word: str, place: list[float], ax: style.Axes, size: float) -> style.Annotation:
-    return ax.annotate(
-        escape_mathtext(word),
-        (place[0], place[1]),
-        xytext=(0, 0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        color=INK,
-        fontsize=size,
-        zorder=8,
-        path_effects=[style.withStroke(linewidth=2, foreground="white")],  # it may lie over dots
-    )
+    halo = [style.withStroke(linewidth=2, foreground="white")]  # it may lie over dots
+    look = {"ha": "center", "va": "center", "color": INK, "fontsize": size, "zorder": 8, "path_effects": halo}
+    return ax.annotate(escape_mathtext(word), tuple(place), xytext=(0, 0), textcoords="offset points", **look)

@@ -28,9 +28,6 @@ def evaluate_command(
     picture: Annotated[
         str | None, typer.Option(help="Draw how honest the probabilities are to a .png, .svg or .pdf file.")
     ] = None,
-    weights: Annotated[
-        str | None, typer.Option(help="Draw the heaviest tokens of each class to a .png, .svg or .pdf file.")
-    ] = None,
     rename: Renamed = None,
     sample: Annotated[
         int, typer.Option(help="How many texts are also read in parts: leaders alone, and so on; 0 for none.")
@@ -43,9 +40,8 @@ def evaluate_command(
     label stays the same if only the leaders, or the words that count, are left of a text, or all but these. With
     --spans also how often the leader of the predicted class stands in what people marked.
     """
-    for path, option in ((picture, "--picture"), (weights, "--weights")):
-        if path is not None:
-            check_picture(path, option)
+    if picture is not None:
+        check_picture(picture, "--picture")
     if sample < 0:
         raise InputError(f"`--sample` must be a whole number from 0 up, not {sample}.")
     names = {} if rename is None else read_names(rename)
@@ -62,8 +58,9 @@ def evaluate_command(
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
     inside = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
-    for path in evaluate_report.draw(loaded, found, picture, weights):
-        narrate(f"wrote {path}")
+    if picture is not None:
+        evaluate_report.draw(found, picture)
+        narrate(f"wrote {picture}")
     if as_json:
         print_json(evaluate_report.document(loaded, found, standing, inside))
     else:

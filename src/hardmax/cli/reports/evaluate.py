@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from hardmax.text.knowing.leading import Leader
     from hardmax.text.text_model import TextModel
 
-SHOWN_LEADERS, DRAWN_LEADERS = 30, 300
+SHOWN_LEADERS = 30
 
 
 def document(
@@ -104,33 +104,13 @@ def _what_is_inside(inside: "Inside | None") -> list[tuple[str, str]]:
     ]
 
 
-def draw(model: "TextModel", found: "Evaluation", picture: str | None, weights: str | None) -> list[str]:
-    """Makes the pictures that were asked for, then writes them; gives back where."""
-    from hardmax._files import write_whole
-
-    contents: dict[str, bytes] = {}
-    if picture is not None:
-        contents[picture] = _reliability(found, picture)
-    if weights is not None:
-        contents[weights] = _weights(model, weights)
-    for path, data in contents.items():
-        write_whole(path, data)
-    return list(contents)
-
-
-def _reliability(found: "Evaluation", path: str) -> bytes:
+def draw(found: "Evaluation", path: str) -> None:
+    """Writes a reliability diagram."""
     from hardmax.figures.charts import reliability_figure
-    from hardmax.figures.style import figure_bytes
+    from hardmax.figures.style import save_figure
     from hardmax.text.evaluation.metrics import calibration_curve
 
-    return figure_bytes(reliability_figure(calibration_curve(found.truth, found.probabilities)), path)
-
-
-def _weights(model: "TextModel", path: str) -> bytes:
-    from hardmax.figures.charts import weights_figure
-    from hardmax.figures.style import figure_bytes
-
-    return figure_bytes(weights_figure(model), path)
+    save_figure(reliability_figure(calibration_curve(found.truth, found.probabilities)), path)
 
 
 def _row(leader: "Leader") -> list[str]:
