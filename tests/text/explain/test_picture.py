@@ -115,7 +115,7 @@ def test_the_path_begins_with_the_cloud_and_ends_where_words_end():
 
 def test_draw_draws_on_the_axes_that_are_given():
     pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
-    from hardmax.figures.mpl import Figure
+    from hardmax.figures.style import Figure
 
     for model in MODELS.values():
         why = model.explain(TEXT)
