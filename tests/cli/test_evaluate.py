@@ -8,7 +8,7 @@ import pytest
 from command import Command, Outcome
 from planted_files import TEST, write_csv
 
-from hardmax.text.data.planted import Planted
+from hardmax.text import Corpus
 from hardmax.text.evaluation.metrics import evaluate
 from hardmax.text.evaluation.standing import measure_inside, measure_standing
 from hardmax.text.text_model import TextModel
@@ -103,14 +103,14 @@ def test_pictures_are_drawn(hardmax: Command, here: Path):
 
 
 def test_texts_without_a_known_word_are_counted(hardmax: Command, here: Path):
-    write_csv(here / "test.csv", Planted([*TEST.texts, "xyzzy"], [*TEST.labels, "positive"], {}))
+    write_csv(here / "test.csv", Corpus([*TEST.texts, "xyzzy"], [*TEST.labels, "positive"]))
     assert facts(hardmax("evaluate", "model", "test.csv"))["texts"] == "41 (1 without a known word)"
 
 
 def test_numbers_written_in_a_file_are_the_classes_of_a_model_that_has_numbers(hardmax: Command, here: Path):
     make_model(classes=(0, 1)).save(here / "numbers")
     labels = [str(int(label == "positive")) for label in TEST.labels]
-    write_csv(here / "numbers.csv", Planted(TEST.texts, labels, {}))
+    write_csv(here / "numbers.csv", Corpus(TEST.texts, labels))
     whole = json.loads(hardmax("evaluate", "model", "test.csv", "--json").out)
     document = json.loads(hardmax("evaluate", "numbers", "numbers.csv", "--json").out)
     assert document["confusion"] == whole["confusion"]
@@ -118,7 +118,7 @@ def test_numbers_written_in_a_file_are_the_classes_of_a_model_that_has_numbers(h
 
 def test_labels_are_renamed_before_they_are_compared(hardmax: Command, here: Path):
     labels = [str(int(label == "positive")) for label in TEST.labels]
-    write_csv(here / "numbers.csv", Planted(TEST.texts, labels, {}))
+    write_csv(here / "numbers.csv", Corpus(TEST.texts, labels))
     whole = json.loads(hardmax("evaluate", "model", "test.csv", "--json").out)
     mapped = json.loads(hardmax("evaluate", "model", "numbers.csv", "--map", "1=positive, 0=negative", "--json").out)
     assert mapped == whole
@@ -168,7 +168,7 @@ def test_spans_that_cannot_be_read_are_told_with_their_line(hardmax: Command, he
     with (here / "marked.jsonl").open("a") as stream:
         stream.write('{"text": "a film", "label": "positive", "why": [[0, 7]]}\n')
     told = hardmax("evaluate", "model", "marked.jsonl", "--spans", "why").err
-    assert told.startswith("1 row left out (line 41: the spans hold [0, 7]: expected pairs")
+    assert told.startswith("left out 1 bad row (line 41: the spans are [[0, 7]]: expected pairs")
     is_refused(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why", "--on-bad-rows", "refuse"), "line 41")
 
 
@@ -176,14 +176,14 @@ def test_bad_rows_are_listed_and_left_out_or_refused(hardmax: Command, here: Pat
     with (here / "test.csv").open("a") as stream:
         stream.write(",positive\n")
     skipped = hardmax("evaluate", "model", "test.csv")
-    assert skipped.err == "1 row left out (line 42: the text is empty).\n"
+    assert skipped.err == "left out 1 bad row (line 42: the text is empty)\n"
     assert facts(skipped)["texts"] == "40"
-    is_refused(hardmax("evaluate", "model", "test.csv", "--on-bad-rows", "refuse"), "1 row left out", "line 42")
+    is_refused(hardmax("evaluate", "model", "test.csv", "--on-bad-rows", "refuse"), "line 42", "--on-bad-rows skip")
 
 
 def test_a_label_that_the_model_does_not_know_is_refused(hardmax: Command, here: Path):
-    write_csv(here / "test.csv", Planted(["a film"], ["lukewarm"], {}))
-    is_refused(hardmax("evaluate", "model", "test.csv"), "'lukewarm'", "negative, positive")
+    write_csv(here / "test.csv", Corpus(["a film"], ["lukewarm"]))
+    is_refused(hardmax("evaluate", "model", "test.csv"), "'lukewarm'", "negative, positive", "--map lukewarm=negative")
 
 
 def test_a_model_that_is_neither_shipped_nor_a_folder_is_refused(hardmax: Command, here: Path):
@@ -219,6 +219,6 @@ def test_an_empty_file_is_refused(hardmax: Command, here: Path):
 
 
 def test_without_a_known_word_there_is_no_picture_of_leaders(hardmax: Command, here: Path):
-    write_csv(here / "test.csv", Planted(["xyzzy", "plugh"], list(CLASSES), {}))
+    write_csv(here / "test.csv", Corpus(["xyzzy", "plugh"], list(CLASSES)))
     is_refused(hardmax("evaluate", "model", "test.csv", "--embedding", "words.png"), "--embedding", "no leaders")
     assert not (here / "words.png").exists()

@@ -1,6 +1,7 @@
-"""Texts with labels from a file, a folder, or the Hub, and what to do with rows that are of no use."""
+"""Labelled texts from a file or a folder, and what to do with rows that cannot be used."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,11 +10,11 @@ from hardmax._validation import InputError
 from hardmax.cli.output import narrate
 
 if TYPE_CHECKING:
-    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.corpora import Corpus
 
 CorpusFile = Annotated[
     str,
-    typer.Argument(help="CSV, TSV, JSON lines or Parquet file, a folder with a folder for each class, or imdb."),
+    typer.Argument(help="CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or one of class folders."),
 ]
 OnBadRows = Annotated[str, typer.Option(help="Rows without text or label, and broken ones: skip or refuse.")]
 
@@ -47,23 +48,18 @@ class MarkedColumns(ColumnOptions):
 
 
 def check_corpus(file: str) -> None:
-    """Refuses at once a file that is not there."""
-    from hardmax.text.data.sources import check_source
+    """Refuse a file that does not exist before a model is loaded."""
+    if not Path(file).exists():
+        raise InputError(f"`{file}` does not exist: expected a table of texts with labels, or a folder.")
 
-    check_source(file)
 
+def read_texts_with_labels(file: str, columns: ColumnOptions, on_bad_rows: str) -> "Corpus":
+    """The corpus in the file; which columns were taken, and which rows left out, is printed on stderr."""
+    from hardmax.text.corpora import read_corpus
 
-def read_texts_with_labels(file: str, split: str, columns: ColumnOptions, on_bad_rows: str) -> "Corpus":
-    """The corpus in the file, or that split of the one by that name. Says on stderr which rows were left out."""
-    from hardmax.text.data.sources import read_source
-
-    if on_bad_rows not in ("skip", "refuse"):
-        raise InputError(f"`--on-bad-rows` must be skip or refuse, not {on_bad_rows!r}.")
-    corpus = read_source(file, split, **asdict(columns))
-    if on_bad_rows == "refuse":
-        corpus.refuse_bad()
-    if corpus.bad:
-        narrate(corpus.account())
+    corpus = read_corpus(file, **asdict(columns), on_bad_rows=on_bad_rows)
+    for line in filter(None, (*corpus.notes, corpus.describe_bad())):
+        narrate(line)
     return corpus
 
 

@@ -41,7 +41,7 @@ def card_command(
     if file is None:
         page = card_page(loaded, name)
     else:
-        corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
+        corpus = read_texts_with_labels(file, columns, on_bad_rows)
         found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
         page = card_page(loaded, name, corpus.texts, found)
     write_whole(output, page.encode())

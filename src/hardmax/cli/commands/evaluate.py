@@ -58,7 +58,7 @@ def evaluate_command(
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
+    corpus = read_texts_with_labels(file, columns, on_bad_rows)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     standing = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
     inside = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)

@@ -20,7 +20,7 @@ from hardmax.cli.options import AsJson, grouped
 from hardmax.cli.output import narrate, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.corpora import Corpus
     from hardmax.text.faithfulness.attributions import Attribution
     from hardmax.text.faithfulness.measuring import Faithfulness
 
@@ -82,10 +82,10 @@ def faithfulness_command(
     from hardmax.text.shipped import load
 
     loaded = load(model)
-    corpus = read_texts_with_labels(file, "test", columns, on_bad_rows)
+    corpus = read_texts_with_labels(file, columns, on_bad_rows)
     texts, spans = corpus.texts[:sample], None if corpus.spans is None else corpus.spans[:sample]
     plain = ColumnOptions(columns.text, columns.label)
-    learned = None if train is None else read_texts_with_labels(train, "train", plain, on_bad_rows)
+    learned = None if train is None else read_texts_with_labels(train, plain, on_bad_rows)
     others = make_peers(asked, learned, names)
     if attributions is not None:
         others["from the file"] = read_attributions(attributions, texts)

@@ -63,12 +63,13 @@ def train_command(
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
     check_corpus(file)
-    corpus = read_texts_with_labels(file, "train", columns, on_bad_rows)
-    classes, numbers = corpus.numbered()  # which refuses one class alone
+    corpus = read_texts_with_labels(file, columns, on_bad_rows)
+    if len(corpus.classes) < 2:
+        raise InputError(f"`{file}` has the label {corpus.classes[0]!r} alone: expected at least two classes.")
     narrate(train_report.begin(corpus))
     from hardmax.train import fit  # scipy is not needed to refuse a file
 
-    model = fit(corpus.texts, [classes[number] for number in numbers], settings, progress=narrate)
+    model = fit(corpus.texts, corpus.labels, settings, progress=narrate)
     model.save(folder)
     narrate(f"wrote {output}")
     if as_json:

@@ -27,9 +27,9 @@ REVIEWS = {
 
 def first_reviews(file: str) -> dict[str, str]:
     """The first two texts of a file: reviews that nobody chose for it."""
-    from hardmax.text.data.sources import read_source
+    from hardmax.text.corpora import read_corpus
 
-    return {f"review-{n}": text for n, text in enumerate(read_source(file, "test").texts[:2], 1)}
+    return {f"review-{n}": text for n, text in enumerate(read_corpus(file).texts[:2], 1)}
 
 
 def tell_reviews(reviews: Mapping[str, str], folder: Path) -> list[Path]:

@@ -9,7 +9,7 @@ from hardmax.cli.reports.evaluate import describe, in_words
 from hardmax.cli.reports.phrases import some
 
 if TYPE_CHECKING:
-    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.corpora import Corpus
     from hardmax.text.text_model import TextModel
 
 SHOWN_CLASSES = 6
@@ -17,9 +17,8 @@ SHOWN_CLASSES = 6
 
 def begin(corpus: "Corpus") -> str:
     """What the training starts with."""
-    classes, _ = corpus.numbered()
     sizes = Counter(corpus.labels)
-    named = some([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
+    named = some([f"{name}: {sizes[name]:,}" for name in corpus.classes], SHOWN_CLASSES)
     return f"{pluralize(len(corpus), 'text')} ({named})"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, check_instance
-from hardmax.text.data.spans import read_spans
+from hardmax.text.corpora import read_spans
 from hardmax.text.faithfulness.attributions import Attribution, by_chance, by_leaving_out, by_removals, by_votes
 from hardmax.text.faithfulness.measures import Bounds, Worth, agreement, find_bounds, measure
 from hardmax.text.text_model import TextModel
