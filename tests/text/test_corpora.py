@@ -57,7 +57,7 @@ def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
     assert (corpus.texts, corpus.labels, corpus.bad, corpus.notes) == (TEXTS, LABELS, (), ())
     assert corpus.spans == [[(2, 6), (8, 12)], [], [(0, 2)]]
     assert read_corpus(tmp_path / name).spans is None
-    assert corpus.classes == ("neg", "pos")
+    assert repr(corpus) == "Corpus(3 texts, 0 bad rows)"
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
@@ -198,7 +198,7 @@ def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: py
 def test_planted_words_carry_the_class():
     corpus = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
     assert len(corpus) == 300
-    assert corpus.classes == ("food", "music", "sport")
+    assert set(corpus.labels) == {"food", "music", "sport"}
     for text, label in zip(corpus.texts, corpus.labels, strict=True):
         found = set(text.lower().replace(".", "").split())
         assert found & set(corpus.words[label])

@@ -15,9 +15,8 @@ from text.test_corpora import write_rows
 
 from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
-from hardmax.text import score_files
-from hardmax.text.score_files import ScoringReport, score_file
-from hardmax.text.scoring import ScoreOptions
+from hardmax.text import scoring
+from hardmax.text.scoring import ScoreOptions, ScoringReport, score_file
 from hardmax.text.text_model import TextModel
 
 MODEL = small_model()
@@ -56,7 +55,7 @@ def reviews(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hardmax.text.tables._ROWS", 3)
-    monkeypatch.setattr(score_files, "PART_ROWS", 9)
+    monkeypatch.setattr(scoring, "PART_ROWS", 9)
 
 
 # ---------------------------------------------------------------- answers
@@ -154,8 +153,8 @@ def test_options_of_a_table():
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (["great"], {}, r"`table` must be a table of pandas, polars or pyarrow, .* not builtins.list"),
-        (pl.DataFrame(COLUMNS).lazy(), {}, r"in memory, not polars.LazyFrame"),
+        (["great"], {}, r"`table` must be a table in memory .* pandas, polars or pyarrow, not list"),
+        (pl.DataFrame(COLUMNS).lazy(), {}, r"in memory .* not LazyFrame"),
         (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
         (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a probability from 0 to 1"),
@@ -244,7 +243,7 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
     places = [f"lang={name}.parquet row 9" for name in ("de/a", "en/a", "en/deeper/b")]
     assert report.listed == [(place, "no text") for place in places]
     (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
-    with pytest.raises(InputError, match=r"a.parquet` cannot be read"):
+    with pytest.raises(InputError, match=r"in` cannot be read: .*lang=en/a\.parquet"):
         score(tmp_path / "in", tmp_path / "again.parquet")
 
 
@@ -306,7 +305,7 @@ class Killed(BaseException):
 
 
 def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
-    left, before = iter(range(writes)), score_files.write_whole
+    left, before = iter(range(writes)), scoring.write_whole
 
     def write(path: Path, data: bytes) -> None:
         if next(left, None) is None:
@@ -314,7 +313,7 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
             raise Killed
         before(path, data)
 
-    monkeypatch.setattr(score_files, "write_whole", write)
+    monkeypatch.setattr(scoring, "write_whole", write)
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
@@ -364,10 +363,10 @@ def test_parts_of_another_job_are_not_used(
 def test_a_folder_with_other_files_is_not_touched(reviews: Path, tmp_path: Path):
     for folder in ("out", "out.csv.parts"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / "part-00000.parquet").write_text("mine")
-        with pytest.raises(InputError, match=r"has other files in it, such as part-00000\.parquet"):
+        (tmp_path / folder / "part-000000.parquet").write_text("mine")
+        with pytest.raises(InputError, match=r"has other files in it, such as part-000000\.parquet"):
             score(reviews, tmp_path / folder.removesuffix(".parts"), force=True)
-        assert (tmp_path / folder / "part-00000.parquet").read_text() == "mine"
+        assert (tmp_path / folder / "part-000000.parquet").read_text() == "mine"
 
 
 def test_rows_do_not_depend_on_threads(reviews: Path, tmp_path: Path):
@@ -382,7 +381,7 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, small_parts:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(score_files, "_writer", full)
+        patch.setattr(scoring, "_writer", full)
         with pytest.raises(InputError, match=r"out.csv` cannot be written: no space left .* continues after them"):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

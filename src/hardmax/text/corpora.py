@@ -10,16 +10,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax._validation import (
-    InputError,
-    check_choice,
-    check_instance,
-    check_int,
-    check_path,
-    check_real,
-    check_str,
-    shorten,
-)
+from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
 from hardmax.text.tables import LABEL_NAMES, TEXT_NAMES, Row, choose_column, is_utf8, open_table, refusal, text_fault
 from hardmax.text.tokens.cutting import Span
 from hardmax.text.tokens.texts import is_missing
@@ -55,11 +46,6 @@ class Corpus:
 
     def __repr__(self) -> str:
         return f"Corpus({pluralize(len(self), 'text')}, {pluralize(len(self.bad), 'bad row')})"
-
-    @property
-    def classes(self) -> tuple[Any, ...]:
-        """The different labels, sorted."""
-        return tuple(sorted(set(self.labels), key=lambda label: (type(label).__name__, label)))
 
     def describe_bad(self) -> str:
         """One line about the rows that were left out; empty if there are none."""
@@ -106,16 +92,15 @@ def read_corpus(
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
     path = check_path(path)
-    for column, name in ((text, "`text`"), (label, "`label`"), (spans, "`spans`")):
-        if column is not None:
-            check_str(column, name)
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
     if path.is_dir() and not any(path.rglob("*.parquet")):
         columns, notes, rows = ["text", "label"], [], _folder_rows(path)
     else:
         table = open_table(path)
-        asked = [(text, "text", TEXT_NAMES), (label, "label", LABEL_NAMES), (spans, "spans", ())]
-        chosen = [choose_column(name, *role, table.names, table.shown) for name, *role in asked[: 3 if spans else 2]]
+        asked = [(text, "text", TEXT_NAMES), (label, "label", LABEL_NAMES)] + [(spans, "spans", ())] * (
+            spans is not None
+        )
+        chosen = [choose_column(name, role, usual, table.names, table.shown) for name, role, usual in asked]
         columns, notes = [name for name, _ in chosen], [note for _, note in chosen if note]
         rows = table.rows(columns)
     corpus = _collect(rows, columns, notes)
@@ -233,23 +218,16 @@ def plant(
     >>> corpus.labels, sorted(corpus.words)
     (['negative', 'positive'], ['negative', 'positive'])
     """
-    count = check_int(texts, "`texts`", at_least=1, at_most=10**7)
-    names = tuple(check_instance(classes, (tuple, list), "`classes`", "a list of texts"))
+    count, length = check_int(texts, "`texts`", at_least=1), check_int(length, "`length`", at_least=1)
+    words, seed = check_int(words, "`words`", at_least=1, at_most=10**5), check_int(seed, "`seed`", at_least=0)
+    names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
     if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
         raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
     if check_real(disturbed, "`disturbed`", at_least=0) > 1:
         raise InputError(f"`disturbed` must be a share from 0 to 1, not {shorten(disturbed)}.")
-    rng = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
-    planted = _plant_words(names, check_int(words, "`words`", at_least=1, at_most=10**5), rng)
-    size = check_int(length, "`length`", at_least=1, at_most=10**5)
-    labels = [names[number % len(names)] for number in range(count)]
-    return Corpus([_write(label, planted, size, disturbed, rng) for label in labels], labels, words=planted)
-
-
-def _plant_words(classes: tuple[str, ...], words: int, rng: np.random.Generator) -> dict[str, tuple[str, ...]]:
-    taken = {*_FILLERS, *_SENTIMENT["negative"], *_SENTIMENT["positive"]}
-    planted = {}
-    for name in classes:
+    rng, taken = np.random.default_rng(seed), {*_FILLERS, *_SENTIMENT["negative"], *_SENTIMENT["positive"]}
+    planted: dict[str, tuple[str, ...]] = {}
+    for name in names:
         known = list(_SENTIMENT.get(name, ()))[:words]
         while len(known) < words:
             invented = "".join(rng.choice(_SYLLABLES, size=4))
@@ -257,7 +235,8 @@ def _plant_words(classes: tuple[str, ...], words: int, rng: np.random.Generator)
                 taken.add(invented)
                 known.append(invented)
         planted[name] = tuple(known)
-    return planted
+    labels = [names[number % len(names)] for number in range(count)]
+    return Corpus([_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted)
 
 
 def _write(label: str, planted: dict[str, tuple[str, ...]], length: int, disturbed: float, rng: Any) -> str:

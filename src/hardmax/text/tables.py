@@ -8,22 +8,20 @@ import csv
 import io
 import json
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardmax._format import pluralize
-from hardmax._validation import InputError, require_extra, shorten
+from hardmax._validation import InputError, check_str, require_extra, shorten
 from hardmax.text.tokens.texts import encode_text
 
 pa: Any = None  # most names of pyarrow are made when it is imported, so that no type checker knows them
 ds: Any = None
-try:
+with suppress(ImportError):  # CSV and JSON lines with labels are read without it
     import pyarrow as pa
     import pyarrow.dataset as ds
-except ImportError:  # CSV and JSON lines with labels are read without it
-    pass
 
 TEXT_NAMES = ("text", "review", "sentence", "content", "comment", "message", "body")
 LABEL_NAMES = ("label", "sentiment", "class", "category", "target", "polarity", "y")
@@ -76,7 +74,7 @@ def choose_column(
     """The column that was named, or the first with a usual name, and a note if other columns have one, too."""
     there = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
-        if name not in columns:
+        if check_str(name, f"`{role}`") not in columns:
             raise InputError(f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role)
         return name, ""
     found = [column for each in usual for column in columns if column.lower() == each]
@@ -165,23 +163,20 @@ class ParquetTable:
         if not files:
             raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
         hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
-        with _failure_named(f"`{files[0]}`"):
+        with _failure_named(self.shown):
             found = ds.dataset([str(file) for file in files], format="parquet", **hive)
-        schemas = [found.schema]
-        for fragment in found.get_fragments():
-            with _failure_named(f"`{fragment.path}`"):
-                schemas.append(fragment.physical_schema)
-        with _failure_named(self.shown):  # unless the files agree on their types
-            self._stored = pa.unify_schemas(schemas).with_metadata(found.schema.metadata)
+            fragments = list(found.get_fragments())
+            stored = pa.unify_schemas([found.schema, *(fragment.physical_schema for fragment in fragments)])
+        self._stored = stored.with_metadata(found.schema.metadata)
         self.names = list(self._stored.names)
         shown = [f"{file.relative_to(path)}" if self._is_folder else "" for file in files]
-        self._fragments = list(zip(shown, found.get_fragments(), strict=True))
+        self._fragments = list(zip(shown, fragments, strict=True))
 
     def schema(self, text: str) -> Any:
         """Arrow types of the columns, with one for the file of a row, if there are several."""
         kind = self._stored.field(text).type
         kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-        if not is_text(kind):
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
             problem = f"`text` is {text!r}, but that column of {self.shown} has type {kind}: expected texts."
             raise InputError(problem, argument="text")
         schema = self._stored.set(self.names.index(text), pa.field(text, kind))
@@ -226,12 +221,7 @@ def _failure_named(shown: str) -> Iterator[None]:
     except (InputError, MemoryError):
         raise
     except Exception as error:  # a broken file raises whatever its bytes happen to mean
-        raise InputError(f"{shown} cannot be read: {shorten(str(error), 100)}.") from None
-
-
-def is_text(kind: Any) -> bool:
-    """Whether a column of that Arrow type has texts."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+        raise InputError(f"{shown} cannot be read: {shorten(str(error), 250)}.") from None
 
 
 def is_utf8(cells: Sequence[str]) -> bool:

@@ -14,7 +14,7 @@ from hardmax.cli.options import AsJson, grouped
 from hardmax.cli.output import narrate, print_facts, print_json, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.text.score_files import ScoringReport
+    from hardmax.text.scoring import ScoringReport
 
 SHOWN_ROWS = 5
 
@@ -69,8 +69,7 @@ def score_command(
     # Only now, since numpy and pyarrow take a while to come.
     from hardmax._parallel import limit_threads
     from hardmax._validation import check_int, check_path
-    from hardmax.text.score_files import check_output, score_file
-    from hardmax.text.scoring import ScoreOptions
+    from hardmax.text.scoring import ScoreOptions, check_output, score_file
     from hardmax.text.shipped import load
 
     if threads is not None:

@@ -64,8 +64,8 @@ def train_command(
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
     check_corpus(file)
     corpus = read_texts_with_labels(file, columns, on_bad_rows)
-    if len(corpus.classes) < 2:
-        raise InputError(f"`{file}` has the label {corpus.classes[0]!r} alone: expected at least two classes.")
+    if len(set(corpus.labels)) < 2:
+        raise InputError(f"`{file}` has the label {corpus.labels[0]!r} alone: expected at least two classes.")
     narrate(train_report.begin(corpus))
     from hardmax.train import fit  # scipy is not needed to refuse a file
 

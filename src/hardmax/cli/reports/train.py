@@ -18,7 +18,7 @@ SHOWN_CLASSES = 6
 def begin(corpus: "Corpus") -> str:
     """What the training starts with."""
     sizes = Counter(corpus.labels)
-    named = some([f"{name}: {sizes[name]:,}" for name in corpus.classes], SHOWN_CLASSES)
+    named = some([f"{name}: {sizes[name]:,}" for name in sorted(sizes, key=str)], SHOWN_CLASSES)
     return f"{pluralize(len(corpus), 'text')} ({named})"
 
 
