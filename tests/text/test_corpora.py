@@ -63,7 +63,7 @@ def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
 @pytest.mark.parametrize("mark", [",", ";", "\t"])
 def test_csv_is_read_as_spreadsheets_write_it(mark: str, tmp_path: Path):
     lines = [mark.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in zip(TEXTS, LABELS, strict=True)]
-    corpus = read_corpus(write(tmp_path, "a.csv", "\r\n".join([f"\ufeff\r\ntext{mark}label", *lines, ""])))
+    corpus = read_corpus(write(tmp_path, "a.csv", "\r\n".join([f"\ufefftext{mark}label", *lines, ""])))
     assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
 
 

@@ -364,7 +364,7 @@ def test_a_folder_with_other_files_is_not_touched(reviews: Path, tmp_path: Path)
     for folder in ("out", "out.csv.parts"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "part-000000.parquet").write_text("mine")
-        with pytest.raises(InputError, match=r"has other files in it, such as part-000000\.parquet"):
+        with pytest.raises(InputError, match="has other files in it"):
             score(reviews, tmp_path / folder.removesuffix(".parts"), force=True)
         assert (tmp_path / folder / "part-000000.parquet").read_text() == "mine"
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
-from hardmax.text.tables import LABEL_NAMES, TEXT_NAMES, Row, choose_column, is_utf8, open_table, refusal, text_fault
+from hardmax.text import tables
+from hardmax.text.tables import Row
 from hardmax.text.tokens.cutting import Span
 from hardmax.text.tokens.texts import is_missing
 
@@ -93,19 +94,17 @@ def read_corpus(
     """
     path = check_path(path)
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
-    if path.is_dir() and not any(path.rglob("*.parquet")):
+    if path.is_dir() and not tables.parquet_files(path):
         columns, notes, rows = ["text", "label"], [], _folder_rows(path)
     else:
-        table = open_table(path)
-        asked = [(text, "text", TEXT_NAMES), (label, "label", LABEL_NAMES)] + [(spans, "spans", ())] * (
-            spans is not None
-        )
-        chosen = [choose_column(name, role, usual, table.names, table.shown) for name, role, usual in asked]
+        table = tables.open_table(path)
+        roles = {"text": text, "label": label} | ({} if spans is None else {"spans": spans})
+        chosen = [tables.choose_column(name, role, table.names, table.shown) for role, name in roles.items()]
         columns, notes = [name for name, _ in chosen], [note for _, note in chosen if note]
         rows = table.rows(columns)
     corpus = _collect(rows, columns, notes)
     if on_bad_rows == "refuse" and corpus.bad:
-        raise refusal(corpus.bad[0].place, corpus.bad[0].fault)
+        raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
     if not corpus.texts:
         raise InputError(f"`{path}` has no text with a label: {corpus.describe_bad() or 'it has no rows'}.")
     return corpus
@@ -129,10 +128,10 @@ def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str]) 
 
 def _fault(text: Any, label: Any) -> str:
     if is_missing(label) or not str(label).strip():
-        return text_fault(text) or "no label"
+        return tables.text_fault(text) or "no label"
     if not isinstance(label, str | int | float):
         return f"the label is of type {type(label).__name__}"
-    return text_fault(text) or ("" if is_utf8([text, str(label)]) else "not UTF-8")
+    return tables.text_fault(text) or ("" if tables.is_utf8([text, str(label)]) else "not UTF-8")
 
 
 def _folder_rows(path: Path) -> Iterator[Row]:
@@ -148,13 +147,7 @@ def _folder_rows(path: Path) -> Iterator[Row]:
 
 
 def read_spans(cell: Any, length: int) -> tuple[list[Span], str]:
-    """Spans [start, end) of a text of so many characters, from pairs or their JSON; or what is wrong with them.
-
-    >>> read_spans("[[0, 5], [7, 7]]", 12)
-    ([(0, 5)], '')
-    >>> read_spans([[9, 3]], 12)
-    ([], 'the spans are [[9, 3]]: expected pairs [start, end] of whole numbers, 0 <= start <= end <= 12')
-    """
+    """Spans [start, end) of a text of so many characters, from pairs or their JSON; or what is wrong with them."""
     try:
         pairs = json.loads(cell) if isinstance(cell, str) else cell
         spans = [(index(start), index(end)) for start, end in pairs]

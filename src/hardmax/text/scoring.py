@@ -31,10 +31,11 @@ from hardmax import __version__
 from hardmax._files import reason, sync_folder, write_whole
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError, check_choice, check_real
+from hardmax.text import tables
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.contents import digest
 from hardmax.text.model.model import Model
-from hardmax.text.tables import JSON_CELLS, TEXT_NAMES, LineTable, choose_column, open_table, refusal, table_kind
+from hardmax.text.tables import LineTable
 from hardmax.text.tokens.texts import encode_text, is_missing
 
 COLUMNS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error")
@@ -66,10 +67,10 @@ def score_table(model: Model, table: Any, options: ScoreOptions) -> Any:
         wish = "a table in memory that narwhals knows, such as of pandas, polars or pyarrow"
         raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table") from None
     names = [str(name) for name in frame.columns]
-    column, _ = choose_column(options.text, "text", TEXT_NAMES, names, "`table`")
+    column, _ = tables.choose_column(options.text, "text", names, "`table`")
     answers, faults = Scorer(model, names, options).answer(*_frame_texts(frame[column]))
     if faults and options.on_bad_rows == "refuse":
-        raise refusal(f"row {min(faults)}", faults[min(faults)])
+        raise tables.refusal(f"row {min(faults)}", faults[min(faults)])
     if faults and options.on_bad_rows == "skip":
         kept = np.setdiff1d(np.arange(len(frame)), list(faults))
         frame, answers = frame[kept.tolist()], answers.take(pa.array(kept))
@@ -195,8 +196,8 @@ def check_output(source: str, target: Path, force: bool) -> None:
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     if source != "-" and read in (place, *place.parents):
         raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
-    if not _is_folder(target):
-        table_kind(target, "`out`")
+    if target.suffix and not target.is_dir():
+        tables.table_kind(target, "`out`")
         if target.exists() and not force:
             raise InputError(f"`{target}` exists: force=True replaces it.", also=("force=True",))
 
@@ -216,10 +217,10 @@ def score_file(
     interrupted, the same call goes on after the last part that is whole, to the same rows and values.
     """
     check_output(source, target, force)
-    folder = target if _is_folder(target) else target.with_name(f"{target.name}.parts")
+    folder = target.with_name(f"{target.name}.parts") if target.suffix and not target.is_dir() else target
     with ExitStack() as stack:
         table, marks = _open(source, stack)
-        text, note = choose_column(options.text, "text", TEXT_NAMES, table.names, table.shown)
+        text, note = tables.choose_column(options.text, "text", table.names, table.shown)
         stored = table.schema(text)
         scorer = Scorer(model, stored.names, options)
         schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
@@ -252,7 +253,7 @@ def _scored_parts(
         rows = pa.Table.from_arrays([*batch.table.columns, *answers.columns], schema=schema)
         bad = [(batch.places[row], faults[row]) for row in sorted(faults)]
         if bad and on_bad_rows == "refuse":
-            raise refusal(*bad[0])
+            raise tables.refusal(*bad[0])
         if bad and on_bad_rows == "skip":
             rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
         some.append(rows)
@@ -276,8 +277,8 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     """The table, and what tells whether it has changed when the job goes on."""
     path = Path(source)
     if source != "-":
-        table = open_table(path)
-        files = sorted(path.rglob("*.parquet")) if path.is_dir() else [path]
+        table = tables.open_table(path)
+        files = tables.parquet_files(path) if path.is_dir() else [path]
         return table, [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
     path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
     with path.open("w+b") as stream:
@@ -289,17 +290,14 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     return LineTable(path, "json" if is_json else "csv", "standard input"), mark
 
 
-def _is_folder(target: Path) -> bool:
-    return target.is_dir() or not target.suffix
-
-
 def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     """The report of the last part that is there, if all are of this job; others are removed, or refused."""
     for draft in folder.glob(".*.part"):  # left by a process that was killed
         draft.unlink()
-    told = {path: _told(path) for path in sorted(folder.glob("*"))}
-    if others := [path.name for path, each in told.items() if not each]:
-        raise InputError(f"`{folder}` has other files in it, such as {others[0]}: name another output, or move them.")
+    try:
+        told = {path: json.loads(pq.read_schema(path).metadata[_TOLD]) for path in sorted(folder.glob("*"))}
+    except Exception:  # whatever it is, it is not ours
+        raise InputError(f"`{folder}` has other files in it: name another output, or move them.") from None
     jobs, reports = [each[0] for each in told.values()], [each[1] for each in told.values()]
     if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
         return reports[-1] if reports else {}
@@ -309,13 +307,6 @@ def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     for path in told:
         path.unlink()
     return {}
-
-
-def _told(path: Path) -> list[Any]:
-    try:
-        return json.loads(pq.read_schema(path).metadata[_TOLD])
-    except Exception:  # whatever it is, it is not ours
-        return []
 
 
 def _write_part(path: Path, table: Any) -> None:
@@ -342,7 +333,7 @@ def _join(folder: Path, schema: Any, target: Path) -> None:
 
 @contextmanager
 def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], Any]]:
-    kind = table_kind(target, "`out`")
+    kind = tables.table_kind(target, "`out`")
     if kind == "parquet":
         with pq.ParquetWriter(path, schema, **_PACKED) as writer:
             yield writer.write_table
@@ -353,7 +344,7 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
             lines.writerow(schema.names)
             yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
         else:
-            as_json = [each.name for each in schema if each.metadata == JSON_CELLS]
+            as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
             yield lambda table: stream.writelines(_json_line(row, as_json) for row in table.to_pylist())
 
 

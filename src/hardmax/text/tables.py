@@ -23,8 +23,10 @@ with suppress(ImportError):  # CSV and JSON lines with labels are read without i
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-TEXT_NAMES = ("text", "review", "sentence", "content", "comment", "message", "body")
-LABEL_NAMES = ("label", "sentiment", "class", "category", "target", "polarity", "y")
+USUAL_NAMES = {
+    "text": ("text", "review", "sentence", "content", "comment", "message", "body"),
+    "label": ("label", "sentiment", "class", "category", "target", "polarity", "y"),
+}
 KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
 JSON_CELLS = {b"hardmax": b"json"}  # metadata of a column that has JSON in its cells
 _LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
@@ -68,16 +70,14 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
     return ParquetTable(path)
 
 
-def choose_column(
-    name: str | None, role: str, usual: tuple[str, ...], columns: Sequence[str], shown: str
-) -> tuple[str, str]:
+def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> tuple[str, str]:
     """The column that was named, or the first with a usual name, and a note if other columns have one, too."""
     there = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
         if check_str(name, f"`{role}`") not in columns:
             raise InputError(f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role)
         return name, ""
-    found = [column for each in usual for column in columns if column.lower() == each]
+    found = [column for each in USUAL_NAMES[role] for column in columns if column.lower() == each]
     if not found:
         problem = f"`{role}` must be named with {role}=: {there}, none with a usual name."
         raise InputError(problem, argument=role, also=(f"{role}=",))
@@ -124,19 +124,19 @@ class LineTable:
         """The rows after the first `skip` ones."""
         rows, schema, size = islice(self.rows(), skip, None), self.schema(text), max(self.path.stat().st_size, 1)
         while some := list(islice(rows, _ROWS)):
-            faults = {n: row.fault or text_fault(row.cells.get(text)) for n, row in enumerate(some)}
+            faults = [row.fault or text_fault(row.cells.get(text)) for row in some]
             table = pa.table([_column(some, each) for each in schema], schema=schema)
-            found = {n: fault for n, fault in faults.items() if fault}
-            yield Batch(table, [row.place for row in some], found, self._position / size)
+            bad = {n: fault for n, fault in enumerate(faults) if fault}
+            yield Batch(table, [row.place for row in some], bad, self._position / size)
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
-        blank, start = next(((n, line) for n, line in enumerate(lines) if line.strip()), (0, ""))
+        start = next(lines, "")
         delimiter = "\t" if self.path.suffix == ".tsv" else max(",;\t", key=start.count)
         csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
-        reader, names, last = csv.reader(chain([start], lines), delimiter=delimiter, strict=True), [], blank
+        reader, names, last = csv.reader(chain([start], lines), delimiter=delimiter, strict=True), [], 0
         try:
             for cells in reader:
-                first, last = last + 1, blank + reader.line_num
+                first, last = last + 1, reader.line_num
                 if cells and not names:
                     names = self.names = [cell.strip() for cell in cells]
                     if len(set(names)) < len(names) or not is_utf8(names):
@@ -153,13 +153,18 @@ class LineTable:
             raise InputError(f"{self.shown} line {last + 1} is not CSV: {error}. {way_out}.") from None
 
 
+def parquet_files(folder: Path) -> list[Path]:
+    """Parquet files of a folder, and of those in it, without hidden and temporary ones."""
+    files = sorted(file for file in folder.rglob("*.parquet") if file.is_file())
+    return [file for file in files if not any(part[0] in "._" for part in file.relative_to(folder).parts)]
+
+
 class ParquetTable:
     """A Parquet file, or all those of a folder, with the partition columns of their paths (`lang=en/a.parquet`)."""
 
     def __init__(self, path: Path) -> None:
         self.shown, self._is_folder = f"`{path}`", path.is_dir()
-        files = sorted(path.rglob("*.parquet")) if self._is_folder else [path]
-        files = [file for file in files if file.is_file() and not file.name.startswith((".", "_"))]
+        files = parquet_files(path) if self._is_folder else [path]
         if not files:
             raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
         hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
