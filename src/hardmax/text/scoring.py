@@ -39,9 +39,11 @@ from hardmax.text.tables import LineTable
 from hardmax.text.tokens.texts import encode_text, is_missing
 
 COLUMNS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error")
-PART_ROWS, PART_BYTES = 50_000, 1 << 26
+PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 100  # bad rows that are named
-_TOLD, _PACKED = b"hardmax score", {"compression": "zstd", "compression_level": 1}
+_TOLD = b"hardmax score"
+_PACKED = {"compression": "zstd", "compression_level": 1}
+_QUICK = {"compression": "none", "use_dictionary": False}  # parts that are soon read again
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
@@ -81,9 +83,6 @@ def score_table(model: Model, table: Any, options: ScoreOptions) -> Any:
 
 def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
     """The texts of a column, null where a row has none, and what is wrong with rows that have something else."""
-    # Objects of pandas are Python's own, each by itself, and not all of them need be texts.
-    if column.dtype == nw.String and str(getattr(column.to_native(), "dtype", "")) != "object":
-        return pc.cast(column.to_arrow(), pa.large_string()), {}
     values = column.to_list()
     texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
     others = {row: value for row, value in enumerate(values) if texts[row] is None and not is_missing(value)}
@@ -236,7 +235,8 @@ def score_file(
                 report.parts += 1
                 told = {**(schema.metadata or {}), _TOLD: json.dumps([job, asdict(report)]).encode()}
                 writing.result()
-                writing = pool.submit(_write_part, path, part.replace_schema_metadata(told))
+                how = _PACKED if folder == target else _QUICK
+                writing = pool.submit(_write_part, path, part.replace_schema_metadata(told), how)
             writing.result()
         if folder != target:
             _join(folder, schema, target)
@@ -309,10 +309,10 @@ def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     return {}
 
 
-def _write_part(path: Path, table: Any) -> None:
+def _write_part(path: Path, table: Any, how: dict[str, Any]) -> None:
     path.parent.mkdir(exist_ok=True)
     sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, **_PACKED)
+    pq.write_table(table.combine_chunks(), sink, **how)
     write_whole(path, sink.getvalue())
 
 
