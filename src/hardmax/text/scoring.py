@@ -38,7 +38,7 @@ from hardmax.text.model.model import Model
 from hardmax.text.tables import LineTable
 from hardmax.text.tokens.texts import encode_text, is_missing
 
-COLUMNS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error")
+COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
 PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 100  # bad rows that are named
 _TOLD = b"hardmax score"
