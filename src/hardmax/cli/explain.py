@@ -20,14 +20,8 @@ def explain_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    html: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Write a page with the text marked and a picture to a .html file."),
-    ] = None,
-    gif: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="Animate the tokens through the layers in a .gif file (extra figures)."),
-    ] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")] = None,
+    gif: Annotated[str | None, typer.Option(metavar="FILE", help="Animate the layers in a .gif file.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.

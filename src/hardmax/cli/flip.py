@@ -18,21 +18,16 @@ def flip_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    replace: Annotated[
-        list[str] | None,
-        typer.Option(metavar="WORD", help="Replace words by this one instead of removing them; may be repeated."),
-    ] = None,
-    to: Annotated[str | None, typer.Option(metavar="CLASS", help="The label to reach. Default: any other.")] = None,
-    tries: Annotated[
-        int, typer.Option(help="About how many variants may be tried to prove that no smaller set of words works.")
-    ] = 20_000,
+    replace: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")] = None,
+    to: Annotated[str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")] = None,
+    tries: Annotated[int, typer.Option(help="About how many variants to try to prove a set smallest.")] = 20_000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the fewest words that change the label.
 
-    Prints the labels before and after, and the text with removed words struck out, or as [-word-], and replacements
-    as {+word+}. The exit code is 1 if no set of words changes the label or the text is undecided, and 3 if none was
-    found but not all could be tried.
+    Words are removed, or replaced by those of --replace. Prints the labels before and after, and the text with removed
+    words struck out, or as [-word-], and replacements as {+word+}. The exit code is 1 if no set of words changes the
+    label or the text is undecided, and 3 if none was found but not all could be tried.
     """
     content = opt.read_text(text, file)
 

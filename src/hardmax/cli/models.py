@@ -16,10 +16,7 @@ KEYWORDS = 10
 
 
 def models_command(
-    model: Annotated[
-        str | None,
-        typer.Argument(metavar="MODEL", help="A shipped model or a model folder to describe; without it, list all."),
-    ] = None,
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Model to describe, if not to list all.")] = None,
     card: opt.Card = None,
     as_json: opt.AsJson = False,
 ) -> None:

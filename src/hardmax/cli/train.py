@@ -19,29 +19,12 @@ def train_command(
     output: opt.ModelFolder,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
-    longest_phrase: Annotated[int, typer.Option(help="Tokens are words, and phrases of up to this many words.")] = 2,
-    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary. Default: no limit.")] = None,
-    strength: Annotated[
-        float | None, typer.Option(help="Inverse regularisation strength. Default: chosen by cross-validation.")
-    ] = None,
-    gate: Annotated[
-        float | None,
-        typer.Option(
-            help="A token is active above this share of the strongest token in its text. "
-            "Default: chosen by cross-validation."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="How far tokens move to their leaders: 0, 1/2, 1. Default: chosen by cross-validation.",
-        ),
-    ] = None,
-    neutral_weight: Annotated[
-        int | None,
-        typer.Option(help="Weight of the neutral leader, in words. Default: chosen by cross-validation."),
-    ] = None,
+    longest_phrase: Annotated[int, typer.Option(help="Longest phrase that is a token, in words.")] = 2,
+    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
+    gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
+    alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
+    neutral_weight: Annotated[int | None, typer.Option(help="Weight of the neutral leader, in words.")] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
     force: opt.Force = False,
     on_bad_rows: opt.OnBadRows = "skip",
@@ -49,8 +32,8 @@ def train_command(
 ) -> None:
     """Train a classifier on labelled texts.
 
-    Takes seconds for thousands of texts. Writes a folder with a model card, which `hardmax evaluate` and
-    `hardmax explain` can read.
+    Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
+    with a model card, which `hardmax evaluate` and `hardmax explain` can read.
     """
     from hardmax.train import Settings
 
