@@ -36,7 +36,7 @@ def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
     for row, text in zip(parquet.read_table("out.parquet").to_pylist(), TEXTS, strict=True):
         told = model.explain(text)
         assert (row["text"], row["label"], row["probability"]) == (text, told.label, told.probability)
-        assert row["counting"] == [word.word for word in told.counting]
+        assert row["counting"] == [word.word for word in told.active]
         assert row["abstain"] == (told.probability < 0.7)
     assert {"# output: out.parquet", "# rows: 40"} <= set(outcome.out.splitlines())
 

@@ -57,7 +57,7 @@ def _show_arithmetics(folder: Path) -> list[Path]:
     import numpy as np
 
     from hardmax import Dynamics, TieSlack, clouds, simulate
-    from hardmax.figures.arithmetics import arithmetics_figure
+    from hardmax.figures.layers import arithmetics_figure
     from hardmax.figures.style import save_figure
 
     cloud = clouds.rotated(clouds.nonleader_clusters())
@@ -83,7 +83,7 @@ def _show_limit(folder: Path) -> list[Path]:
     from hardmax import Dynamics, clouds, limit
     from hardmax.certificate import verify
     from hardmax.cli.limit import document, show_limit
-    from hardmax.figures.limit_figure import limit_figure
+    from hardmax.figures.limits import limit_figure
     from hardmax.figures.style import save_figure
 
     lim = limit(clouds.rotated(clouds.nonleader_clusters()), Dynamics("1/2"))

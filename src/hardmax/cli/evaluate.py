@@ -52,7 +52,7 @@ def evaluate_command(
     rationales = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
     contents: dict[str, bytes] = {}
     if picture is not None:
-        from hardmax.figures.reliability import reliability_figure
+        from hardmax.figures.charts import reliability_figure
         from hardmax.figures.style import figure_bytes
         from hardmax.text.evaluation.metrics import calibration_curve
 

@@ -4,12 +4,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax._format import pluralize, sanitize_line, sanitize_text
+from hardmax._format import sanitize_text
 from hardmax.cli import options as opt
 from hardmax.cli.output import is_terminal, print_json, print_text
 
 if TYPE_CHECKING:
-    from hardmax.text.changing.flipping import Flip
+    from hardmax.text.counterfactual import Flip
 
 NOT_FOUND, UNDECIDED = 1, 3
 
@@ -20,7 +20,8 @@ def flip_command(
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     replace: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")] = None,
     to: Annotated[str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")] = None,
-    tries: Annotated[int, typer.Option(help="About how many variants to try to prove a set smallest.")] = 20_000,
+    keep: Annotated[list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")] = None,
+    max_evaluations: Annotated[int, typer.Option(help="About how many variants of the text to try.")] = 20_000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the fewest words that change the label.
@@ -35,31 +36,17 @@ def flip_command(
 
     loaded = load(model)
     label = next((each for each in loaded.classes if str(each) == to), to)  # a class may be a number
-    found = loaded.flip(content, instead=replace or None, to=label, tries=tries)
+    found = loaded.flip(
+        content, replacements=replace or None, to=label, keep=keep or (), max_evaluations=max_evaluations
+    )
     if as_json:
         print_json(found.to_dict())
     else:
-        print_text(_summary(found))
+        print_text(found)
         if found.found:
             _show_text(content, found)
     if not found.found:
-        raise typer.Exit(NOT_FOUND if found.smallest else UNDECIDED)
-
-
-def _summary(flip: "Flip") -> str:
-    from hardmax.text.wording import format_probability
-
-    if not flip.decided:
-        return "undecided: no active token, so there is no label to change"
-    before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
-    tried = f"{pluralize(flip.tried, 'variant')} tried"
-    if not flip.found:
-        return f"{before}\n{'no set of words changes it' if flip.smallest else 'no change was found'}; {tried}"
-    words = ", ".join(sanitize_line(str(change)) for change in flip.changes)
-    what = "removing" if flip.changes[0].instead is None else "replacing"
-    proof = "this is the smallest set" if flip.smallest else "a smaller set may exist: not all were tried"
-    after = f"{sanitize_line(flip.after)}  {format_probability(flip.probability)}"
-    return f"{before}  →  {after}\n{what} {pluralize(len(flip.changes), 'word')}: {words}\n{proof}; {tried}"
+        raise typer.Exit(NOT_FOUND if found.proved_smallest else UNDECIDED)
 
 
 def _show_text(text: str, flip: "Flip") -> None:
@@ -70,7 +57,7 @@ def _show_text(text: str, flip: "Flip") -> None:
     console = Console(highlight=False, soft_wrap=not is_terminal())
     removed, added = ("{}", "{}") if console.color_system else ("[-{}-]", "{{+{}+}}")
     shown, at = Text("\n"), 0
-    for start, end, instead in sorted((*span, change.instead) for change in flip.changes for span in change.spans):
+    for start, end, instead in sorted((*span, change.replacement) for change in flip.changes for span in change.spans):
         shown.append(sanitize_text(text[at:start]))
         shown.append(removed.format(sanitize_text(text[start:end])), "red strike")
         if instead is not None:

@@ -91,7 +91,7 @@ def _write(result: "Limit | Limits", output: str | None, certificate: str | None
     if isinstance(result, Limit) and certificate is not None:
         contents[certificate] = result.certificate.to_json().encode()
     if isinstance(result, Limit) and picture is not None:
-        from hardmax.figures.limit_figure import limit_figure
+        from hardmax.figures.limits import limit_figure
         from hardmax.figures.style import figure_bytes
 
         contents[picture] = figure_bytes(limit_figure(result), picture)

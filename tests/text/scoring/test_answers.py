@@ -28,8 +28,8 @@ def test_answers_are_those_of_explanations(model: TextModel):
             "probability": told.probability,
             "margin": told.probability - max(others),
             "leaders": [share.word for share in told.leaders],
-            "counting": [vote.word for vote in told.counting],
-            "votes": [vote.vote for vote in told.counting],
+            "counting": [vote.word for vote in told.active],
+            "votes": [vote.vote for vote in told.active],
         }
 
 
