@@ -36,7 +36,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 if TYPE_CHECKING:
     import pandas
 
-    from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.explain import Explanation
 
 __all__ = ["HardmaxClassifier", "HardmaxClustering"]
 _LARGEST_SEED = 2**31 - 1

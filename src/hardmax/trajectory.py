@@ -340,7 +340,7 @@ class Trajectory(Stored):
         figsize : tuple of float, optional
             Size of a new figure, in inches.
         """
-        from hardmax.figures.plotting import plot_run
+        from hardmax.figures.layers import plot_run
 
         return plot_run(self, layers, ax=ax, figsize=figsize)
 
@@ -356,7 +356,7 @@ class Trajectory(Stored):
         fps : float, default 4
             Frames per second.
         """
-        from hardmax.figures.animation import animate_run
+        from hardmax.figures.layers import animate_run
 
         animate_run(self, path, layers=layers, fps=fps)
 
@@ -369,9 +369,9 @@ class Trajectory(Stored):
         )
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import run_card
+        from hardmax.figures.cards import cloud_card
 
-        return run_card(self)
+        return cloud_card(self)
 
     def _returned(self, floats: np.ndarray) -> Any:
         return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
@@ -455,6 +455,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
         return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import runs_card
+        from hardmax.figures.cards import batch_card
 
-        return runs_card(self)
+        return batch_card(self)

@@ -82,8 +82,8 @@ def test_answers_are_those_of_explanations(model: TextModel):
             "probability": told.probability,
             "margin": told.probability - max(others),
             "leaders": [share.word for share in told.leaders],
-            "active": [vote.word for vote in told.counting],
-            "votes": [vote.vote for vote in told.counting],
+            "active": [vote.word for vote in told.active],
+            "votes": [vote.vote for vote in told.active],
             "abstain": False,
             "error": None,
         }

@@ -25,10 +25,10 @@ def test_a_shipped_model_reads_what_everybody_would(name):
 def test_two_words_explain_a_review(name):
     why = hm.load(name).explain("A dull and boring script, but the acting is excellent and the music is great.")
     assert len(why.leaders) == 2  # one for, one against, beside the neutral one
-    assert {"boring", "excellent"} <= {word.word for word in why.counting}
+    assert {"boring", "excellent"} <= {word.word for word in why.active}
     assert why.bias == 0
     assert np.isclose(sum(share.contribution for share in why.ledger), why.logit)
-    assert np.isclose(sum(word.vote for word in why.counting) + why.rest, why.logit)
+    assert np.isclose(sum(word.vote for word in why.active) + why.rest, why.logit)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -36,7 +36,7 @@ def test_the_words_that_count_say_it_by_themselves(name):
     model = hm.load(name)
     review = "An awful waste of time, and the plot makes no sense at all; only the music is wonderful."
     why = model.explain(review)
-    assert model.explain(" . ".join(word.word for word in why.counting)).label == why.label == "negative"
+    assert model.explain(" . ".join(word.word for word in why.active)).label == why.label == "negative"
 
 
 @pytest.mark.parametrize("name", NAMES)

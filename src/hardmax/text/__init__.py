@@ -15,7 +15,7 @@ _HOMES = {
     "Analysis": "hardmax.text.model.analysis",
     "Corpus": "hardmax.text.corpora",
     "Encoded": "hardmax.text.tokens.encoding",
-    "Explanation": "hardmax.text.explain.explanation",
+    "Explanation": "hardmax.text.explain",
     "TextModel": "hardmax.text.text_model",
     "Tokeniser": "hardmax.text.tokens.tokeniser",
     "Vocabulary": "hardmax.text.tokens.vocabulary",
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from hardmax.text.corpora import read_corpus as read_corpus
     from hardmax.text.evaluation.calibration import calibrate as calibrate
     from hardmax.text.evaluation.metrics import evaluate as evaluate
-    from hardmax.text.explain.explanation import Explanation as Explanation
+    from hardmax.text.explain import Explanation as Explanation
     from hardmax.text.model.analysis import Analysis as Analysis
     from hardmax.text.shipped import load as load
     from hardmax.text.text_model import TextModel as TextModel

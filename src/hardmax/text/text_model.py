@@ -12,10 +12,11 @@ from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
-    from hardmax.text.changing.comparing import Comparison
-    from hardmax.text.changing.flipping import Flip
-    from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.counterfactual import Flip
+    from hardmax.text.edit import Changed
+    from hardmax.text.explain import Explanation, Label
     from hardmax.text.knowing.statistics import LeaderStatistics
     from hardmax.text.knowing.words import Keyword, Neighbour
 
@@ -40,27 +41,90 @@ class TextModel(Model):
     """
 
     def explain(self, text: str) -> "Explanation":
-        """Why: the words that lead, and what every word adds to the logit."""
-        from hardmax.text.explain.explaining import explain
+        """Explain the label of a text: the tokens that lead, and what every token adds to the logit.
+
+        Parameters
+        ----------
+        text : str
+            The text.
+
+        Returns
+        -------
+        Explanation
+            Its numbers are those of `predict_proba`, to the bit.
+        """
+        from hardmax.text.explain import explain
 
         return explain(self, text)
 
-    def flip(self, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = 20_000) -> "Flip":
-        """The fewest words to take out of a text, or to replace by one of `instead`, for another answer; see `Flip`."""
-        from hardmax.text.changing.flipping import flip
+    def flip(
+        self,
+        text: str,
+        *,
+        replacements: Sequence[str] | None = None,
+        to: "Label | None" = None,
+        keep: Sequence[str] = (),
+        max_evaluations: int = 20_000,
+    ) -> "Flip":
+        """Find a counterfactual: the fewest words to remove, or to replace, for another label.
 
-        return flip(self, text, instead=instead, to=to, tries=tries)
+        Parameters
+        ----------
+        text : str
+            The text. If it is undecided, there is no label to flip.
+        replacements : sequence of str, optional
+            Words to put in the place of others; if omitted, words are removed.
+        to : label, optional
+            The label to reach; any other than now if omitted. An undecided text does not count as another label.
+        keep : sequence of str, optional
+            Words, or phrases, that must stay.
+        max_evaluations : int, default 20_000
+            About how many changed texts may be classified to prove that no smaller set of words does it.
+
+        Returns
+        -------
+        Flip
+            The changes, the label that they lead to, and whether they are proved to be the fewest.
+        """
+        from hardmax.text.counterfactual import flip
+
+        return flip(self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
-        """A model in which some words are forbidden ("forbid"), say something else (a number), or stand elsewhere (a
-        vector); this one stays as it is. `compare` tells which answers change."""
-        from hardmax.text.changing.editing import edit
+        """A copy of the model in which some tokens are changed; `compare` shows which answers change.
+
+        Parameters
+        ----------
+        changes : dict
+            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
+            weight, in logits of a text of this token alone; positive for the second of two classes, for more a dict
+            from labels to numbers), or its vector. Unknown tokens become known.
+
+        Returns
+        -------
+        TextModel
+            The changes are in `metrics["edited"]`, and on its card.
+        """
+        from hardmax.text.edit import edit
 
         return edit(self, changes)
 
-    def compare(self, other: Model, texts: Any) -> "Comparison":
-        """Which of the texts another model answers otherwise, and which words are why."""
-        from hardmax.text.changing.comparing import compare
+    def compare(self, other: Model, texts: Any) -> "list[Changed]":
+        """Compare the answers of this model and another one; "undecided" is an answer.
+
+        Parameters
+        ----------
+        other : TextModel
+            A model of the same classes, such as one made by `edit`.
+        texts : sequence of str
+            What both are asked about.
+
+        Returns
+        -------
+        list of Changed
+            The texts with another answer, with the tokens whose votes differ.
+        """
+        from hardmax.text.edit import compare
 
         return compare(self, other, texts)
 
@@ -87,6 +151,33 @@ class TextModel(Model):
         columns |= {f"weight towards {name}": scores[:, row] for row, name in enumerate(names)}
         columns |= {f"texts of {name}": self.vocabulary.counts[:, row] for row, name in enumerate(self.classes)}
         return pandas.DataFrame(columns)
+
+    def plot(
+        self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes":
+        """Draw the heaviest tokens of each class as bars (extra `figures`).
+
+        Parameters
+        ----------
+        label : a class, optional
+            Draw the tokens of this class alone.
+        top : int, default 10
+            Number of tokens for each class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        figsize : tuple of float, optional
+            Size of the new figure, in inches.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
+        from hardmax.figures.charts import plot_weights
+        from hardmax.text.labels import number_of_class
+
+        only = None if label is None else [number_of_class(label, self.classes, "`label`")]
+        return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
 
     def leader_statistics(self, texts: Any) -> "LeaderStatistics":
         """How many leaders texts have, their share of the words, and which words lead how often; see

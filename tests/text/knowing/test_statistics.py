@@ -25,10 +25,10 @@ def test_it_is_what_explanations_say_one_by_one(model):
     assert found.deviation == pytest.approx(np.std(leaders))
     spread = {found.fewest + more: texts for more, texts in enumerate(found.distribution) if texts}
     assert spread == {number: leaders.count(number) for number in set(leaders)}
-    words = [len([word for word in each.ledger if not (each.has_neutral and word.places.size == 0)]) for each in told]
+    words = [sum(not (model.has_neutral and word.places.size == 0) for word in each.ledger) for each in told]
     assert found.share_of_words == pytest.approx(np.mean([n / w for n, w in zip(leaders, words, strict=True) if w]))
     assert found.mass == pytest.approx(np.mean([sum(leader.mass for leader in each.leaders) for each in told]))
-    assert found.words_that_count == pytest.approx(np.mean([len(each.counting) for each in told]))
+    assert found.words_that_count == pytest.approx(np.mean([len(each.active) for each in told]))
     for leader in found.leaders:
         assert leader.texts == sum(leader.word in [own.word for own in each.leaders] for each in told)
 

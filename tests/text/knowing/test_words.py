@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from text.changing.test_flipping import WORDS, X, model
+from text.test_counterfactual import WORDS, X, model
 
 import hardmax as hm
 from hardmax._validation import InputError

@@ -11,11 +11,11 @@ import numpy as np
 from hardmax._format import escape_html, pluralize
 from hardmax.text.evaluation.measuring import Evaluation
 from hardmax.text.evaluation.metrics import calibration_curve
-from hardmax.text.explain.explaining import explain
-from hardmax.text.explain.page import content, document, opening, short_name
+from hardmax.text.explain import explain
 from hardmax.text.knowing.statistics import LeaderStatistics
 from hardmax.text.knowing.words import keywords
 from hardmax.text.model.contents import digest
+from hardmax.text.page import content, document, opening, short_name
 from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_layers
 

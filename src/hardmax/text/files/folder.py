@@ -128,6 +128,7 @@ def _fields(config: dict[str, Any], files: dict[str, bytes], folder: Path) -> di
         "binary": check_choice(config["counts"], ("all", "presence"), "`counts`") == "presence",
         "tokeniser": Tokeniser.from_dict(config["tokeniser"]),
         "metrics": _read_object(files, "metrics.json", folder),
+        "name": folder.resolve().name,
         **tensors,
     }
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import check_instance, check_int
-from hardmax.text.explain.account import Label
+from hardmax.text.explain import Label
 from hardmax.text.model.analysis import Analysis
 from hardmax.text.model.model import Model
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int
-from hardmax.text.explain.account import Label
+from hardmax.text.explain import Label
 from hardmax.text.knowing.counting import count_leaders
 from hardmax.text.knowing.leading import Leader, frequent_leaders
 from hardmax.text.model.analysis import Analysis
@@ -43,26 +43,22 @@ class LeaderStatistics:
     def draw(self, ax: "Axes | None" = None, *, first: int = 15) -> "Axes":
         """Draw the words that lead most often, on the axes that are given, or on those of a new figure (extra
         `figures`): in how many of the texts, for which class they speak, and how much each would say alone."""
-        from hardmax.figures.inputs import an_axes
-        from hardmax.figures.leading_words import LeadingWord, bars_axes, draw_leading_words, key_of_classes
-        from hardmax.figures.style import our_look
+        from hardmax.figures.cards import Bar
+        from hardmax.figures.charts import add_class_legend, bar_axes, draw_bars
+        from hardmax.figures.style import check_axes, our_look
 
         first = check_int(first, "`first`", at_least=1)
         if not self.leaders:
             raise InputError("There is nothing to draw: no word leads in any of these texts.")
         shown = self.leaders[:first]
         side = {label: number for number, label in enumerate(self.classes)}
-        words = [LeadingWord(each.word, 100 * each.share, each.pull, side[each.lean]) for each in shown]
-        place = bars_axes(len(words)) if ax is None else an_axes(ax, "`ax`")
+        bars = [Bar(each.word, 100 * each.share, side[each.lean], f"{each.pull:+.0f}") for each in shown]
+        place = bar_axes(bars) if ax is None else check_axes(ax)
         with our_look():
-            draw_leading_words(words, len(self.classes), place)
-            place.set_xlabel("% of the texts in which the word leads")
+            draw_bars(bars, len(self.classes), place)
+            place.set_xlabel("% of texts in which the token leads; at each bar, its own logit")
             place.set_title(f"{pluralize(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
-            keys = key_of_classes([str(label) for label in self.classes], {word.side for word in words})
-            if ax is None:  # beside the bars there may be no room
-                place.figure.legend(handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-            else:
-                place.legend(handles=keys, loc="best", frameon=False, fontsize=8)
+            add_class_legend(self.classes, bars, place, inside=ax is not None)
         return place
 
     def __str__(self) -> str:

@@ -49,6 +49,8 @@ class Model:
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
     metrics: dict[str, Any] = field(default_factory=dict)
     """What was measured, for the model card: any plain data."""
+    name: str = ""
+    """How pages call it: the name of the folder that it was loaded from."""
 
     def __post_init__(self) -> None:
         for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
