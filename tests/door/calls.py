@@ -106,7 +106,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "first": 3, "fewest_texts": 1}
     yield "TextModel.neighbours", model.neighbours, {"word": "great", "first": 3}
-    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null", "prefix": "our_"}
+    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}

@@ -12,7 +12,7 @@ from hardmax.cli.output import notify
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
     from hardmax.engines import Engine
-    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.corpora import Corpus
     from hardmax.text.text_model import TextModel
 
 DEFAULT_MODEL = "imdb-2d"
@@ -49,7 +49,7 @@ ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", he
 # Labelled texts.
 CorpusFile = Annotated[
     str,
-    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, a folder of class folders, or imdb."),
+    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder with a folder per class."),
 ]
 TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
 LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]
@@ -95,15 +95,13 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_corpus(file: str, split: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
-    """The labelled texts in a file, or that split of a dataset; rows that were skipped are listed on stderr."""
-    from hardmax.text.data.sources import read_source
+def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed to stderr."""
+    from hardmax.text import corpora
 
-    corpus = read_source(file, split, **columns)
-    if on_bad_rows == "refuse":
-        corpus.refuse_bad()
-    if corpus.bad:
-        notify(corpus.account())
+    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
+    for line in filter(None, (*corpus.notes, corpus.describe_bad())):
+        notify(line)
     return corpus
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 # Names are resolved when first used (PEP 562): a tokeniser should not wait for the kernels.
 _HOMES = {
     "Analysis": "hardmax.text.model.analysis",
-    "Corpus": "hardmax.text.data.corpora",
+    "Corpus": "hardmax.text.corpora",
     "Encoded": "hardmax.text.tokens.encoding",
     "Explanation": "hardmax.text.explain",
     "TextModel": "hardmax.text.text_model",
@@ -24,14 +24,14 @@ _HOMES = {
     "encode": "hardmax.text.tokens.encoding",
     "evaluate": "hardmax.text.evaluation.metrics",
     "load": "hardmax.text.shipped",
-    "plant": "hardmax.text.data.planted",
-    "read_corpus": "hardmax.text.data.corpora",
+    "plant": "hardmax.text.corpora",
+    "read_corpus": "hardmax.text.corpora",
 }
 
 if TYPE_CHECKING:
-    from hardmax.text.data.corpora import Corpus as Corpus
-    from hardmax.text.data.corpora import read_corpus as read_corpus
-    from hardmax.text.data.planted import plant as plant
+    from hardmax.text.corpora import Corpus as Corpus
+    from hardmax.text.corpora import plant as plant
+    from hardmax.text.corpora import read_corpus as read_corpus
     from hardmax.text.evaluation.calibration import calibrate as calibrate
     from hardmax.text.evaluation.metrics import evaluate as evaluate
     from hardmax.text.explain import Explanation as Explanation

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardmax.dynamics import Dynamics
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 from hardmax.text.model.masses import masses, walk_cloud
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.building import build_vocabulary

@@ -50,6 +50,7 @@ def _numbers(labels: Sequence[Any], classes: Sequence[Any]) -> np.ndarray:
     number = {str(name): c for c, name in enumerate(classes)} | {name: c for c, name in enumerate(classes)}
     for label in labels:
         if label not in number and str(label) not in number:
-            known = ", ".join(str(name) for name in classes)
-            raise InputError(f"The data have the label {label!r}: the model knows {known}. Rename the labels.")
+            known, pairs = ", ".join(map(str, classes)), f"{label}={classes[0]},…"
+            problem = f"The data have the label {label!r}: the model knows {known}."
+            raise InputError(f"{problem} Rename the labels; on the command line, with --map {pairs}.")
     return np.array([number[label] if label in number else number[str(label)] for label in labels])

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, check_instance, check_int, shorten
-from hardmax.text.data.spans import read_spans
+from hardmax.text.corpora import read_spans
 from hardmax.text.model.analysis import UNDECIDED
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokens.cutting import Span, cut, keep, merged

@@ -129,7 +129,7 @@ def _of_arrow(array: Any, name: str) -> TextBytes:
         array = array.cast(array.type.value_type)
     texts = (kind.is_string, kind.is_large_string, kind.is_string_view)
     if not any(is_text(array.type) for is_text in texts):
-        raise InputError(f"{name} is an Arrow array of {array.type}: expected strings.")
+        raise InputError(f"{name} has values of type {array.type}: expected texts.")
     if array.null_count:
         row = pyarrow.compute.index(array.is_null(), True).as_py()
         _refuse_row(row, None, name)
