@@ -119,7 +119,7 @@ def test_a_bad_option_is_refused_before_the_work(options: tuple, words: tuple, h
 
 def test_what_cannot_be_measured_is_refused(hardmax: Command, here: Path):
     write_csv(here / "test.csv", Corpus(["a film"], ["lukewarm"]))
-    assert_refused(hardmax("evaluate", "model", "test.csv"), "'lukewarm'", "positive", "--map lukewarm=negative")
+    assert_refused(hardmax("evaluate", "model", "test.csv"), "'lukewarm'", "negative", "positive")
     assert_refused(hardmax("evaluate", "nobody", "test.csv"), "`nobody`", "folder")
     write_csv(here / "test.csv", Corpus(["xyzzy", "plugh"], list(CLASSES)))
     assert evaluate(hardmax)["leaders"] == []

@@ -17,14 +17,11 @@ from text.small_models import random_texts, small_model
 TEXTS = [f"{text} film" for text in random_texts(40)]
 
 
-@pytest.fixture
-def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with a model and reviews.jsonl."""
-    monkeypatch.chdir(tmp_path)
-    small_model().save(tmp_path / "model")
+@pytest.fixture(autouse=True)
+def reviews(here: Path) -> None:
+    small_model().save(here / "model")
     lines = [json.dumps({"id": number, "text": text}) for number, text in enumerate(TEXTS)]
-    (tmp_path / "reviews.jsonl").write_text("\n".join(lines) + "\n")
-    return tmp_path
+    (here / "reviews.jsonl").write_text("\n".join(lines) + "\n")
 
 
 def test_every_row_gets_what_explain_says(hardmax: Command, here: Path):
@@ -79,7 +76,7 @@ def test_what_cannot_be_done_is_one_line_in_the_words_of_the_command(hardmax: Co
     assert score("--force").code == 0
 
 
-def test_progress_is_shown_on_a_terminal(here: Path, monkeypatch: pytest.MonkeyPatch):
+def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("hardmax.cli.output.BAR_DELAY", 0.0)
     shown = on_a_terminal("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", columns=100)
     assert "rows/s" in shown

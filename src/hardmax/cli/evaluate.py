@@ -39,7 +39,7 @@ def evaluate_command(
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-    corpus = opt.read_labelled(file, on_bad_rows, text=text, label=label, spans=spans)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, spans=spans)
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.evaluation.measuring import evaluate_model

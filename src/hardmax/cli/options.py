@@ -49,9 +49,7 @@ ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", he
 # Labelled texts.
 CorpusFile = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder of Parquet files or classes."
-    ),
+    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder with a folder per class."),
 ]
 TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
 LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]
@@ -97,11 +95,11 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_labelled(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
-    """The labelled texts in a file; which columns were guessed and which rows were left out is printed on stderr."""
-    from hardmax.text.corpora import read_corpus
+def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed to stderr."""
+    from hardmax.text import corpora
 
-    corpus = read_corpus(file, on_bad_rows=on_bad_rows, **columns)
+    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
     for line in filter(None, (*corpus.notes, corpus.describe_bad())):
         notify(line)
     return corpus

@@ -49,11 +49,11 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
-    corpus = opt.read_labelled(file, on_bad_rows, text=text, label=label)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
     sizes = Counter(corpus.labels)
     if len(sizes) < 2:
         raise InputError(f"`{file}` has the label {corpus.labels[0]!r} alone: expected at least two classes.")
-    listed = at_most([f"{name}: {sizes[name]:,}" for name in sorted(sizes, key=str)], SHOWN_CLASSES)
+    listed = at_most([f"{name}: {size:,}" for name, size in sizes.items()], SHOWN_CLASSES)
     notify(f"{pluralize(len(corpus), 'text')} ({listed})")
     from hardmax.train import fit  # scipy is not needed to refuse a file
 
