@@ -20,7 +20,7 @@ from hardmax import clouds
 from hardmax.figures.cards import MOST_BARS, MOST_CLOUDS, batch_card, heaviest
 from hardmax.figures.palette import BLUE, VERMILION
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 HALF = hm.Dynamics("1/2")
 LARGEST = 300_000  # characters
