@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from text.small_models import small_model
 

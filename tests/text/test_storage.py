@@ -17,7 +17,6 @@ from text.small_models import random_texts, small_model
 import hardmax as hm
 from hardmax._validation import InputError
 from hardmax.text import shipped
-from hardmax.text.storage import write_model
 from hardmax.text.text_model import TextModel
 
 DECIDING = ["config.json", "model.safetensors", "vocabulary.txt"]
@@ -94,14 +93,15 @@ def test_a_folder_with_other_files_is_left_alone(tmp_path):
 
 def test_other_files_in_the_folder_of_a_model_stay(tmp_path):
     place = tmp_path / "model"
-    write_model(OLD, place, {"notes.txt": b"old"})
+    OLD.save(place)
+    (place / "notes.txt").write_text("mine")
     (place / "mine").mkdir()
     (place / "mine" / "a.svg").write_text("<svg/>")
     (place / "link").symlink_to("mine")
     place.chmod(0o750)
     (tmp_path / "other name").symlink_to(place)
-    write_model(NEW, tmp_path / "other name", {"notes.txt": b"new"})
-    assert (place / "notes.txt").read_bytes() == b"new"
+    NEW.save(tmp_path / "other name")
+    assert (place / "notes.txt").read_text() == "mine"
     assert (place / "mine" / "a.svg").read_text() == "<svg/>"
     assert (place / "link").is_symlink()
     assert (tmp_path / "other name").is_symlink()

@@ -14,7 +14,7 @@ from text.reviews import read_split
 
 from hardmax._validation import InputError
 from hardmax.text._characters import CHARACTERS, fold
-from hardmax.text._kernels_phrases import EXCLAMATION, QUESTION, number_words
+from hardmax.text._kernels_tokens import EXCLAMATION, QUESTION, number_words
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.tokeniser import LONGEST_PHRASE, Token, Tokeniser, cut_surface, join_words
 

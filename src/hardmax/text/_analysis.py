@@ -112,57 +112,32 @@ class Analysis:
         return cls(**joined, offsets=np.concatenate([[0], *offsets]), by_integers=sum(p.by_integers for p in parts))
 
 
-@dataclass(frozen=True, eq=False)
 class Prepared:
     """A model in the arrays that kernels read; the extra token, if there is one, comes after all others.
 
     With a gate there is one more, where silent tokens start: halfway to the extra token, whom alone they attend to.
     """
 
-    vectors: Vectors
-    rules: Rules
-    depth: Depth
-    decoder: np.ndarray  # (rows, d) float64
-    scores: np.ndarray  # (tokens, rows): <decoder, vector> / temperature
-    bias: np.ndarray  # (rows,) / temperature
-    binary: bool  # a token counts once, however often it is there
-    extra: int  # the number of the extra token; -1: there is none
-    neutral_weight: int  # how many tokens the extra token weighs
-    gate: float | None
-    strengths: np.ndarray  # of each row the largest |coordinate|, if there is a gate
-    dynamics: Dynamics
-    layers: float
-    temperature: float
-
-    @classmethod
-    def of(cls, model: "TextModel") -> "Prepared":
+    def __init__(self, model: "TextModel") -> None:
+        words, endless, contraction = model.embeddings, math.isinf(model.layers), model.dynamics.contraction
         silent = [] if model.gate is None or model.extra is None else [model.extra / 2]
-        words = model.embeddings
         table = words if model.extra is None else np.vstack([words, model.extra, *silent])
         table = table.astype(np.float64) + 0.0  # -0.0 becomes 0.0: the same number must have the same bits
-        metric, contraction = float_metric(model.dynamics), model.dynamics.contraction
+        metric = float_metric(model.dynamics)
         matrix = np.empty((0, 0)) if metric.matrix is None else metric.matrix
-        factors = np.array(kernel_factors(table.shape[1], metric))
-        endless = math.isinf(model.layers)
         walked = ROWS_AT_MOST - 1 if endless else int(model.layers)
         powers = np.zeros(walked + 1) if endless else float_powers(contraction, 0, walked + 1)
-        decoder = model.decoder.astype(np.float64)
-        return cls(
-            vectors=Vectors(table, *_levels(table)),
-            rules=Rules(matrix, float(contraction), walked, factors),
-            depth=Depth(powers, endless),
-            decoder=decoder,
-            scores=_dots(table, decoder) / model.temperature,
-            bias=model.bias.astype(np.float64) / model.temperature,
-            binary=model.binary,
-            extra=-1 if model.extra is None else len(words),
-            neutral_weight=model.neutral_weight,
-            gate=model.gate,
-            strengths=np.append(np.abs(words).max(axis=1, initial=0.0).astype(np.float64), [0.0] * (1 + len(silent))),
-            dynamics=model.dynamics,
-            layers=model.layers,
-            temperature=model.temperature,
-        )
+        self.vectors = Vectors(table, *_levels(table))
+        self.rules = Rules(matrix, float(contraction), walked, np.array(kernel_factors(table.shape[1], metric)))
+        self.depth = Depth(powers, endless)
+        self.dynamics, self.layers = model.dynamics, model.layers
+        self.binary, self.gate, self.neutral_weight = model.binary, model.gate, model.neutral_weight
+        self.extra = -1 if model.extra is None else len(words)  # the number of the extra token; -1: there is none
+        self.decoder, self.temperature = model.decoder.astype(np.float64), model.temperature
+        self.bias = model.bias.astype(np.float64) / model.temperature
+        self.scores = self.says(table)  # (tokens, rows)
+        strengths = np.abs(words).max(axis=1, initial=0.0).astype(np.float64)
+        self.strengths = np.append(strengths, [0.0] * (1 + len(silent)))  # of each row, for the gate
 
     @property
     def table(self) -> np.ndarray:

@@ -13,9 +13,8 @@ from hardmax._format import pluralize
 from hardmax._tokens.points import table_size
 from hardmax._validation import check_instance, check_str
 from hardmax.text._characters import CHARACTERS
-from hardmax.text._kernels_phrases import fill_pairs
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
-from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, make_hints, read_text
+from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, fill_pairs, make_hints, read_text
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.tokeniser import Tokeniser, cut_surface, keep_segments
 from hardmax.text.vocabulary import Vocabulary

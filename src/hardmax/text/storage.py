@@ -7,10 +7,8 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
@@ -33,12 +31,12 @@ _SECONDS = 60  # that a writer waits for another one
 _EXPECTED = "expected a folder that `save` wrote"
 
 
-def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = MappingProxyType({})) -> None:
+def write_model(model: TextModel, folder: Path) -> None:
     """Write the folder whole or not at all: whoever reads it finds the model that was there, or the new one.
 
     The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to `.NAME.old`, and the new
-    one takes its name. Both happen under a lock, `.NAME.lock`, as does putting back what a killed process left. Files
-    `beside` those of the model go with it; other files in the folder of a model stay.
+    one takes its name. Both happen under a lock, `.NAME.lock`, as does putting back what a killed process left. Other
+    files in the folder of a model stay.
     """
     from filelock import FileLock, Timeout
 
@@ -46,8 +44,11 @@ def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = Ma
 
     files = deciding_files(model)
     hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
-    files |= {"metrics.json": _json(model.metrics), "README.md": write_card(model).encode()}
-    files |= {"hashes.json": _json(hashes), **beside}
+    files |= {
+        "metrics.json": _json(model.metrics),
+        "README.md": write_card(model).encode(),
+        "hashes.json": _json(hashes),
+    }
     target = Path(os.path.realpath(folder))
     draft, former, lock = _beside(target)
     try:
@@ -62,7 +63,7 @@ def write_model(model: TextModel, folder: Path, beside: Mapping[str, bytes] = Ma
                     write_whole(draft / name, data)
                 if target.exists():
                     shutil.copymode(target, draft)
-                    _copy_others(target, draft, OURS | files.keys())
+                    _copy_others(target, draft, OURS)
                     target.rename(former)
                 draft.rename(target)
                 sync_folder(target.parent)

@@ -495,7 +495,7 @@ class TextModel:
     @cached_property
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
-        return Prepared.of(self)
+        return Prepared(self)
 
     def predicted(self, found: Analysis) -> np.ndarray:
         """What `class_numbers` returns, for texts that are analysed already."""

@@ -11,7 +11,7 @@ from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text._characters import CHARACTERS, MARKS
-from hardmax.text._kernels_phrases import count_documents, number_phrases, number_words, surprise
+from hardmax.text._kernels_tokens import count_documents, number_phrases, number_words, surprise
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.labels import class_numbers
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
