@@ -23,14 +23,14 @@ import pyarrow.parquet as parquet
 from harness import CIRCUMSTANCES, add_rows, circumstances
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import accuracy_score, f1_score
 from sklearn.model_selection import StratifiedKFold
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from hardmax.sklearn import HardmaxClassifier
-from hardmax.text.evaluation.metrics import accuracy, f1_macro
+from hardmax.text._characters import CHARACTERS
+from hardmax.text._kernels_pieces import LETTER
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.characters import split_classes
-from hardmax.text.tokens.kernels.kinds import LETTER
 
 SEEDS, FOLDS = (0, 1, 2), 4
 OURS, BY_WORDS = "hardmax, as it comes", "TF-IDF (1, 2) + LogisticRegression"
@@ -95,7 +95,7 @@ def parts_of(path: Path, validation: bool) -> tuple[Part, Part]:
 def has_no_spaces(texts: list[str]) -> bool:
     """Whether more than half of the letters are of scripts without spaces."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    kinds = split_classes()[codes]
+    kinds = CHARACTERS.classes[codes]
     return bool(2 * (kinds > LETTER).sum() > (kinds >= LETTER).sum())
 
 
@@ -123,7 +123,7 @@ def measure(trained: Trained, part: Part) -> Measured:
     """What it makes of texts that it has not learned."""
     classes = sorted(set(part.labels) | set(trained.classifier.classes_))
     truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
-    found = Measured(trained, accuracy(truth, told), f1_macro(truth, told, len(classes)))
+    found = Measured(trained, accuracy_score(truth, told), f1_score(truth, told, average="macro", zero_division=0))
     model = getattr(trained.classifier, "model_", None)
     return replace(found, **look_inside(model, part.texts)) if model else found
 
@@ -132,10 +132,10 @@ def look_inside(model: TextModel, texts: list[str]) -> dict[str, Any]:
     """Words that count, their share of the known words of a text, leaders, and what was chosen if anything was."""
     found = model.analyse(texts)
     known = np.diff(found.offsets) - (model.extra is not None)
-    share = found.counting_per_text[known > 0] / known[known > 0]
+    share = found.active_per_text[known > 0] / known[known > 0]
     chosen = model.metrics.get("settings")
     return {
-        "words_that_count": float(found.counting_per_text.mean()),
+        "words_that_count": float(found.active_per_text.mean()),
         "share_that_counts": float(share.mean()) if len(share) else 0.0,
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "chosen": "" if chosen is None else json.dumps(chosen),

@@ -25,8 +25,8 @@ import pyarrow.parquet as parquet
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 from hardmax.text.shipped import load
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.units import Units
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
 MEASURES = ("comprehensiveness", "sufficiency", "comprehensiveness_at", "sufficiency_at", "flips", "undecided")

@@ -16,8 +16,8 @@ from harness import CIRCUMSTANCES, add_rows, circumstances
 from imdb import read
 
 from hardmax.text.shipped import load
+from hardmax.text.spans import Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.units import Units
 
 COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "found", "verified", "median_words", "mean_words", "most_words")
 COLUMNS += ("shown_smallest", "median_seconds", "mean_seconds", "short_texts", "short_texts_as_by_brute_force")

@@ -24,11 +24,11 @@ from harness import CIRCUMSTANCES, add_rows, circumstances
 from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 
-from hardmax.text.evaluation.measuring import evaluate_model
-from hardmax.text.evaluation.standing import measure_inside, measure_standing
+from hardmax.text.encoding import encode
+from hardmax.text.erasure import measure_agreement, measure_erasure
+from hardmax.text.evaluation import evaluate_model
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.encoding import encode
 from hardmax.train import Settings, fit
 
 COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "smoothing": 5.0, "bias": False, "strength": 0.1}
@@ -46,7 +46,7 @@ ll d m up out off over under again once one two first second how why movie film 
 """
 COLUMNS = (*CIRCUMSTANCES, "model", "seconds", "tokens", "accuracy", "log_loss", "calibration_error", "peer_accuracy")
 COLUMNS += ("undecided", "leaders_per_text", "first_12_words_log_loss", "mr_accuracy", "mr_log_loss", "mr_undecided")
-COLUMNS += ("sentences_right", "leaders_alone", "counting_alone", "without_counting", "without_others")
+COLUMNS += ("sentences_right", "leaders_alone", "active_alone", "without_active", "without_others")
 COLUMNS += ("eraser_first", "eraser_first_two", "leaders")
 
 
@@ -147,9 +147,9 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
     for name in MODELS:
         model = load(Path(trained) / name)
         found = evaluate_model(model, texts, CLASSES[labels].tolist())
-        active = float(model.analyse(texts).counting_per_text.mean())
+        active = float(model.analyse(texts).active_per_text.mean())
         cut = [" ".join(text.split()[:12]) for text in texts[::5]]
-        inside = measure_inside(model, marked, spans)
+        inside = measure_agreement(model, marked, spans)
         probabilities = model.predict_proba(sentences)
         row = {
             "model": name,
@@ -166,7 +166,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "mr_log_loss": log_loss(probabilities, truth),
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
-            **measure_standing(model, texts[::10]).to_dict(),
+            **measure_erasure(model, texts[::10]).to_dict(),
             "eraser_first": inside.first,
             "eraser_first_two": inside.first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),

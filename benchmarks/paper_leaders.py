@@ -28,16 +28,15 @@ from hardmax.paper.authors.weights import Weights, read_weights
 from hardmax.paper.mode.plan import DIMENSIONS, Plan
 from hardmax.paper.mode.split import split_rows
 from hardmax.paper.results import histogram, reviews, table1
-from hardmax.paper.results.counting import count_first_indices
+from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
 from hardmax.paper.results.leading import leading_words
 from hardmax.paper.results.texts import REVIEWS
 from hardmax.paper.reviews.encoding import encode
 from hardmax.paper.reviews.lemmas import find_lemmas, read_lemmas
 from hardmax.paper.reviews.preparing import Kept, PaperReviews, words_of
 from hardmax.paper.reviews.stored import read_reviews
+from hardmax.text._analysis import Analysis
 from hardmax.text.corpora import Corpus, read_corpus
-from hardmax.text.knowing.counting import Counted, count_leaders
-from hardmax.text.model.analysis import Analysis
 from hardmax.text.shipped import load
 
 OWN = ("imdb-2d", "imdb-2d-best", "imdb-16d")
@@ -103,7 +102,7 @@ def count_own(name: str, corpus: Corpus) -> dict[str, Any]:
     model = load(name)
     found, layers = model.analyse(corpus.texts), int(model.layers)
     extra = len(model.vocabulary)
-    words = Counted(found.counting_per_text, np.zeros(len(found), dtype=np.int64))
+    words = Counted(found.active_per_text, np.zeros(len(found), dtype=np.int64))
     counted = [
         count_leaders(found, without=extra).document(table1.LEADERS, layers),
         count_leaders(found).document(table1.WITH_NEUTRAL, layers),

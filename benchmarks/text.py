@@ -15,10 +15,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from hardmax.text.encoding import encode
 from hardmax.text.shipped import load
-from hardmax.text.tokens.building import build_vocabulary
-from hardmax.text.tokens.encoding import encode
-from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import build_vocabulary
 
 TEXTS, PEER = 10_000, "TF-IDF (1, 2) + LogisticRegression"
 

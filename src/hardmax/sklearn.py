@@ -19,9 +19,9 @@ from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, MissingExtra, check_bool, check_int, check_numeric, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.limits import limit
-from hardmax.text.knowing.leading import frequent_leaders
+from hardmax.text._texts import TextBytes, is_missing, read_texts
+from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.texts import TextBytes, is_missing, read_texts
 from hardmax.train.fitting import fit, plain_names
 from hardmax.train.settings import Settings
 

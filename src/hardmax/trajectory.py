@@ -320,25 +320,32 @@ class Trajectory(Stored):
 
     @overload
     def plot(
-        self, layers: int | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+        self, layers: int | None = None, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
     ) -> "Axes": ...
     @overload
+    def plot(self, layers: Sequence[int], *, figsize: tuple[float, float] | None = None) -> np.ndarray: ...
     def plot(
-        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> np.ndarray: ...
-    def plot(
-        self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+        self,
+        layers: int | Sequence[int] | None = None,
+        *,
+        ax: "Axes | None" = None,
+        figsize: tuple[float, float] | None = None,
     ) -> "Axes | np.ndarray":
-        """Draw paths so far, leaders as stars, and who follows whom (extra `figures`); an array of axes for a sequence.
+        """Draw the tokens at a layer: leaders, who attends to whom, and the paths so far (extra `figures`).
 
         Parameters
         ----------
         layers : int or sequence of int, optional
             The last layer by default. Tokens of more than three dimensions are shown by principal coordinates.
-        ax : matplotlib axes, or an array of them, optional
-            Where to draw; by default a new figure.
+        ax : matplotlib Axes, optional
+            Where to draw one layer; by default a new figure with a legend.
         figsize : tuple of float, optional
             Size of a new figure, in inches.
+
+        Returns
+        -------
+        matplotlib Axes, or an array of them
+            One for each layer.
         """
         from hardmax.figures.layers import plot_run
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax.text import Corpus, plant
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 CLASSES = ("negative", "positive")
 TRAIN = plant(80, words=6, length=8, disturbed=0.1, seed=1)

@@ -8,8 +8,8 @@ from planted_files import CLASSES, TEST, make_model, write_csv
 from running import Command, Outcome, assert_refused
 
 from hardmax.text import Corpus
-from hardmax.text.evaluation.measuring import evaluate_model
-from hardmax.text.evaluation.standing import measure_inside, measure_standing
+from hardmax.text.erasure import measure_agreement, measure_erasure
+from hardmax.text.evaluation import evaluate_model
 
 
 @pytest.fixture(autouse=True)
@@ -29,9 +29,9 @@ def test_json_has_the_numbers_of_the_package(hardmax: Command):
     document, model = evaluate(hardmax), make_model()
     found = evaluate_model(model, TEST.texts, TEST.labels)
     assert {name: document[name] for name in found.metrics} == found.metrics
-    assert document["leaders"] == [leader.to_dict() for leader in found.leaders[:30]]
+    assert document["leaders"] == [leader.to_dict() for leader in found.statistics.leaders[:30]]
     assert document["model"] == {"tokens": 15, "dimension": 2, "layers": 8, "alpha": "1", "temperature": 1.0}
-    assert document["erasure"] == measure_standing(model, TEST.texts).to_dict()
+    assert document["erasure"] == measure_erasure(model, TEST.texts).to_dict()
     assert evaluate(hardmax, "model", "test.csv", "--sample", "7")["erasure"]["texts"] == 7
     assert evaluate(hardmax, "model", "test.csv", "--sample", "0")["erasure"] is None
 
@@ -82,7 +82,7 @@ def write_marked(path: Path) -> list[list[tuple[int, int]]]:
 def test_leaders_are_compared_with_marked_spans(hardmax: Command, here: Path):
     spans = write_marked(here / "marked.jsonl")
     found = evaluate(hardmax, "model", "marked.jsonl", "--spans", "why")["rationales"]
-    assert found == measure_inside(make_model(), TEST.texts, spans).to_dict()
+    assert found == measure_agreement(make_model(), TEST.texts, spans).to_dict()
     assert 0 < found["marked"] < found["first"] <= 0.5
     shown = facts(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why"))
     assert shown["rationales, first"] == repr(found["first"])

@@ -55,13 +55,6 @@ def test_a_page_has_the_tokens_marked_and_nothing_unescaped(hardmax: Command, he
     assert "<b>" not in page
 
 
-def test_the_layers_are_animated(hardmax: Command, here: Path):
-    pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
-    outcome = explain(hardmax, TEXT, "--gif", "layers.gif")
-    assert (outcome.code, outcome.err) == (0, "wrote layers.gif\n")
-    assert (here / "layers.gif").read_bytes().startswith(b"GIF8")
-
-
 def test_a_terminal_has_the_text_first_in_the_colours_of_the_classes():
     screen = on_a_terminal("explain", TEXT, "--model", "model", columns=120, colors=True)
     styles = {word: set(re.findall(rf"\x1b\[([0-9;]*)m{word}\x1b", screen)) for word in ("superb", "awful")}
@@ -87,7 +80,6 @@ def test_a_text_of_ten_megabytes_passes(hardmax: Command, here: Path):
         (("-f", "nowhere.txt"), ("`nowhere.txt` does not exist", "a text")),
         (("-f", "."), ("`.` is a folder",)),
         (("text", "--html", "page.png"), ("--html", ".html")),
-        (("text", "--gif", "nowhere/film.gif"), ("--gif", "folder does not exist")),
         (("-f", "picture.png"), ("picture.png", "UTF-8", "byte 0")),
     ],
 )

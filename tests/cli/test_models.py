@@ -8,9 +8,9 @@ import pytest
 from running import Command, assert_refused
 
 import hardmax as hm
-from hardmax.text.evaluation.card_page import card_page
+from hardmax.text.card_page import card_page
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 MARKUP = "<img src=x onerror=alert(1)>"
 

@@ -96,5 +96,5 @@ def test_nothing_is_overwritten_unless_asked_and_other_things_never(hardmax: Com
     (here / "thesis" / "thesis.txt").write_text("years of work")
     kept = hardmax("train", "data.csv", "-o", "thesis", "--force")
     assert kept.code == 2
-    assert "other things" in kept.err
+    assert "other files" in kept.err
     assert (here / "thesis" / "thesis.txt").read_text() == "years of work"

@@ -10,8 +10,8 @@ from text.small_models import small_model
 import hardmax as hm
 from hardmax import clouds, geometry
 from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
-from hardmax.text.evaluation.standing import measure_standing
-from hardmax.text.knowing.leading import frequent_leaders
+from hardmax.text.erasure import measure_erasure
+from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
@@ -89,7 +89,7 @@ def text_calls() -> Iterator[Call]:
     model, text = a_model(), "a great film"
     model.save("saved_model")
     texts, labels = [text, "an awful plot"] * 4, ["positive", "negative"] * 4
-    yield "Tokeniser", Tokeniser, {"longest_phrase": 2, "marks": True, "across_sentences": False}
+    yield "Tokeniser", Tokeniser, {"longest_phrase": 2, "marks": True, "overlapping": True}
     yield "Tokeniser.tokens", Tokeniser().tokens, {"text": "A great film."}
     yield "Vocabulary", Vocabulary, {"surfaces": ["good", "bad"], "counts": [[1, 2], [3, 4]]}
     vocabulary = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])
@@ -103,8 +103,8 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.flip", model.flip, {"text": text, "instead": ["awful"], "to": None, "tries": 9}
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
-    yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "first": 3, "fewest_texts": 1}
-    yield "TextModel.neighbours", model.neighbours, {"word": "great", "first": 3}
+    yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
+    yield "TextModel.neighbours", model.neighbours, {"token": "great", "top_k": 3}
     options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
     yield "TextModel.save", model.save, {"folder": "model"}
@@ -113,8 +113,8 @@ def text_calls() -> Iterator[Call]:
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
     yield "frequent_leaders", frequent_leaders, {"model": model, "found": model.analyse(texts), "most": 3}
-    yield "measure_standing", measure_standing, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
-    counted = {"texts": texts, "labels": [0, 1] * 4, "tokeniser": Tokeniser(), "words": 9, "phrases": 9, "fewest": 1}
+    yield "measure_erasure", measure_erasure, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
+    counted = {"texts": texts, "labels": [0, 1] * 4, "tokeniser": Tokeniser(), "words": 9, "phrases": 9, "min_df": 1}
     yield "build_vocabulary", build_vocabulary, counted
     yield "calibrate", calibrate, {"model": model, "texts": texts, "labels": labels}
     yield "encode", encode, {"texts": texts, "vocabulary": model.vocabulary, "tokeniser": Tokeniser()}

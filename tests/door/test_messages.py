@@ -51,11 +51,9 @@ def test_loops_end_where_sequences_do(make: Any):
 
 
 def test_an_extra_that_is_not_installed_is_named_before_the_work(monkeypatch, tmp_path: Path):
-    for module in ("matplotlib", "pandas", "huggingface_hub"):
+    for module in ("matplotlib", "pandas"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=r"`--picture` needs the extra `figures`: pip install 'hardmax\[figures\]'"):
         limit_command(str(tmp_path / "none.csv"), "1/2", picture=str(tmp_path / "limit.png"))  # the file is never read
     with pytest.raises(MissingExtra, match="`to_pandas` needs the extra `tables`"):
         LIMIT.run.to_pandas()
-    with pytest.raises(MissingExtra, match="needs the extra `hub`"):
-        hm.TextModel.from_pretrained("owner/name", download=True)

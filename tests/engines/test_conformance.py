@@ -18,7 +18,7 @@ from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import CPU, ONLY_IN, SEARCHES, Cpu
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 
 def run_exact(tokens, dynamics, layers):

@@ -6,36 +6,24 @@ import re
 import sys
 import time
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from figures.test_layers import CLOUDS
 from matplotlib.colors import to_rgb
 from PIL import Image
 from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds
-from hardmax.figures.cards import MOST_BARS, MOST_CLOUDS, batch_card, heaviest
+from hardmax.figures.cards import MOST_CLOUDS, batch_card, heaviest
 from hardmax.figures.palette import BLUE, VERMILION
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 HALF = hm.Dynamics("1/2")
 LARGEST = 300_000  # characters
-CLOUDS: dict[str, Any] = {
-    "one token": [[3.0, 4.0]],
-    "zero": [[0.0, 0.0]],
-    "repeated": [[1.0, 2.0], [1.0, 2.0], [-1.0, 0.0]],
-    "on a line": [[3], [1], ["1/7"], ["-1/4"], [-2]],
-    "in space": clouds.gaussian(50, 3),
-    "two in five dimensions": clouds.gaussian(2, 5),
-    "tiny": clouds.gaussian(20, 3) * 1e-300,
-    "far away": clouds.gaussian(20, 2) + 1e6,
-    "all lead": clouds.polygon(300),
-}
-each_cloud = pytest.mark.parametrize("name", CLOUDS)
 
 
 def model_of(classes: int, words: int = 30) -> TextModel:
@@ -64,15 +52,15 @@ def has_color(picture: np.ndarray, color: str) -> bool:
     return bool((picture == np.round(255 * np.array(to_rgb(color)))).all(axis=2).sum() > 20)
 
 
-@each_cloud
+@pytest.mark.parametrize("name", [*CLOUDS, "tiny", "all lead"])
 def test_cards_have_the_facts_and_a_picture(name: str):
-    for thing in (hm.simulate(CLOUDS[name], HALF, layers=6), hm.limit(CLOUDS[name], HALF)):
+    cloud = {"tiny": clouds.gaussian(9, 3) * 1e-300, "all lead": clouds.polygon(300), **CLOUDS}[name]
+    for thing in (hm.simulate(cloud, HALF, layers=6), hm.limit(cloud, HALF)):
         html = thing._repr_html_()
         assert len(html) < LARGEST
         assert repr(thing).partition("(")[2].removesuffix(")") in "".join(parsed(html).itertext())
         (picture,) = pictures(html)
-        assert len(np.unique(picture.reshape(-1, 3), axis=0)) > 5
-        assert 'max-width:100%' in html
+        assert len({*map(tuple, picture.reshape(-1, 3)[::5].tolist())}) > 5
 
 
 def test_a_million_tokens_are_sampled_soon():
@@ -135,7 +123,6 @@ def test_a_class_has_the_same_colour_in_every_picture():
     assert (has_color(picture, BLUE), has_color(picture, VERMILION)) == (True, False)
     both = pictures(small_model()._repr_html_())[0]
     assert has_color(both, BLUE)
-    assert MOST_BARS >= 2
 
 
 @pytest.mark.parametrize("hostile", ["<script>alert(1)</script>", '"><img src=x>', "&amp;\x1b[31m\u202e", "$x^$ {"])

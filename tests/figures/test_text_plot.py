@@ -91,18 +91,3 @@ def test_a_figure_of_its_own_has_a_title_and_says_what_the_axes_are():
         why.draw(3)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="nothing to draw"):
         MODELS["plain"].explain("xyzzy").draw()
-
-
-def test_a_film_has_a_frame_for_every_layer_and_is_the_same_twice(tmp_path):
-    from PIL import Image
-
-    why = small_model(extra=[0.0, 3.0], decoder=[[4.0, 0.0]], layers=3).explain(TEXT)
-    for name in ("one.gif", "two.gif"):
-        why.animate(tmp_path / name)
-    with Image.open(tmp_path / "one.gif") as film:
-        assert film.n_frames == 4  # type: ignore[attr-defined]
-    assert (tmp_path / "one.gif").read_bytes() == (tmp_path / "two.gif").read_bytes()
-    with pytest.raises(InputError, match=r"\.gif"):
-        why.animate(tmp_path / "one.png")
-    with pytest.raises(InputError, match="`fps`"):
-        why.animate(tmp_path / "one.gif", fps=0)

@@ -16,10 +16,9 @@ from hardmax.paper.authors.model import model_of, weigh_rows
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.piece import Numbers
 from hardmax.paper.results import histogram, orders, reviews, table1
-from hardmax.paper.results.counting import count_first_indices
+from hardmax.paper.results.counting import Counted, count_first_indices, count_leaders
 from hardmax.paper.results.leading import leading_words
 from hardmax.paper.results.texts import REVIEWS
-from hardmax.text.knowing.counting import Counted, count_leaders
 from hardmax.text.shipped import load
 
 NumbersOf = Callable[[str], Numbers]

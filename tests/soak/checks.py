@@ -17,9 +17,9 @@ from hardmax._float import bands, shells
 from hardmax._float.bounds import SlackFactors
 from hardmax._float.search import Cpu
 from hardmax.engines import Gpu
-from hardmax.text.model.analysis import Analysis
+from hardmax.text._analysis import Analysis
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 from soak.problems import Problem, Tier
 from soak.truth import ExactCloud, leaders_of
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
 
 WORDS = ("great", "awful", "film", "plot", "the", "not good", "good", "a", "dull", "witty", "the worst", "very", "!")
 

@@ -8,10 +8,10 @@ import pytest
 
 from hardmax._validation import InputError
 from hardmax.text import counterfactual
+from hardmax.text.spans import cut, merged
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.cutting import cut, merged
-from hardmax.text.tokens.tokeniser import Tokeniser
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
 
 WORDS = ["great", "awful", "fine", "dull", "film", "not great", "plot"]
 X = [1.0, -1.2, 0.5, -0.4, 0.0, -0.8, 0.1]

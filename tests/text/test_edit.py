@@ -6,7 +6,7 @@ from text.test_counterfactual import model
 
 import hardmax as hm
 from hardmax._validation import InputError
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 
 def test_a_forbidden_word_is_gone_in_phrases_too_and_the_model_stays_as_it_was():
@@ -94,22 +94,3 @@ def test_edits_add_up_and_are_saved(tmp_path):
 def test_bad_changes_are_told(changes, why):
     with pytest.raises(InputError, match=why):
         model().edit(changes)
-
-
-def test_texts_with_another_answer_come_with_the_votes_that_differ():
-    own = model()
-    texts = ["a great film", "an awful film", "unheard", "dull"]
-    (changed,) = own.compare(own.edit({"great": -2.0}), texts)
-    assert (changed.row, changed.text, changed.before, changed.after) == (0, texts[0], "positive", "negative")
-    before, after = changed.votes["great"]
-    assert before > 0 > after
-    (gone,) = own.compare(own.edit({"great": "forbid"}), texts)
-    assert "positive → undecided" in str(gone)
-    assert own.compare(own, texts) == []
-
-
-def test_models_of_other_classes_cannot_be_compared():
-    with pytest.raises(InputError, match="`other` has the classes"):
-        model().compare(model(classes=["bad", "good"]), ["x"])
-    with pytest.raises(InputError, match="at least one text"):
-        model().compare(model(), [])

@@ -7,7 +7,7 @@ import pytest
 
 from hardmax._validation import InputError
 from hardmax.text import plant
-from hardmax.text.tokens.encoding import encode
+from hardmax.text.encoding import encode
 from hardmax.train import Settings, fit
 from hardmax.train.bag import Bag, regress, scales
 from hardmax.train.kernels import gather
@@ -54,7 +54,7 @@ def test_the_kernel_of_the_folds_computes_what_the_model_does(classes: int, alph
     logits = (mean + model.bias) / model.temperature
     analysis = model.analyse(corpus.texts)
     np.testing.assert_allclose(analysis.logits, logits, rtol=1e-6, atol=1e-6)
-    np.testing.assert_array_equal(analysis.counting_per_text, active[0])
+    np.testing.assert_array_equal(analysis.active_per_text, active[0])
 
 
 def test_groups_count_once_and_stay_together():

@@ -42,24 +42,24 @@ def evaluate_command(
     corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, spans=spans)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.evaluation.measuring import evaluate_model
-    from hardmax.text.evaluation.standing import measure_inside, measure_standing
+    from hardmax.text.erasure import measure_agreement, measure_erasure
+    from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
-    erasure = measure_standing(loaded, corpus.texts, at_most=sample) if sample else None
-    rationales = None if corpus.spans is None else measure_inside(loaded, corpus.texts, corpus.spans)
+    erasure = measure_erasure(loaded, corpus.texts, at_most=sample) if sample else None
+    rationales = None if corpus.spans is None else measure_agreement(loaded, corpus.texts, corpus.spans)
     contents: dict[str, bytes] = {}
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
         from hardmax.figures.style import figure_bytes
-        from hardmax.text.evaluation.metrics import calibration_curve
+        from hardmax.text.evaluation import calibration_curve
 
         curve = calibration_curve(found.truth, found.probabilities)
         contents[picture] = figure_bytes(reliability_figure(curve), picture)
     if card is not None:
-        from hardmax.text.evaluation.card_page import card_page
+        from hardmax.text.card_page import card_page
 
         contents[card] = card_page(loaded, Path(model).name, corpus.texts, found).encode()
     for path, data in contents.items():
@@ -71,7 +71,7 @@ def evaluate_command(
         **found.metrics,
         "erasure": None if erasure is None else erasure.to_dict(),
         "rationales": None if rationales is None else rationales.to_dict(),
-        "leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]],
+        "leaders": [leader.to_dict() for leader in found.statistics.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
         print_json({"hardmax": __version__} | document)

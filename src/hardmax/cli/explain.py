@@ -13,7 +13,6 @@ def explain_command(
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")] = None,
-    gif: Annotated[str | None, typer.Option(metavar="FILE", help="Animate the layers in a .gif file.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.
@@ -21,7 +20,6 @@ def explain_command(
     Prints the label, its probability, the active tokens with their leaders, and how their votes add up to the score.
     """
     opt.check_target(html, "--html", ".html", ".htm")
-    opt.check_target(gif, "--gif", ".gif")
     content = opt.read_text(text, file)
 
     from hardmax.text.shipped import load  # only now: it takes a while to import
@@ -30,9 +28,6 @@ def explain_command(
     if html is not None:
         explanation.save(html)
         notify(f"wrote {html}")
-    if gif is not None:
-        explanation.animate(gif)
-        notify(f"wrote {gif}")
     if as_json:
         print_json(explanation.to_dict())
         return

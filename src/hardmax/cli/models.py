@@ -27,8 +27,7 @@ def models_command(
     Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was measured once, on texts
     that were not used in training. --picture draws the weights of its strongest tokens.
     """
-    from hardmax.text.files.finding import available
-    from hardmax.text.shipped import load
+    from hardmax.text.shipped import available, load
 
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
@@ -49,7 +48,7 @@ def models_command(
 
         contents[picture] = figure_bytes(weights_figure(loaded), picture)
     if card is not None:
-        from hardmax.text.evaluation.card_page import card_page
+        from hardmax.text.card_page import card_page
 
         contents[card] = card_page(loaded, name).encode()
     for path, data in contents.items():

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
 LONGEST_CELL = 40  # characters
 _SHARP = 2  # pixels of the picture for each one on the screen
-_KEY = "star: leader, with its token number · small mark: start · line: path · dot: "
+_KEY = "star: leader, with its token number · small mark: start · line: path · "
 # HTML takes its colours from the notebook, light or dark; pictures have a white ground.
 _CARD = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
 _PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
@@ -32,7 +32,7 @@ def cloud_card(cloud: Any) -> str:
         return _card(cloud, _leader_table(run))
     remarks = [f"first two principal coordinates of {run.d}"] if run.d > 3 else []
     remarks += [f"some of {run.n:,} tokens drawn"] if run.points.count > MOST_TOKENS else []
-    end = f"layer {run.layers:,}" if run is cloud or run.settled_at is None else "limit"
+    end = f"dot: layer {run.layers:,}" if run is cloud else "diamond or cross: any other limit"
     return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._format import truncate
-from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_int, shorten
+from hardmax._validation import check_int
 from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
@@ -20,14 +19,12 @@ LONGEST_NAME = 32  # characters
 _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alone
 
 
-def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> list[Any]:
-    """Horizontal bars, the first on top, in the colour and the hatch of their classes: the patches."""
-    drawn = []
+def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> None:
+    """Draw horizontal bars, the first on top, in the colour and the hatch of their classes."""
     for side in sorted({bar.side for bar in bars}):
         mine = [(row, bar) for row, bar in enumerate(bars) if bar.side == side]
         group = ax.barh([row for row, _ in mine], [bar.value for _, bar in mine], height=0.8, **_look(side, classes))
         ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
-        drawn += group
     ax.set_yticks(range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars])
     ax.set_ylim(len(bars) - 0.4, -0.6)
     lowest, highest = min([0.0, *(bar.value for bar in bars)]), max([0.0, *(bar.value for bar in bars)])
@@ -36,7 +33,6 @@ def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> list[Any]:
     ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
-    return drawn
 
 
 def bar_axes(bars: Sequence[Bar], figsize: Any = None) -> style.Axes:
@@ -77,15 +73,6 @@ def plot_weights(
     return given
 
 
-def weights_figure(model: "TextModel", top: int = 15) -> style.Figure:
-    """`plot_weights` as a figure of its own, without pyplot."""
-    bars = heaviest(model, top)
-    with style.our_look():
-        figure = style.Figure(figsize=(5.6, 1.4 + 0.22 * len(bars)), layout="constrained")
-        draw_weights(model, bars, figure.add_subplot(), inside=False)
-    return figure
-
-
 def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
     """Bars of `heaviest`, with a title, a legend and the name of the axis."""
     draw_bars(bars, len(model.classes), ax)
@@ -94,9 +81,9 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, ins
     ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
 
 
-def reliability_figure(curve: Any) -> style.Figure:
+def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> style.Figure:
     """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against its accuracy."""
-    confidence, right, texts = _check_curve(curve)
+    confidence, right, texts = curve
     low = max(0.0, min(confidence.min(), right.min()) - 0.05)
     error = float((np.abs(confidence - right) * texts).sum() / texts.sum())
     with style.our_look():
@@ -111,14 +98,3 @@ def reliability_figure(curve: Any) -> style.Figure:
         ax.set_title(f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}", loc="left")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
     return figure
-
-
-def _check_curve(value: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    if isinstance(value, tuple | list) and len(value) == 3:
-        mean, right, texts = (float_array(part, "`curve`") for part in value)
-        same = mean.shape == right.shape == texts.shape and mean.ndim == 1 and mean.size
-        if same and np.isfinite([mean, right, texts]).all():
-            return mean, right, texts
-    raise InputError(
-        f"`curve` must be what `calibration_curve` gives, three arrays of one length, not {shorten(value)}."
-    )

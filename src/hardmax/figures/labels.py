@@ -29,11 +29,11 @@ def place_labels(
     size: float = 8,
     centre: np.ndarray | None = None,
 ) -> list[style.Annotation]:
-    """A label for each place (n, 2), in order; those for which there is no room are left out.
+    """A label for each of the first places (n, 2), in order; those for which there is no room are left out.
 
-    `reaches` is half the width of each mark, in points: no label covers one. If there is a `centre`, directions away
-    from it are tried first. The limits of the axes must be set before, and its place in the figure. A thin line
-    joins a label to its mark if it is not beside it.
+    `reaches` is half the width of the mark at each place, in points: no label covers one. If there is a `centre`,
+    directions away from it are tried first. The limits of the axes must be set before, and its place in the figure. A
+    thin line joins a label to its mark if it is not beside it.
     """
     renderer: Any = style.FigureCanvasAgg(ax.figure.get_figure(root=True)).get_renderer()
     pixels = float(renderer.points_to_pixels(1.0))
@@ -42,8 +42,9 @@ def place_labels(
     boxes = np.concatenate([marks - half, marks + half], axis=1)
     taken = np.empty((0, 4))
     placed = []
-    for number, (word, reach) in enumerate(zip(words, reaches, strict=True)):
-        label = _write(word, places[number].tolist(), ax, size)
+    for number, word in enumerate(words):
+        reach, place = reaches[number], tuple(places[number].tolist())
+        label = _write(word, place, ax, size)
         box = label.get_window_extent(renderer).padded(pixels)
         extent = np.array([box.width, box.height]) / pixels
         offsets = _offsets(extent, reach, None if centre is None else places[number] - centre)
@@ -60,7 +61,7 @@ def place_labels(
         edge = np.copysign(np.maximum(np.abs(offsets[free[0]]) - extent / 2, 0.0), offsets[free[0]])
         if math.hypot(*edge) > reach + _NEAR:
             line = {"arrowstyle": "-", "color": FAINT, "lw": 0.5, "shrinkA": 0, "shrinkB": 0}
-            ax.annotate("", places[number], xytext=edge, textcoords="offset points", arrowprops=line, zorder=7)
+            ax.annotate("", place, xytext=tuple(edge), textcoords="offset points", arrowprops=line, zorder=7)
     return placed
 
 
@@ -80,16 +81,7 @@ def _overlap(some: np.ndarray, others: np.ndarray) -> np.ndarray:
     return np.all((some[:, None, :2] < others[:, 2:]) & (others[:, :2] < some[:, None, 2:]), axis=2)
 
 
-def _write(word: str, place: list[float], ax: style.Axes, size: float) -> style.Annotation:
-    return ax.annotate(
-        escape_mathtext(word),
-        (place[0], place[1]),
-        xytext=(0, 0),
-        textcoords="offset points",
-        ha="center",
-        va="center",
-        color=INK,
-        fontsize=size,
-        zorder=8,
-        path_effects=[style.withStroke(linewidth=2, foreground="white")],  # it may lie over dots
-    )
+def _write(word: str, place: Any, ax: style.Axes, size: float) -> style.Annotation:
+    halo = [style.withStroke(linewidth=2, foreground="white")]  # it may lie over dots
+    look = {"ha": "center", "va": "center", "color": INK, "fontsize": size, "zorder": 8, "path_effects": halo}
+    return ax.annotate(escape_mathtext(word), place, xytext=(0, 0), textcoords="offset points", **look)

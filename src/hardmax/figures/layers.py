@@ -147,12 +147,9 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
         shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
         return _new_panels(run, [shown], figsize)[0] if ax is None else _titled(run, shown, style.check_axes(ax))
     several = _check_layers(layers, MOST_PANELS)
-    if ax is None:
-        return _new_panels(run, several, figsize)
-    panels = [style.check_axes(each, "`ax` (each)") for each in np.ravel(np.array(ax, dtype=object)).tolist()]
-    if len(panels) != len(several):
-        raise InputError(f"`ax` must be as many axes as there are layers, {len(several)}, not {len(panels)}.")
-    return np.array([_titled(run, layer, panel) for layer, panel in zip(several, panels, strict=True)], dtype=object)
+    if ax is not None:
+        raise InputError("`ax` is for one layer: plot several without it, or each on axes of its own.")
+    return _new_panels(run, several, figsize)
 
 
 def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:

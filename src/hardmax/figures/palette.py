@@ -24,11 +24,7 @@ def look_of(number: int) -> tuple[str, str]:
 
 
 def look_of_leader(number: int) -> tuple[str, str]:
-    """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for `GREY`.
-
-    >>> len({look_of_leader(number) for number in range(126)})
-    126
-    """
+    """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for `GREY`."""
     return (FAINT, "o") if number == GREY else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
 
 
@@ -38,18 +34,10 @@ def place_of_class(number: Any, classes: int) -> Any:
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:
-    """Colour and shape of one of so many classes.
-
-    >>> look_of_class(1, classes=2)[0] == BLUE, look_of_class(0, classes=2)[0] == VERMILION
-    (True, True)
-    """
+    """Colour and shape of one of so many classes."""
     return look_of(place_of_class(number, classes))
 
 
 def mark_scale(tokens: int) -> float:
-    """Factor for the area of marks where so many tokens share the axes.
-
-    >>> mark_scale(10), mark_scale(1000)
-    (1.0, 0.2)
-    """
+    """Factor for the area of marks where so many tokens share the axes."""
     return min(1.0, (40 / max(tokens, 1)) ** 0.5)

@@ -7,23 +7,21 @@ if there is none, the direction in which the tokens spread most.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN
+from hardmax.figures import style
+from hardmax.figures.labels import escape_mathtext, place_labels
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from hardmax.text.explain import Explanation
 
 MOST_NAMED = 22
-_SIZE = (6.4, 4.4)  # inches: an even number of pixels each way, as video asks for
+_SIZE = (6.4, 4.4)  # inches
 _DOT, _STAR, _MEAN = 26.0, 150.0, 80.0  # areas of marks
-_HOLD = 6  # frames for which a film rests at its end
 _GRID = 240
 
 
@@ -60,7 +58,7 @@ def scene_of(why: "Explanation") -> TextScene:
         path=path @ axes.T,
         mean=mean @ axes.T,
         words=why.words,
-        sides=np.where(why.found.counting, why.sides, -1),
+        sides=np.where(why.found.active, why.sides, -1),
         leads=why.found.leader_since >= 0,
         votes=np.abs(why.votes),
         classes=tuple(map(str, model.classes)),
@@ -94,44 +92,23 @@ def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
 # ---------------------------------------------------------------- drawing
 
 
-def plot_text(scene: TextScene, title: str, ax: "Axes | None") -> "Axes":
-    """Draw the last layer and the paths that lead to it, on these axes or those of a new figure."""
-    from hardmax.figures import style
-
+def plot_text(why: "Explanation", ax: Any = None) -> style.Axes:
+    """Draw where the tokens of a text end, and the paths that lead there, on these axes or those of a new figure."""
     ax = style.new_figure(_SIZE).add_subplot() if ax is None else style.check_axes(ax)
     with style.our_look():
-        draw_text(scene, ax, len(scene.path) - 1, title)
+        _draw(scene_of(why), why.answer, ax)
     return ax
 
 
-def animate_text(scene: TextScene, path: Path, title: str, *, fps: float, endless: bool) -> None:
-    """Write the layers as frames of a `.gif` or `.mp4`; the last rests for a while."""
-    from hardmax.figures import style
-
-    last = len(scene.path) - 1
-    with style.our_look():
-        figure = style.Figure(figsize=_SIZE, dpi=100, layout="constrained")
-        ax = figure.add_subplot()
-
-        def frame(layer: int) -> None:
-            ax.clear()
-            at = "in the limit" if endless and layer == last else f"layer {layer} of {last}"
-            draw_text(scene, ax, layer, f"{title}   {at}", named_at=0)  # names stay where they are
-
-        style.write_film(figure, path, [*range(last + 1), *[last] * _HOLD], frame, fps=style.check_fps(fps))
-
-
-def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str, *, named_at: int = -1) -> None:
-    """Draw the regions of the classes, tokens with the paths that they took, and their mean at a layer."""
-    from hardmax.figures.labels import escape_mathtext
-
+def _draw(scene: TextScene, title: str, ax: style.Axes) -> None:
+    """Draw the regions of the classes, tokens with the paths that they took, and their mean."""
     ax.set_title(escape_mathtext(title), loc="left")
     ax.set_xlabel(scene.remark or "axes are not to the same scale", fontsize=7)
     ax.set_xticks([])
     ax.set_yticks([])
     _frame(scene, ax)
     _draw_regions(scene, ax)
-    now, extra = scene.path[layer], np.array(scene.words) == EXTRA_TOKEN
+    now, extra = scene.path[-1], np.array(scene.words) == EXTRA_TOKEN
     inactive = (scene.sides < 0) & ~extra
     blur = np.unique(now[inactive].round(9), axis=0)  # many lie in one place
     ax.scatter(*blur.T, s=60, c=INK, alpha=0.2, linewidths=0, zorder=2, label="inactive")
@@ -139,20 +116,20 @@ def draw_text(scene: TextScene, ax: "Axes", layer: int, title: str, *, named_at:
         color, shape = look_of_class(c, len(scene.classes))
         mine = (scene.sides == c) & ~extra
         look: dict[str, Any] = {"color": color, "edgecolors": "white", "linewidths": 0.6}
-        ax.plot(*scene.path[: layer + 1, mine].T, color=color, lw=0.7, alpha=0.6, zorder=3)
+        ax.plot(*scene.path[:, mine].T, color=color, lw=0.7, alpha=0.6, zorder=3)
         ax.scatter(*now[mine & ~scene.leads].T, s=_DOT, marker=shape, zorder=5, label=escape_mathtext(name), **look)
         ax.scatter(*now[mine & scene.leads].T, s=_STAR, marker=LEADER, zorder=6, **look)
     ax.scatter([], [], s=_DOT * 2, c=FAINT, marker=LEADER, label="leader")
     if extra.any():
         neutral = "neutral leader" if inactive.any() else "extra token"
         ax.scatter(*now[extra].T, s=_STAR, c="white", edgecolors=INK, marker=LEADER, zorder=6, label=neutral)
-    ax.plot(*scene.mean[: layer + 1].T, color=INK, lw=0.8, ls=":", zorder=4)
-    ax.scatter(*scene.mean[layer], s=_MEAN, c=INK, marker="^", linewidths=0, zorder=7, label="mean: its side decides")
+    ax.plot(*scene.mean.T, color=INK, lw=0.8, ls=":", zorder=4)
+    ax.scatter(*scene.mean[-1], s=_MEAN, c=INK, marker="^", linewidths=0, zorder=7, label="mean: its side decides")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=4, fontsize=7, frameon=False)
-    _name(scene, scene.path[named_at], ax)
+    _name(scene, now, ax)
 
 
-def _frame(scene: TextScene, ax: "Axes") -> None:
+def _frame(scene: TextScene, ax: style.Axes) -> None:
     """A window round all places, the mean, and the nearest border if it is near, with room for labels."""
     places = np.concatenate([scene.path.reshape(-1, 2), scene.mean])
     low, high = places.min(axis=0), places.max(axis=0)
@@ -169,7 +146,7 @@ def _frame(scene: TextScene, ax: "Axes") -> None:
     ax.set_ylim(low[1] - 0.38 * room[1], high[1] + 0.2 * room[1])
 
 
-def _draw_regions(scene: TextScene, ax: "Axes") -> None:
+def _draw_regions(scene: TextScene, ax: style.Axes) -> None:
     x, y = np.meshgrid(np.linspace(*ax.get_xlim(), _GRID), np.linspace(*ax.get_ylim(), _GRID))
     for c, lead in enumerate(scene.leads_of(np.stack([x, y], axis=-1))):
         if lead.max() > 0:
@@ -179,12 +156,9 @@ def _draw_regions(scene: TextScene, ax: "Axes") -> None:
             ax.contour(x, y, lead, levels=[0], colors=INK, linewidths=1.0, zorder=1)
 
 
-def _name(scene: TextScene, places: np.ndarray, ax: "Axes") -> None:
+def _name(scene: TextScene, places: np.ndarray, ax: style.Axes) -> None:
     """Name leaders, then the tokens that add most; no name reaches across a border."""
     from matplotlib.text import Text
-
-    from hardmax.figures import style
-    from hardmax.figures.labels import place_labels
 
     figure: Any = ax.figure.get_figure(root=True)
     figure.draw_without_rendering()  # where the axes are is known from then on

@@ -12,9 +12,9 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
 from hardmax.text import tables
+from hardmax.text._texts import is_missing
+from hardmax.text.spans import Span
 from hardmax.text.tables import Row
-from hardmax.text.tokens.cutting import Span
-from hardmax.text.tokens.texts import is_missing
 
 _SHOWN = 5
 

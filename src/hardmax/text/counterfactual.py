@@ -15,12 +15,11 @@ import numpy as np
 
 from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
+from hardmax.text._characters import fold
 from hardmax.text.explain import Label
 from hardmax.text.labels import number_of_class
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.characters import fold
-from hardmax.text.tokens.cutting import JOINT, Span
-from hardmax.text.tokens.units import Units
+from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_probability
 
 MAX_EVALUATIONS = 20_000
@@ -102,7 +101,7 @@ class Flip:
 
 
 def flip(
-    model: Model,
+    model: TextModel,
     text: str,
     *,
     replacements: Sequence[str] | None = None,
@@ -139,7 +138,7 @@ def flip(
 class _Search:
     """A text, its words, and what the model says of changed ones."""
 
-    model: Model
+    model: TextModel
     text: str
     before: int
     decided: bool
@@ -150,7 +149,7 @@ class _Search:
     undecided: int = 0
 
     @classmethod
-    def of(cls, model: Model, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]) -> "_Search":
+    def of(cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]) -> "_Search":
         found = model.analyse([text])
         before, decided = int(model.predicted(found)[0]), bool(found.decided[0])
         goal = None if to is None else number_of_class(to, model.classes, "`to`")

@@ -1,22 +1,19 @@
-"""A model with other tokens (edit), and two models side by side (compare)."""
+"""A model in which some tokens are forbidden, have another weight, or another vector."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
 
-from hardmax._format import sanitize_line
-from hardmax._validation import InputError, check_instance, check_real, check_str, shorten
-from hardmax.text.explain import Label, explain
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.characters import fold
-from hardmax.text.tokens.texts import read_texts
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax._validation import InputError, check_real, check_str, shorten
+from hardmax.text._characters import fold
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary
 
 FORBID = "forbid"
-_MOST_TOKENS = 5
-Edited = TypeVar("Edited", bound=Model)
+Edited = TypeVar("Edited", bound=TextModel)
 
 
 def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
@@ -43,7 +40,7 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     return replace(model, vocabulary=Vocabulary(surfaces, counts), embeddings=table, metrics=metrics)
 
 
-def _read_token(model: Model, token: Any) -> str:
+def _read_token(model: TextModel, token: Any) -> str:
     """The token as the tokeniser has it."""
     folded = fold(check_str(token, "`changes` (each token)"))
     if folded not in [found.surface for found in model.tokeniser.tokens(folded)]:
@@ -52,12 +49,11 @@ def _read_token(model: Model, token: Any) -> str:
     return folded
 
 
-def _with_phrases(model: Model, forbidden: set[str]) -> set[str]:
+def _with_phrases(model: TextModel, forbidden: set[str]) -> set[str]:
     """The tokens that go: those forbidden, and the phrases with a word that is."""
     if not forbidden:
         return set()
-    cut = model.tokeniser.alphabet.cut
-    parts = {surface: {surface, *cut(surface)} for surface in model.vocabulary.surfaces}
+    parts = {surface: {surface, *cut_surface(surface)} for surface in model.vocabulary.surfaces}
     gone = {surface for surface, own in parts.items() if not forbidden.isdisjoint(own)}
     unknown = sorted(forbidden - set().union(*(parts[surface] for surface in gone)))
     if unknown:
@@ -67,7 +63,7 @@ def _with_phrases(model: Model, forbidden: set[str]) -> set[str]:
     return gone
 
 
-def _vector(model: Model, token: str, wish: Any) -> np.ndarray:
+def _vector(model: TextModel, token: str, wish: Any) -> np.ndarray:
     """Where a token shall start."""
     if isinstance(wish, Mapping):
         if not wish or any(label not in model.classes for label in wish):
@@ -92,7 +88,7 @@ def _vector(model: Model, token: str, wish: Any) -> np.ndarray:
     return vector
 
 
-def _of_weight(model: Model, token: str, weights: np.ndarray) -> np.ndarray:
+def _of_weight(model: TextModel, token: str, weights: np.ndarray) -> np.ndarray:
     """The vector of that weight for each row of the decoder that is nearest to where the token is; a new token is at
     the height that tokens have where there is a neutral leader, else at the origin."""
     before = np.zeros(model.dimension)
@@ -103,49 +99,3 @@ def _of_weight(model: Model, token: str, weights: np.ndarray) -> np.ndarray:
         before[axis] = np.median(model.embeddings[:, axis])
     decoder = model.decoder.astype(np.float64)
     return before + np.linalg.lstsq(decoder, weights * model.temperature - decoder @ before, rcond=None)[0]
-
-
-# ---------------------------------------------------------------- two models side by side
-
-
-@dataclass(frozen=True, kw_only=True)
-class Changed:
-    """A text that two models answer differently."""
-
-    row: int
-    """Its place among the texts, from 0."""
-    text: str
-    """The text."""
-    before: Label | None
-    """The label by the first model; None: undecided."""
-    after: Label | None
-    """The label by the second model; None: undecided."""
-    votes: dict[str, tuple[float, float]]
-    """Tokens whose votes differ, with both votes, the largest differences first."""
-
-    def __str__(self) -> str:
-        moved = [f"{sanitize_line(token)} {a:+.2f} → {b:+.2f}" for token, (a, b) in self.votes.items()]
-        before, after = ("undecided" if one is None else sanitize_line(one) for one in (self.before, self.after))
-        return f"text {self.row}: {before} → {after}; {', '.join(moved[:_MOST_TOKENS]) or 'no vote differs'}"
-
-
-def compare(model: Model, other: Model, texts: Any) -> list[Changed]:
-    """Compare the answers of two models; see `TextModel.compare`."""
-    check_instance(other, Model, "`other`", "a TextModel")
-    if model.classes != other.classes:
-        raise InputError(f"`other` has the classes {shorten(other.classes)}: expected {shorten(model.classes)}.")
-    given = read_texts(texts).strings()
-    if not given:
-        raise InputError("`texts` must be at least one text, in UTF-8.")
-    rows = np.flatnonzero(model.analyse(given).answers != other.analyse(given).answers).tolist()
-    return [_changed(row, given[row], model, other) for row in rows]
-
-
-def _changed(row: int, text: str, *models: Model) -> Changed:
-    # With more than two classes the votes of each model are for its own label.
-    whys = [explain(model, text) for model in models]
-    first, second = ({entry.word: entry.vote for entry in why.active} for why in whys)
-    votes = {token: (first.get(token, 0.0), second.get(token, 0.0)) for token in (first | second)}
-    moved = sorted(((t, v) for t, v in votes.items() if v[0] != v[1]), key=lambda each: -abs(each[1][1] - each[1][0]))
-    before, after = (why.label if why.decided else None for why in whys)
-    return Changed(row=row, text=text, before=before, after=after, votes=dict(moved))

@@ -11,19 +11,17 @@ import numpy as np
 from hardmax._files import write_whole
 from hardmax._format import EXTRA_TOKEN, escape_json
 from hardmax._validation import InputError, check_path
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.contents import digest
-from hardmax.text.model.masses import walk_cloud
-from hardmax.text.model.model import Model
-from hardmax.text.tokens.one_text import Read
-from hardmax.text.tokens.units import Units
+from hardmax.text._analysis import Analysis, walk_cloud
+from hardmax.text.encoding import Read
+from hardmax.text.spans import Units
+from hardmax.text.storage import digest
+from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_probability, layers_to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from rich.console import RenderableType
 
-    from hardmax.figures.text_plot import TextScene
     from hardmax.trajectory import Trajectory
 
 Label = str | int | float | bool
@@ -104,7 +102,7 @@ class Explanation:
 
     text: str
     """The text that is explained."""
-    model: Model = field(repr=False)
+    model: TextModel = field(repr=False)
     """The model that classified it."""
     found: Analysis
     """Tokens, masses and logits of this text alone."""
@@ -191,7 +189,7 @@ class Explanation:
     def ledger(self) -> tuple[LedgerEntry, ...]:
         """Every known token and the extra one, the largest contributions first."""
         found, contributions = self.found, self.found.masses * self.model.prepared.scores[self.found.rows, self._row]
-        columns = (found.counts, found.masses, contributions, self.votes, found.counting, found.leader_since >= 0)
+        columns = (found.counts, found.masses, contributions, self.votes, found.active, found.leader_since >= 0)
         numbers = zip(*(column.tolist() for column in (*columns, found.follows, self.sides)), strict=True)
         entries = [
             LedgerEntry(
@@ -225,7 +223,7 @@ class Explanation:
     @property
     def rest(self) -> float:
         """The votes of the inactive tokens and of the extra token together."""
-        return math.fsum(self.votes[~self.found.counting])
+        return math.fsum(self.votes[~self.found.active])
 
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
@@ -282,7 +280,7 @@ class Explanation:
     @cached_property
     def votes(self) -> np.ndarray:
         """What each token adds to the logit by ending where it ends."""
-        says = self.model.prepared.decoding.says(self.ends)[:, self._row]
+        says = self.model.prepared.says(self.ends)[:, self._row]
         return self.voices / max(self.voices.sum(), 1) * says
 
     @cached_property
@@ -290,7 +288,7 @@ class Explanation:
         """The number of the class that the leader of each token speaks for, or itself if it has none."""
         follows, prepared = self.found.follows, self.model.prepared
         leaders = np.where(follows >= 0, self.found.rows[follows], 0)
-        own = prepared.decoding.says(self.ends)
+        own = prepared.says(self.ends)
         says = np.where(follows[:, None] >= 0, prepared.scores[leaders], own)
         return (says[:, 0] >= 0).astype(np.int64) if says.shape[1] == 1 else says.argmax(axis=1)
 
@@ -381,30 +379,11 @@ class Explanation:
         matplotlib.axes.Axes
             The axes that were drawn on.
         """
-        from hardmax.figures.text_plot import plot_text
-
-        return plot_text(self._scene(), self.answer, ax)
-
-    def animate(self, path: str | Path, *, fps: float = 2) -> None:
-        """Write the layers as a `.gif`, or an `.mp4` where ffmpeg is installed, whole or not at all.
-
-        Parameters
-        ----------
-        path : str or Path
-            The file to write.
-        fps : float, default 2
-            Frames per second. Every frame is a layer; of infinitely many, the last one shows the limits.
-        """
-        from hardmax.figures.text_plot import animate_text
-
-        animate_text(self._scene(), check_path(path), self.answer, fps=fps, endless=math.isinf(self.model.layers))
-
-    def _scene(self) -> "TextScene":
         if not self.words:
             raise InputError("There is nothing to draw: the model knows no word of this text.")
-        from hardmax.figures.text_plot import scene_of
+        from hardmax.figures.text_plot import plot_text
 
-        return scene_of(self)
+        return plot_text(self, ax)
 
     def __str__(self) -> str:
         from hardmax.text.view import plain
@@ -433,7 +412,7 @@ class Explanation:
         return 0 if len(self.model.bias) == 1 else self._best
 
 
-def explain(model: Model, text: str) -> Explanation:
+def explain(model: TextModel, text: str) -> Explanation:
     """Explain what a model says of a text; the numbers are those of `predict_proba`, to the bit."""
     read = model.read(text)
     found, ends = model.weigh_words(read.encoded)

@@ -1,6 +1,6 @@
 """Explanations as HTML: in a notebook, as a page of its own, and many on one page.
 
-A page loads nothing and runs nothing, and is smaller than 200 KB. Whatever a colour says, a line, a shape or a word
+A page loads nothing and runs nothing. Whatever a colour says, a line, a shape or a word
 says too. `page.html` has the elements, `page.css` the look.
 """
 
@@ -21,7 +21,6 @@ from hardmax.text.wording import format_layers, format_probability
 MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
-_LARGEST_TEXT = 130_000  # bytes of HTML: a text that takes more is cut further
 _STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
 _LINES = ("solid", "dashed", "dotted", "double")
 
@@ -112,7 +111,8 @@ def _macros() -> Any:
         "opening": opening,
         "sentence": view.sentence,
         "tables": lambda why: view.tables(why, MOST_ROWS),
-        "text_of": _text,
+        "pieces": view.pieces,
+        "shades_of": _shades,
     }
     return environment.get_template("page.html").module
 
@@ -140,18 +140,11 @@ def _classes(why: Explanation) -> tuple[list[tuple[int, Any, float]], int, float
     return listed[:_MOST_CLASSES], len(left), sum(p for _, _, p in left)
 
 
-def _text(why: Explanation) -> str:
-    """The text with its active tokens marked, as much of it as a page has room for."""
+def _shades(why: Explanation) -> dict[str, str]:
+    """The CSS classes of the marks of each active token: the larger its vote, the darker."""
     largest = max((abs(entry.vote) for entry in why.active), default=0.0) or 1.0
-    shades = {
+    return {
         entry.word: f"{_class_of(entry.side, why)} s{min(int(_STRENGTHS * abs(entry.vote) / largest), _STRENGTHS - 1)}"
         f"{' leads' if entry.leads and why.model.layers else ''}"
         for entry in why.active
     }
-    shown, most = "", view.WHOLE
-    while most >= view.WHOLE // 100:
-        shown = str(_macros().marked(view.pieces(why, most), shades))
-        if len(shown.encode()) <= _LARGEST_TEXT:
-            break
-        most //= 3
-    return shown

@@ -32,11 +32,11 @@ from hardmax._files import reason, sync_folder, write_whole
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.contents import digest
-from hardmax.text.model.model import Model
+from hardmax.text._analysis import Analysis
+from hardmax.text._texts import encode_text, is_missing
+from hardmax.text.storage import digest
 from hardmax.text.tables import LineTable
-from hardmax.text.tokens.texts import encode_text, is_missing
+from hardmax.text.text_model import TextModel
 
 COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
 PART_ROWS, PART_BYTES = 50_000, 1 << 25
@@ -61,7 +61,7 @@ class ScoreOptions:
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
 
 
-def score_table(model: Model, table: Any, options: ScoreOptions) -> Any:
+def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
     """The table with our columns after its own, of the kind that it came as; see `TextModel.score_table`."""
     try:
         frame: Any = nw.from_native(table, eager_only=True)
@@ -93,7 +93,7 @@ def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
 class Scorer:
     """A model that answers with Arrow tables, in columns whose names the scored table does not have."""
 
-    def __init__(self, model: Model, columns: list[str], options: ScoreOptions) -> None:
+    def __init__(self, model: TextModel, columns: list[str], options: ScoreOptions) -> None:
         self.model, self.abstain = model, options.abstain
         self.names = {name: f"hardmax_{name}" if name in columns else name for name in COLUMNS}
         if taken := sorted(set(columns).intersection(self.names.values())):
@@ -135,7 +135,7 @@ class Scorer:
             leads &= found.ids < len(model.vocabulary)
         # Votes are for the second of two classes, or for the label.
         row = np.zeros_like(best) if len(model.bias) == 1 else best
-        leading, active = np.flatnonzero(leads), np.flatnonzero(found.counting)
+        leading, active = np.flatnonzero(leads), np.flatnonzero(found.active)
         masses, adds = found.masses[leading], model.prepared.scores[found.ids[leading], row[texts[leading]]]
         leading = leading[np.lexsort((-np.abs(masses * adds), -masses, texts[leading]))]
         voices = model.prepared.voices(found)
@@ -197,7 +197,7 @@ def check_output(source: str, target: Path, force: bool) -> None:
 
 
 def score_file(
-    model: Model,
+    model: TextModel,
     source: str,
     target: Path,
     options: ScoreOptions,

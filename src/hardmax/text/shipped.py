@@ -1,13 +1,44 @@
-"""The verb that loads models: those that ship with the package, and any other."""
+"""The models that ship with the package, and the function that loads them and any other."""
 
 from pathlib import Path
 
-from hardmax._validation import check_path
-from hardmax.text.files.finding import find_model
-from hardmax.text.files.folder import read_model
+from hardmax._validation import InputError, check_path
+from hardmax.text.storage import read_model
 from hardmax.text.text_model import TextModel
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+def available() -> list[str]:
+    """The names of the models that ship with the package."""
+    return sorted(path.parent.name for path in MODELS.glob("*/config.json"))
 
 
 def load(name_or_path: str | Path) -> TextModel:
-    """The shipped model of that name, or the model in that folder. Nothing is downloaded."""
-    return read_model(find_model(check_path(name_or_path, "`name_or_path`")), TextModel)
+    """Load a model that ships with the package, or one from a folder. Nothing is downloaded.
+
+    Parameters
+    ----------
+    name_or_path : str or path
+        The name of a shipped model ("imdb-2d", "imdb-2d-best", "imdb-16d"), or a folder that `TextModel.save` wrote.
+
+    Returns
+    -------
+    TextModel
+        The model, checked.
+
+    Examples
+    --------
+    >>> load("imdb-2d").predict(["An awful script.", "Great!"]).tolist()
+    ['negative', 'positive']
+    """
+    path = check_path(name_or_path, "`name_or_path`")
+    if str(path) in available():
+        return read_model(MODELS / path, TextModel)
+    try:
+        return read_model(path, TextModel)
+    except InputError:
+        if path.exists():
+            raise
+    names = ", ".join(available()) or "none in this version"
+    raise InputError(f"`{path}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder.")

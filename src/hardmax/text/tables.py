@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_str, require_extra, shorten
-from hardmax.text.tokens.texts import encode_text
+from hardmax.text._texts import encode_text
 
 pa: Any = None  # most names of pyarrow are made when it is imported, so that no type checker knows them
 ds: Any = None

@@ -1,13 +1,33 @@
-"""The classifier that people have: a model that explains itself, and is kept in folders and on the Hub."""
+"""The text classifier: tokens, their vectors, the layers, and a line that decides."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
+
 from hardmax._format import pluralize
-from hardmax._validation import check_bool, check_path, check_str, require_extra
-from hardmax.text.model.model import Model
+from hardmax._tokens.batches import float_array
+from hardmax._tokens.rationals import plain
+from hardmax._validation import (
+    InputError,
+    check_bool,
+    check_instance,
+    check_int,
+    check_path,
+    check_real,
+    require_extra,
+    shorten,
+)
+from hardmax.dynamics import Dynamics
+from hardmax.text._analysis import DEEPEST, Analysis, Prepared, weigh
+from hardmax.text._texts import read_texts
+from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
 from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
@@ -15,23 +35,60 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from hardmax.text.counterfactual import Flip
-    from hardmax.text.edit import Changed
     from hardmax.text.explain import Explanation, Label
-    from hardmax.text.knowing.statistics import LeaderStatistics
-    from hardmax.text.knowing.words import Keyword, Neighbour
+    from hardmax.text.interpret import Keyword, LeaderStatistics, Neighbour
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class TextModel(Model):
-    """A classifier of texts.
+class TextModel:
+    """A classifier of texts by hardmax attention.
 
-    The distinct known words of a text, with multiplicities (or once each), and the extra token, if there is one, are a
-    cloud. It goes through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
+    Parameters
+    ----------
+    vocabulary : Vocabulary
+        The tokens that it knows.
+    embeddings : array_like of shape (tokens, d)
+        Where each token starts; float32.
+    decoder : array_like of shape (rows, d)
+        Two classes have one row (a positive logit means the second class), more have a row each; float32.
+    bias : array_like of shape (rows,)
+        The logits of a text without tokens; float32.
+    classes : sequence of str, int, float or bool
+        At least two, all different.
+    layers : int or math.inf
+        The depth; of infinitely many layers every token goes all the way to its leader.
+    alpha : number or str, default "1"
+        The step size; fractions such as "1/2" are exact.
+    metric : array_like of shape (d, d), optional
+        Symmetric positive definite; the identity by default.
+    extra : array_like of shape (d,), optional
+        A token that every text has. Where the decoder says the same of it for every class it is a neutral leader:
+        tokens that follow it add nothing, the others are *active*.
+    gate : float, optional
+        A token is active if its strength, its largest absolute coordinate, is more than this share of the largest in
+        its text; the others start at `extra / 2` and follow the extra token. By default all start at their embeddings.
+    neutral_weight : int, default 1
+        How many tokens the extra token weighs in the mean: short texts get modest probabilities.
+    temperature : float, default 1.0
+        Logits are divided by it.
+    binary : bool, default False
+        Whether a token counts once, however often it is in a text.
+    tokeniser : Tokeniser, optional
+        How texts are cut.
+    metrics : dict, optional
+        What was measured, for the model card: plain data.
+    name : str, optional
+        How pages call it: the name of the folder that it was loaded from.
 
-        logit = (bias + sum over words of mass_w <decoder, z_w>) / temperature.
+    Notes
+    -----
+    The distinct known tokens of a text, each as often as it is there (or once), and the extra token are a cloud. It
+    goes through `layers` layers of the dynamics; the mean of its points is `sum of mass_w z_w`, and
 
-    Two classes have one row of the decoder (a positive logit means the second class), more have a row each.
+        logit = (bias + sum over tokens w of mass_w <decoder, z_w>) / temperature.
 
+    Examples
+    --------
     >>> from hardmax.text import Vocabulary
     >>> known = Vocabulary(["great", "awful", "film"], [[0, 9], [9, 0], [9, 9]])
     >>> model = TextModel(vocabulary=known, embeddings=[[2, 0], [-2, 0.5], [0.1, 0.1]], decoder=[[1, 0]], bias=[0.0],
@@ -39,6 +96,129 @@ class TextModel(Model):
     >>> model.predict(["A great film.", "Awful, awful film!"]).tolist()
     ['positive', 'negative']
     """
+
+    vocabulary: Vocabulary
+    embeddings: np.ndarray
+    decoder: np.ndarray
+    bias: np.ndarray
+    classes: tuple[str | int | float | bool, ...]
+    layers: int | float
+    alpha: Any = "1"
+    metric: np.ndarray | None = None
+    extra: np.ndarray | None = None
+    gate: float | None = None
+    neutral_weight: int = 1
+    temperature: float = 1.0
+    binary: bool = False
+    tokeniser: Tokeniser = field(default_factory=Tokeniser)
+    metrics: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
+            value = getattr(self, name)
+            if value is not None or name not in ("extra", "metric"):
+                array = float_array(value, f"`{name}`", dtype).copy()
+                array.flags.writeable = False
+                object.__setattr__(self, name, array)
+        object.__setattr__(self, "classes", _read_classes(self.classes))
+        self._check()
+        object.__setattr__(self, "alpha", str(self.dynamics.alpha))
+
+    # ---------------------------------------------------------------- answers
+
+    def predict(self, texts: Any) -> np.ndarray:
+        """The most probable class of each text; where it is undecided, the most frequent class.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            A list, an array, a column of a table, or an Arrow array.
+
+        Returns
+        -------
+        ndarray of shape (texts,)
+            Members of `classes`.
+        """
+        return np.array(self.classes)[self.class_numbers(texts)]
+
+    def predict_proba(self, texts: Any) -> np.ndarray:
+        """The probabilities of the classes. Those of a text depend on that text alone, to the bit.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (texts, classes)
+            Each row adds up to 1.
+        """
+        return np.concatenate([part.probabilities for part in self._parts(texts)])
+
+    def decision_function(self, texts: Any) -> np.ndarray:
+        """The logits.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray
+            Of shape (texts,) for two classes, positive for the second; else (texts, classes).
+        """
+        logits = np.concatenate([part.logits for part in self._parts(texts)])
+        return logits[:, 0] if len(self.bias) == 1 else logits
+
+    def decided(self, texts: Any) -> np.ndarray:
+        """Whether each text is decided: one of its tokens is active, and one class is ahead of all others.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of bool, of shape (texts,)
+            False: the answer of `predict` says nothing about this text.
+        """
+        return np.concatenate([part.decided for part in self._parts(texts)])
+
+    def class_numbers(self, texts: Any) -> np.ndarray:
+        """What `predict` returns, as places in `classes`.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            As in `predict`.
+
+        Returns
+        -------
+        ndarray of int, of shape (texts,)
+            From 0 on.
+        """
+        return np.concatenate([self.predicted(part) for part in self._parts(texts)])
+
+    def analyse(self, texts: Any) -> Analysis:
+        """Everything that is found in texts: known tokens, masses, leaders, logits, probabilities.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            As in `predict`.
+
+        Returns
+        -------
+        Analysis
+            Arrays over all tokens of all texts.
+        """
+        return Analysis.join(list(self._parts(texts)))
+
+    # ---------------------------------------------------------------- explanations
 
     def explain(self, text: str) -> "Explanation":
         """Explain the label of a text: the tokens that lead, and what every token adds to the logit.
@@ -91,7 +271,7 @@ class TextModel(Model):
         return flip(self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
-        """A copy of the model in which some tokens are changed; `compare` shows which answers change.
+        """A copy of the model in which some tokens are changed.
 
         Parameters
         ----------
@@ -109,39 +289,82 @@ class TextModel(Model):
 
         return edit(self, changes)
 
-    def compare(self, other: Model, texts: Any) -> "list[Changed]":
-        """Compare the answers of this model and another one; "undecided" is an answer.
+    def keywords(self, label: Any, top_k: int = 20, *, min_df: int = 1) -> "list[Keyword]":
+        """The tokens that speak most for a class.
 
         Parameters
         ----------
-        other : TextModel
-            A model of the same classes, such as one made by `edit`.
-        texts : sequence of str
-            What both are asked about.
+        label : label
+            One of `classes`.
+        top_k : int, default 20
+            At most so many.
+        min_df : int, default 1
+            Leave out tokens that fewer training texts have.
 
         Returns
         -------
-        list of Changed
-            The texts with another answer, with the tokens whose votes differ.
+        list of Keyword
+            The heaviest first: who would lead a text that has them.
         """
-        from hardmax.text.edit import compare
+        from hardmax.text.interpret import keywords
 
-        return compare(self, other, texts)
+        return keywords(self, label, top_k, min_df)
 
-    def keywords(self, label: Any, first: int = 20, *, fewest_texts: int = 1) -> "list[Keyword]":
-        """The words that say most for a class, those furthest out first."""
-        from hardmax.text.knowing.words import keywords
+    def neighbours(self, token: str, top_k: int = 10) -> "list[Neighbour]":
+        """The tokens nearest to a token, by direction: where a token looks is all that decides whom it follows.
 
-        return keywords(self, label, first, fewest_texts=fewest_texts)
+        Parameters
+        ----------
+        token : str
+            A known token.
+        top_k : int, default 10
+            At most so many.
 
-    def neighbours(self, word: str, first: int = 10) -> "list[Neighbour]":
-        """The words that stand nearest to a word, by direction."""
-        from hardmax.text.knowing.words import neighbours
+        Returns
+        -------
+        list of Neighbour
+            The nearest first; of equally near ones those that more texts have.
+        """
+        from hardmax.text.interpret import neighbours
 
-        return neighbours(self, word, first)
+        return neighbours(self, token, top_k)
+
+    def leader_statistics(self, texts: Any) -> "LeaderStatistics":
+        """How many leaders texts have, and which tokens lead how often.
+
+        Parameters
+        ----------
+        texts : sequence of str
+            At least one text.
+
+        Returns
+        -------
+        LeaderStatistics
+            It draws itself.
+        """
+        from hardmax.text.interpret import leader_statistics
+
+        return leader_statistics(self, texts)
+
+    def describe(self, limit: int = 2000) -> str:
+        """The model as a short text that a person or a language model can read.
+
+        Parameters
+        ----------
+        limit : int, default 2000
+            At most so many characters; at least 500.
+
+        Returns
+        -------
+        str
+            Task, classes, how the answer is formed, gate, layers, the heaviest tokens of each class, limitations.
+        """
+        from hardmax.text.card import describe
+
+        return describe(self, check_int(limit, "`limit`", at_least=500))
 
     def to_pandas(self) -> "pandas.DataFrame":
-        """Table of all tokens: what each says for each class, and how many training texts of each class have it."""
+        """Table of all tokens: the weight of each for each class, and how many training texts of each class have it."""
         require_extra("`to_pandas`", "tables", "pandas")
         import pandas
 
@@ -179,13 +402,6 @@ class TextModel(Model):
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
         return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
 
-    def leader_statistics(self, texts: Any) -> "LeaderStatistics":
-        """How many leaders texts have, their share of the words, and which words lead how often; see
-        `LeaderStatistics`, which draws itself."""
-        from hardmax.text.knowing.statistics import leader_statistics
-
-        return leader_statistics(self, texts)
-
     def score_table(
         self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null"
     ) -> Any:
@@ -214,50 +430,43 @@ class TextModel(Model):
 
         return score_table(self, table, ScoreOptions(text, abstain, on_bad_rows))
 
+    # ---------------------------------------------------------------- folders
+
     def save(self, folder: str | Path) -> None:
-        """Write the model to a folder, whole or not at all; a model that is there is replaced."""
-        from hardmax.text.files.folder import write_model
+        """Write the model to a folder, whole or not at all; a model that is there is replaced.
+
+        Parameters
+        ----------
+        folder : path
+            A new or empty folder, or one with a model. Other files beside that model stay.
+        """
+        from hardmax.text.storage import write_model
 
         write_model(self, check_path(folder, "`folder`"))
 
-    save_pretrained = save
-
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """Read a model from a folder, with every check."""
-        from hardmax.text.files.folder import read_model
+        """Read a model from a folder, and check it.
+
+        Parameters
+        ----------
+        folder : path
+            What `save` wrote.
+
+        Returns
+        -------
+        TextModel
+            The same model, to the bit.
+        """
+        from hardmax.text.storage import read_model
 
         return read_model(check_path(folder, "`folder`"), cls)
-
-    @classmethod
-    def from_pretrained(
-        cls, name_or_path: str | Path, *, download: bool = False, revision: str | None = None, token: str | None = None
-    ) -> Self:
-        """A model from a folder, one that is shipped, or, with `download`, one from the Hub (`owner/name`).
-
-        Of the Hub's a `revision` (a branch, a tag or a commit) can be named, and a `token` for what is private.
-        """
-        from hardmax.text.files.folder import read_model
-        from hardmax.text.files.hub import find_or_fetch
-
-        path, fetch = check_path(name_or_path, "`name_or_path`"), check_bool(download, "`download`")
-        return read_model(find_or_fetch(path, fetch, *_of_the_hub(revision, token)), cls)
-
-    def push_to_hub(
-        self, repository: str, *, private: bool = True, revision: str | None = None, token: str | None = None
-    ) -> str:
-        """Upload the model to the Hub as `owner/name`, to a branch if one is named; gives back its address."""
-        from hardmax.text.files.hub import push
-
-        name, hidden = check_str(repository, "`repository`"), check_bool(private, "`private`")
-        return push(self, name, hidden, *_of_the_hub(revision, token))
 
     def __repr__(self) -> str:
         named = ", ".join(str(name) for name in self.classes[:4]) + (", …" if len(self.classes) > 4 else "")
         return (
             f"TextModel({pluralize(len(self.vocabulary), 'token')} in {pluralize(self.dimension, 'dimension')}, "
-            f"{format_layers(self.layers)}, "
-            f"alpha {self.alpha}, classes {named})"
+            f"{format_layers(self.layers)}, alpha {self.alpha}, classes {named})"
         )
 
     def _repr_html_(self) -> str:
@@ -265,8 +474,114 @@ class TextModel(Model):
 
         return model_card(self)
 
+    # ---------------------------------------------------------------- how it works inside
 
-def _of_the_hub(revision: str | None, token: str | None) -> tuple[str | None, str | None]:
-    asked = ((revision, "`revision`"), (token, "`token`"))
-    first, second = (None if value is None else check_str(value, name) for value, name in asked)
-    return first, second
+    @property
+    def dimension(self) -> int:
+        """The number of coordinates of a token."""
+        return self.embeddings.shape[1]
+
+    @cached_property
+    def dynamics(self) -> Dynamics:
+        """The parameters of a layer."""
+        return Dynamics(self.alpha, self.metric).check_definite()
+
+    @property
+    def has_neutral(self) -> bool:
+        """Whether the extra token is a neutral leader: the decoder says the same of it for every class (a single row:
+        exactly 0)."""
+        return self.prepared.has_neutral
+
+    @cached_property
+    def prepared(self) -> Prepared:
+        """The model in the arrays that kernels read."""
+        return Prepared(self)
+
+    def predicted(self, found: Analysis) -> np.ndarray:
+        """What `class_numbers` returns, for texts that are analysed already."""
+        usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
+        return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
+
+    def read(self, text: str) -> Read:
+        """The known tokens of one text, and where they stand."""
+        return read_one(text, self.vocabulary, self.tokeniser, self.prepared.extra)
+
+    def weigh(self, found: Encoded) -> Analysis:
+        """What `analyse` returns, from the known tokens of texts."""
+        return weigh(check_instance(found, Encoded, "`found`", "what `encode` or `read` found"), self.prepared)
+
+    def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
+        """The same, and where each token ends, (tokens, d)."""
+        ends = np.empty((len(found.ids), self.dimension))
+        return weigh(found, self.prepared, ends), ends
+
+    def weigh_texts(self, texts: Any) -> Iterator[tuple[Analysis, np.ndarray]]:
+        """The analysis of many texts, a few megabytes at a time, and what each token says where it ends,
+        (tokens, rows): <decoder, z(layers)> / temperature."""
+        for found in encode_parts(read_texts(texts), self.vocabulary, self.tokeniser, self.prepared.extra):
+            analysis, ends = self.weigh_words(found)
+            yield analysis, self.prepared.says(ends)
+
+    def _parts(self, texts: Any) -> Iterator[Analysis]:
+        given = read_texts(texts)
+        for found in encode_parts(given, self.vocabulary, self.tokeniser, self.prepared.extra, few=True):
+            yield weigh(found, self.prepared)
+
+    def _check(self) -> None:
+        """Shapes, finiteness and sizes; raises InputError with one line."""
+        check_instance(self.vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
+        check_instance(self.tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+        check_instance(self.metrics, dict, "`metrics`", "a dict of plain data")
+        tokens, classes = len(self.vocabulary), len(self.classes)
+        if self.embeddings.ndim != 2 or len(self.embeddings) != tokens or self.embeddings.shape[1] < 1:
+            shape = f"({tokens}, d), a row for each token of the vocabulary"
+            raise InputError(f"`embeddings` has shape {shorten(self.embeddings.shape)}: expected {shape}.")
+        d, rows = self.embeddings.shape[1], 1 if classes == 2 else classes
+        shapes = {"embeddings": (tokens, d), "decoder": (rows, d), "bias": (rows,), "extra": (d,), "metric": (d, d)}
+        for name, shape in shapes.items():
+            _check_array(name, getattr(self, name), shape)
+        if self.vocabulary.counts.shape[1] != classes:
+            counted = self.vocabulary.counts.shape[1]
+            raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
+        object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
+        check_bool(self.binary, "`binary`")
+        object.__setattr__(self, "neutral_weight", check_int(self.neutral_weight, "`neutral_weight`", at_least=1))
+        if self.gate is not None:
+            object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
+            if self.gate >= 1:
+                raise InputError(f"`gate` is {self.gate:g}, and no token would be active: expected less than 1.")
+        if self.extra is None and (self.gate is not None or self.neutral_weight != 1):
+            raise InputError("`gate` and `neutral_weight` need an extra token: give `extra`.")
+        object.__setattr__(self, "layers", _read_layers(self.layers))
+        self.dynamics.check_dimension(d)  # alpha and the metric are checked when it is made
+
+
+def _read_layers(layers: Any) -> int | float:
+    """A number of layers, or `math.inf`, which is "inf" in files."""
+    if (isinstance(layers, str) and layers == "inf") or (isinstance(layers, float | np.floating) and layers == np.inf):
+        return math.inf
+    try:
+        return check_int(layers, "`layers`", at_least=0, at_most=DEEPEST)
+    except InputError:
+        expected = f"a whole number from 0 to {DEEPEST}, or math.inf"
+        raise InputError(f"`layers` must be {expected}, not {shorten(layers)}.", argument="layers") from None
+
+
+def _read_classes(classes: Any) -> tuple[str | int | float | bool, ...]:
+    expected = "at least two texts, numbers or truth values, all different"
+    if isinstance(classes, list | tuple) or (isinstance(classes, np.ndarray) and classes.ndim == 1):
+        names = [plain(name) for name in (classes.tolist() if isinstance(classes, np.ndarray) else classes)]
+        are_plain = all(isinstance(name, str | int | float) and name == name for name in names)
+        if are_plain and len(set(names)) == len(names) >= 2:
+            return tuple(names)
+    raise InputError(f"`classes` must be {expected}, not {shorten(classes)}.")
+
+
+def _check_array(name: str, value: np.ndarray | None, shape: tuple[int, ...]) -> None:
+    if value is None:
+        return
+    if value.shape != shape:
+        raise InputError(f"`{name}` has shape {shorten(value.shape)}: expected {shape}.")
+    if not np.isfinite(value).all():
+        place = tuple(np.argwhere(~np.isfinite(value))[0].tolist())
+        raise InputError(f"`{name}` is {value[place]} at {place}: expected finite numbers. Train again.")

@@ -43,17 +43,17 @@ class Piece(NamedTuple):
     kind: Literal["", "left out"] = ""
 
 
-def pieces(why: Explanation, most: int = WHOLE) -> list[Piece]:
+def pieces(why: Explanation) -> list[Piece]:
     """The text from beginning to end, active tokens apart; where they overlap, leaders come first, then larger votes.
 
-    Of a text of more than `most` characters, so many are there: its opening, and what is around leaders.
+    Of a text of more than `WHOLE` characters its opening is there, and what is around leaders.
     """
     leading = leaders(why) or why.active[:_MOST_LEADERS]
     ends = (end for time in range(_TIMES) for each in leading for end in each.places[time : time + 1].ravel().tolist())
-    windows = windows_around(why.text, ends, most)
+    windows = _windows(why.text, ends)
     marks, found, at = _marks(why, windows), [], 0
     for first, last in windows:
-        found += left_out(at, first)
+        found += _left_out(at, first)
         at = first
         for start, end, entry in marks:
             if start < last and first < end:
@@ -61,23 +61,23 @@ def pieces(why: Explanation, most: int = WHOLE) -> list[Piece]:
                 at = min(end, last)
         found.append(Piece(why.text[at:last]))
         at = last
-    return [piece for piece in [*found, *left_out(at, len(why.text))] if piece.text]
+    return [piece for piece in [*found, *_left_out(at, len(why.text))] if piece.text]
 
 
-def windows_around(text: str, places: Iterable[int], most: int = WHOLE) -> list[Span]:
-    """What is shown of a text, in order, without overlaps: all of it up to `most` characters, of a longer one the
-    opening and what is around the places, the first ones first."""
-    if len(text) <= most:
+def _windows(text: str, places: Iterable[int]) -> list[Span]:
+    """What is shown of a text, in order, without overlaps: all of it, or the opening and what is around the places, the
+    first ones first."""
+    if len(text) <= WHOLE:
         return [(0, len(text))]
     merged: list[Span] = []
-    for first, last in sorted(_window(text, place) for place in islice(chain([0], places), most // (2 * AROUND))):
+    for first, last in sorted(_window(text, place) for place in islice(chain([0], places), WHOLE // (2 * AROUND))):
         if merged and first <= merged[-1][1]:
             first, last = merged[-1][0], max(last, merged.pop()[1])
         merged.append((first, last))
     return merged
 
 
-def left_out(first: int, last: int) -> list[Piece]:
+def _left_out(first: int, last: int) -> list[Piece]:
     """A remark about the characters between two windows, if there are any."""
     return [Piece(f"… {last - first:,} characters left out …", kind="left out")] if first < last else []
 

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.sparse import csr_array, diags_array
 
-from hardmax.text.tokens.encoding import Encoded
+from hardmax.text.encoding import Encoded
 
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
 

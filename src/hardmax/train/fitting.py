@@ -13,11 +13,11 @@ from scipy.optimize import minimize_scalar
 from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text.explain import LENGTHS
+from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text.encoding import Encoded, encode
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.building import build_vocabulary
-from hardmax.text.tokens.encoding import Encoded, encode
-from hardmax.text.tokens.texts import TextBytes, read_texts
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.vocabulary import Vocabulary, build_vocabulary
 from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
@@ -153,7 +153,7 @@ def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:
     """All words and phrases that enough texts, and enough groups, have."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
     known = build_vocabulary(
-        corpus.texts, corpus.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, fewest=max(1, settings.min_df)
+        corpus.texts, corpus.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, min_df=max(1, settings.min_df)
     )
     keep = np.ones(len(known), dtype=bool)
     if len(np.unique(corpus.groups)) < len(corpus.labels):
@@ -161,8 +161,7 @@ def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:
         keep &= replace(bag, weights=np.ones(len(bag))).counts().sum(axis=1) >= settings.min_df
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words)
-        cut = tokeniser.alphabet.cut
-        words = [set(cut(surface)) for surface in known.surfaces]
+        words = [set(cut_surface(surface)) for surface in known.surfaces]
         keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
         raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from hardmax._tokens.rationals import read_number
 from hardmax._validation import InputError, check_bool, check_int, check_real
-from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokeniser import Tokeniser
 
 GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 

@@ -17,12 +17,10 @@ import numpy as np
 from hardmax._validation import InputError, check_instance, shorten
 from hardmax.paper.authors.weights import Weights
 from hardmax.paper.authors.words import TOKENISER, is_word, name_rows
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.masses import walk_cloud
-from hardmax.text.model.model import Model
+from hardmax.text._analysis import Analysis, walk_cloud
+from hardmax.text.encoding import Encoded
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokens.encoding import Encoded
-from hardmax.text.tokens.vocabulary import Vocabulary
+from hardmax.text.vocabulary import Vocabulary
 
 if TYPE_CHECKING:
     from hardmax.trajectory import Trajectory
@@ -89,15 +87,15 @@ def encode_rows(reviews: Any, rows: int) -> Encoded:
     return Encoded(table[is_first].astype(np.int32), counts.astype(np.int32), offsets.astype(np.int64))
 
 
-def weigh_rows(model: Model, reviews: Any) -> Analysis:
+def weigh_rows(model: TextModel, reviews: Any) -> Analysis:
     """All that the model finds in reviews given as rows: masses, leaders, logits, probabilities."""
-    check_instance(model, Model, "`model`", "a model, as `model_of` gives it")
+    check_instance(model, TextModel, "`model`", "a model, as `model_of` gives it")
     return model.weigh(encode_rows(reviews, len(model.vocabulary)))
 
 
-def run_of_rows(model: Model, review: Any) -> tuple[np.ndarray, "Trajectory"]:
+def run_of_rows(model: TextModel, review: Any) -> tuple[np.ndarray, "Trajectory"]:
     """The distinct rows of one review, and their run through the layers, each as often as it is there."""
-    check_instance(model, Model, "`model`", "a model, as `model_of` gives it")
+    check_instance(model, TextModel, "`model`", "a model, as `model_of` gives it")
     found = encode_rows([review], len(model.vocabulary))
     return found.ids, walk_cloud(model.prepared.table[found.ids], found.counts, model.dynamics, model.layers)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from hardmax._files import decode, read_bytes, shown_name
 from hardmax._validation import InputError, check_path, shorten
-from hardmax.text.tokens.tokeniser import Tokeniser
+from hardmax.text.tokeniser import Tokeniser
 
 PAD = 0
 TOKENISER = Tokeniser(longest_phrase=1)

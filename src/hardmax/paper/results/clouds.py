@@ -7,7 +7,7 @@ import numpy as np
 
 from hardmax.dynamics import Dynamics
 from hardmax.paper.plain import rounded
-from hardmax.text.model.masses import follows, walk_cloud
+from hardmax.text._analysis import follows, walk_cloud
 
 
 @dataclass(frozen=True, eq=False)

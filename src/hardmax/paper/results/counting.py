@@ -1,15 +1,49 @@
-"""How many leaders reviews have, counted as the authors do; `hardmax.text.knowing.counting` counts as we do.
+"""How many leaders reviews have, counted as the authors do, and as we do.
 
 A leader attends to itself alone; a word that is said twice is one point. The authors count a position whose attended
 set begins with itself, where ties are equalities of floats: so a position that ties with another point counts, too.
 """
 
 from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from hardmax.paper.authors.weights import Weights
-from hardmax.text.knowing.counting import Counted
+from hardmax.text._analysis import Analysis
+
+
+class Counted(NamedTuple):
+    """For each text how many lead at a layer, and how many of these led at layer 0."""
+
+    leaders: np.ndarray
+    from_start: np.ndarray
+
+    @property
+    def share_from_start(self) -> float:
+        """The mean over texts of the share of the leaders that lead since layer 0; texts without any have none."""
+        some = self.leaders > 0
+        return float((self.from_start[some] / self.leaders[some]).mean()) if some.any() else 0.0
+
+    def document(self, how: str, layer: int) -> dict[str, Any]:
+        """The same as plain data: how many texts have `fewest` leaders, how many one more, and so on."""
+        fewest = int(self.leaders.min())
+        return {
+            "how": how,
+            "layer": layer,
+            "fewest": fewest,
+            "reviews": np.bincount(self.leaders - fewest).tolist(),
+            "share_from_start": round(self.share_from_start, 6),
+        }
+
+
+def count_leaders(found: Analysis, without: int | None = None) -> Counted:
+    """How many attend to themselves alone after the last layer; the word of the number `without` is not counted."""
+    counts = found.leader_since >= 0
+    if without is not None:
+        counts &= found.ids != without
+    since_start = counts & (found.leader_since == 0)
+    return Counted(found.sums(counts).astype(np.int64), found.sums(since_start).astype(np.int64))
 
 
 def count_first_indices(weights: Weights, reviews: np.ndarray, layers: Sequence[int]) -> list[Counted]:

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.text.model.analysis import Analysis
-from hardmax.text.model.model import Model
+from hardmax.text._analysis import Analysis
+from hardmax.text.text_model import TextModel
 
 LEAST = 2.0  # of the size of a leader's own logit, as the authors have it
 
 
 def leading_words(
-    model: Model, found: Analysis, is_second: np.ndarray, words: Sequence[str], most: int
+    model: TextModel, found: Analysis, is_second: np.ndarray, words: Sequence[str], most: int
 ) -> list[dict[str, Any]]:
     """The words that lead in most of the reviews that are read correctly, of those with |own logit| > 2.
 

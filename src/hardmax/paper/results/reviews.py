@@ -60,9 +60,8 @@ def _as_saved(numbers: Sequence[Any]) -> np.ndarray:
 
 def _of_ours(name: str) -> dict[str, Any]:
     model = load(name)
-    decoding = model.prepared.decoding
-    scale = 1 / decoding.temperature
-    decoder = Decoder(scale * decoding.decoder[0].astype(np.float64), float(model.prepared.bias[0]))
+    scale = 1 / model.temperature
+    decoder = Decoder(scale * model.decoder[0].astype(np.float64), float(model.prepared.bias[0]))
     surfaces, clouds = (*model.vocabulary.surfaces, NEUTRAL), []
     for text in REVIEWS.values():
         found = model.read(text).encoded

@@ -1,0 +1,388 @@
+"""From the pieces of texts to their tokens: the known ones, and which of them count; or all, to build a vocabulary."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from hardmax._compile import njit, njit_parallel
+from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, find_words, make_pieces
+
+TEXTS = 64  # a task for a thread
+_GONE = -1  # for a token that is no segment
+BREAK, EXCLAMATION, QUESTION = -1, -2, -3  # in a stream of words: no phrase crosses a break; marks belong to none
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Phrases(NamedTuple):
+    """Phrase p leads from the node `keys[p] >> 32` through the word `keys[p] & 0xffffffff`; phrase nodes come after all
+    words. `token_of_node` is the token that a node stands for, or -1; there are so many `tokens`."""
+
+    slots: np.ndarray  # int32, phrases by hash
+    keys: np.ndarray  # int64
+    token_of_node: np.ndarray  # int32
+    tokens: int
+    hints: np.ndarray  # uint64, a bit for each hash that a phrase has: so few of them that they stay near
+
+
+class Cutting(NamedTuple):
+    """How a tokeniser cuts (see `Tokeniser`)."""
+
+    longest_phrase: int
+    marks: bool
+    overlapping: bool
+
+
+class Standing(NamedTuple):
+    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`. A mark is no word:
+    it takes nothing, so that its first is behind its last, where it stands. `keys` and `taken` are memory."""
+
+    tokens: np.ndarray  # int32
+    firsts: np.ndarray  # int32
+    lasts: np.ndarray  # int32
+    keys: np.ndarray  # int64, one for each token
+    taken: np.ndarray  # bool, for each piece whether a token has taken it
+
+
+class Found(NamedTuple):
+    """What texts get: `sizes[t]` tokens and how often each is there, from `bases[t]` on."""
+
+    bases: np.ndarray  # int64
+    ids: np.ndarray  # int32
+    counts: np.ndarray  # int32
+    sizes: np.ndarray  # int64
+
+
+@njit(inline="always")
+def mix_pair(key):
+    """A hash of a pair."""
+    mixed = np.uint64(key) * _MIX
+    return mixed ^ mixed >> np.uint64(32)
+
+
+@njit(inline="always")
+def pair_slot(key, table, keys):
+    """The slot with the number of a pair, or the free slot where it belongs."""
+    mask = np.uint64(len(table) - 1)
+    slot = mix_pair(key) & mask
+    while table[slot] >= 0 and keys[table[slot]] != key:
+        slot = (slot + np.uint64(1)) & mask
+    return slot
+
+
+@njit
+def fill_pairs(table, keys, pairs):
+    """Give each of the first `pairs` a slot in a table that is a power of two long, at least twice as long."""
+    table[:] = -1
+    for number in range(pairs):
+        table[pair_slot(keys[number], table, keys)] = number
+
+
+@njit
+def _room_to_stand(longest, longest_phrase):
+    """A Standing for a text of at most `longest` bytes."""
+    # A word takes two bytes, with what divides it from the next, and a mark takes one.
+    room = (longest + 1) * (longest_phrase + 1) // 2
+    places = np.empty((3, room), np.int32)
+    return Standing(places[0], places[1], places[2], np.empty(room, np.int64), np.zeros(longest + 1, np.bool_))
+
+
+@njit
+def make_hints(keys, hints):
+    """Set the bits of all phrases; `hints` is a power of two long."""
+    hints[:] = 0
+    for key in keys:
+        bit = mix_pair(key) >> np.uint64(32) & np.uint64(64 * len(hints) - 1)
+        hints[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
+
+
+@njit
+def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
+    """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; return
+    how many."""
+    letters, cuts, _ = pieces
+    tokens, firsts, lasts, _, _ = standing
+    table, keys, token_of_node, _, hints = phrases
+    longest = cutting.longest_phrase
+    words = len(token_of_node) - len(keys)
+    mask, most = np.uint64(len(table) - 1), np.uint64(64 * len(hints) - 1)
+    # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]` is its first piece.
+    active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
+    found, end = 0, 0
+    for piece in range(count):
+        start, end, node = end, cuts[piece], numbers[piece]
+        is_mark = end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F)
+        if is_mark or start == end:
+            for k in range(longest):
+                active[k] = -1
+        if start == end:
+            continue
+        if is_mark:
+            token = token_of_node[node] if cutting.marks and node >= 0 else -1
+            if token >= 0:
+                tokens[found], firsts[found], lasts[found] = token, piece + 1, piece
+                found += 1
+            continue
+        for k in range(longest - 1, 0, -1):
+            extended = -1
+            if node >= 0 and active[k - 1] >= 0:
+                key = np.int64(active[k - 1]) << 32 | node
+                mixed = mix_pair(key)
+                bit = mixed >> np.uint64(32) & most
+                # Most pairs are no phrase, and most of those have no hint. The rest is what `pair_slot` does, without
+                # a second hash.
+                if hints[bit >> np.uint64(6)] >> (bit & np.uint64(63)) & np.uint64(1):
+                    slot = mixed & mask
+                    phrase = table[slot]
+                    while phrase >= 0 and keys[phrase] != key:
+                        slot = (slot + np.uint64(1)) & mask
+                        phrase = table[slot]
+                    extended = phrase + words if phrase >= 0 else -1
+            active[k], begins[k] = extended, begins[k - 1]
+        active[0], begins[0] = node, piece
+        for k in range(longest):
+            token = token_of_node[active[k]] if active[k] >= 0 else -1
+            if token >= 0:
+                tokens[found], firsts[found], lasts[found] = token, begins[k], piece
+                found += 1
+    return found
+
+
+@njit
+def _keep_segments(standing, found):
+    """Keep those of the first `found` tokens that are segments, in their order; return how many.
+
+    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet. Only
+    tokens that others reach into need to be sorted: they fall into groups that share no word, most of them small.
+    """
+    tokens, firsts, lasts, keys, taken = standing
+    last, low = found, np.int64(len(taken))
+    for i in range(found - 1, -2, -1):
+        # `low` is the first piece of the group, the tokens behind this one up to `last`.
+        if i >= 0 and lasts[i] >= low:
+            low = min(low, np.int64(firsts[i]))
+            continue
+        first, size = i + 1, last - i - 1
+        if size > 1:
+            for t in range(size):
+                key, at = np.int64(tokens[first + t]) << 32 | t, t
+                while 0 < at <= 32 and keys[at - 1] > key:
+                    keys[at] = keys[at - 1]
+                    at -= 1
+                keys[at] = key
+            if size > 32:
+                keys[:size].sort()
+            for key in keys[:size]:
+                t = first + (key & 0xFFFFFFFF)
+                is_free = True
+                for piece in range(firsts[t], lasts[t] + 1):
+                    is_free = is_free and not taken[piece]
+                for piece in range(firsts[t], lasts[t] + 1 if is_free else 0):
+                    taken[piece] = True
+                tokens[t] = tokens[t] if is_free else _GONE
+            taken[low : lasts[last - 1] + 1] = False
+        last = i + 1
+        low = np.int64(firsts[i]) if i >= 0 else np.int64(0)
+    kept = 0
+    for i in range(found):
+        tokens[kept], firsts[kept], lasts[kept] = tokens[i], firsts[i], lasts[i]
+        kept += tokens[i] != _GONE
+    return kept
+
+
+@njit
+def _find_counting(pieces, count, words, phrases, cutting, numbers, standing):
+    """The known tokens of a text that count, to `standing`: all, or if they may not overlap the segments."""
+    find_words(pieces, count, words, numbers)
+    found = _find_tokens(pieces, count, numbers, phrases, cutting, standing)
+    return found if cutting.overlapping else _keep_segments(standing, found)
+
+
+@njit
+def _collect(standing, count, place, found, text):
+    """Write the distinct ones among the first `count` tokens to a text's place in `found`; return how many.
+
+    `place[v]`, -1 before and after, says where token v is among them.
+    """
+    base, tokens = found.bases[text], 0
+    for token in standing.tokens[:count]:
+        if place[token] < 0:
+            place[token] = tokens
+            found.ids[base + tokens], found.counts[base + tokens] = token, 0
+            tokens += 1
+        found.counts[base + place[token]] += 1
+    for token in found.ids[base : base + tokens]:
+        place[token] = -1
+    return tokens
+
+
+@njit_parallel(lambda data, offsets, *_: -(-(len(offsets) - 1) // TEXTS))
+def encode_texts(first, last, data, offsets, longest, characters, words, phrases, cutting, found):
+    """Text t gets `found.sizes[t]` tokens, in order of first appearance, from `found.bases[t]` on."""
+    pieces, standing = make_pieces(longest), _room_to_stand(longest, cutting.longest_phrase)
+    numbers, place = np.empty(longest, np.int32), np.full(phrases.tokens, -1, np.int32)
+    for text in range(first * TEXTS, min(last * TEXTS, len(offsets) - 1)):
+        count = find_pieces(data, offsets[text], offsets[text + 1], characters, pieces)
+        count = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
+        found.sizes[text] = _collect(standing, count, place, found, text)
+
+
+@njit
+def close_ranks(found, extra, offsets, ids, counts):
+    """Copy what the texts got, without the room that was left between them; the token `extra` after each, if not -1."""
+    at = 0
+    for text in range(len(found.sizes)):
+        for t in range(found.bases[text], found.bases[text] + found.sizes[text]):
+            ids[at], counts[at] = found.ids[t], found.counts[t]
+            at += 1
+        if extra >= 0:
+            ids[at], counts[at] = extra, 1
+            at += 1
+        offsets[text + 1] = at
+
+
+@njit
+def read_text(data, characters, words, phrases, cutting):
+    """(tokens, starts, ends): the tokens of one text that count, in order, and where: `text[start:end]`."""
+    room = len(data)
+    pieces, standing = make_pieces(room), _room_to_stand(room, cutting.longest_phrase)
+    numbers, begins = np.empty(room, np.int32), np.zeros(room, np.int64)
+    count = find_pieces(data, 0, room, characters, pieces, begins)
+    kept = _find_counting(pieces, count, words, phrases, cutting, numbers, standing)
+    # First bytes become first characters. A character is a letter, so a piece is over after as many as it has letters.
+    ends, byte, character, before = np.empty(count, np.int64), 0, 0, 0
+    for piece in range(count):
+        while byte < begins[piece]:
+            byte += 1
+            character += byte < room and data[byte] & 0xC0 != 0x80  # it does not continue another
+        begins[piece] = character
+        ends[piece], before = character + pieces.ends[piece] - before, pieces.ends[piece]
+    tokens, firsts, lasts = standing.tokens[:kept].copy(), standing.firsts[:kept], standing.lasts[:kept]
+    return tokens, begins[np.minimum(firsts, lasts)], ends[lasts]
+
+
+@njit
+def _grown(array, length):
+    larger = np.empty(length, array.dtype)
+    larger[: len(array)] = array
+    return larger
+
+
+@njit
+def number_words(data, offsets, longest, characters):
+    """(stream, ends, spellings, starts): the words of all texts as numbers by first appearance, and their spellings.
+
+    Text t is `stream[ends[t]:ends[t + 1]]`, with BREAK where a sentence ends. Word w is
+    `spellings[starts[w]:starts[w + 1]]`. `longest` is the number of bytes of the longest text.
+    """
+    found = make_pieces(longest)
+    letters, cuts, own_keys = found
+    stream, used = np.empty(1024, np.int32), 0
+    ends = np.zeros(len(offsets), np.int64)
+    table, keys, words = np.full(1024, -1, np.int32), np.empty(512, np.uint64), 0
+    spellings, starts = np.empty(8192, np.uint32), np.zeros(513, np.int64)
+    for text in range(len(offsets) - 1):
+        pieces = find_pieces(data, offsets[text], offsets[text + 1], characters, found)
+        while used + 2 * pieces > len(stream):
+            stream = _grown(stream, 2 * len(stream))
+        end = 0
+        for piece in range(pieces):
+            start, end = end, cuts[piece]
+            mark = 0
+            if end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F):
+                mark = EXCLAMATION if letters[start] == 0x21 else QUESTION
+            if mark or start == end:
+                stream[used] = BREAK
+                used += 1
+            if start == end:
+                continue
+            stream[used] = mark
+            used += 1
+            if mark:
+                continue
+            slot = find_slot(letters, start, end, own_keys[piece], table, keys, spellings, starts)
+            if table[slot] < 0:
+                while starts[words] + end - start > len(spellings):
+                    spellings = _grown(spellings, 2 * len(spellings))
+                spellings[starts[words] : starts[words] + end - start] = letters[start:end]
+                starts[words + 1] = starts[words] + end - start
+                keys[words], table[slot] = own_keys[piece], words
+                words += 1
+            stream[used - 1] = table[slot]
+            if words == len(keys):
+                keys, starts = _grown(keys, 2 * words), _grown(starts, 2 * words + 1)
+                table = np.empty(4 * words, np.int32)
+                fill_table(table, keys, words)
+        ends[text + 1] = used
+    return stream[:used], ends, spellings[: starts[words]], starts[: words + 1]
+
+
+@njit
+def count_documents(stream, ends, numbers):
+    """In how many texts each of the `numbers` words of a stream appears."""
+    documents = np.zeros(numbers, np.int64)
+    last = np.full(numbers, -1, np.int64)
+    for text in range(len(ends) - 1):
+        for place in range(ends[text], ends[text + 1]):
+            number = stream[place]
+            if number >= 0 and last[number] != text:
+                last[number] = text
+                documents[number] += 1
+    return documents
+
+
+@njit
+def number_phrases(stream, ends, prefixes):
+    """(numbers, keys): the phrases that a prefix and the next word make, by first appearance.
+
+    `prefixes[i]` is the number of the prefix that ends at place i, or -1; `numbers[i]` is that of the phrase that ends
+    there. Phrase p is the prefix `keys[p] >> 32` and the word `keys[p] & 0xffffffff`.
+    """
+    numbers = np.full(len(stream), -1, np.int32)
+    table, keys, phrases = np.full(2048, -1, np.int32), np.empty(1024, np.int64), 0
+    for text in range(len(ends) - 1):
+        prefix = -1
+        for place in range(ends[text], ends[text + 1]):
+            word = stream[place]
+            if word < BREAK:
+                continue
+            if word >= 0 and prefix >= 0:
+                key = np.int64(prefix) << 32 | word
+                slot = pair_slot(key, table, keys)
+                if table[slot] < 0:
+                    table[slot] = phrases
+                    keys[phrases] = key
+                    phrases += 1
+                numbers[place] = table[slot]
+                if phrases == len(keys):
+                    keys = _grown(keys, 2 * phrases)
+                    table = np.empty(4 * phrases, np.int32)
+                    fill_pairs(table, keys, phrases)
+            prefix = prefixes[place]
+    return numbers, keys[:phrases]
+
+
+@njit
+def surprise(numbers, ends, order, class_ends, phrases):
+    """(scores, documents): how unevenly each phrase is spread over the classes (chi-squared), and its number of texts.
+
+    With n_c the texts of class c that have it, and e_c as many as expected if classes did not matter, the score is the
+    sum over c of (n_c - e_c)^2 / e_c. The texts of class c are `order[class_ends[c]:class_ends[c + 1]]`.
+    """
+    here, documents = np.zeros(phrases, np.int64), np.zeros(phrases, np.int64)
+    squares, last = np.zeros(phrases), np.full(phrases, -1, np.int64)
+    for c in range(len(class_ends) - 1):
+        size = class_ends[c + 1] - class_ends[c]
+        for text in order[class_ends[c] : class_ends[c + 1]]:
+            for place in range(ends[text], ends[text + 1]):
+                phrase = numbers[place]
+                if phrase >= 0 and last[phrase] != text:
+                    last[phrase] = text
+                    here[phrase] += 1
+        for phrase in range(phrases):
+            if here[phrase]:
+                squares[phrase] += here[phrase] * here[phrase] / size
+                documents[phrase] += here[phrase]
+                here[phrase] = 0
+    for phrase in range(phrases):
+        squares[phrase] = squares[phrase] * len(order) / documents[phrase] - documents[phrase]
+    return squares, documents

@@ -1,0 +1,166 @@
+"""A model in words: the model card (README.md of its folder), and a description that fits into a prompt."""
+
+import re
+from math import isinf
+from typing import Any
+
+from hardmax._format import escape_html, pluralize, sanitize_line
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
+from hardmax.text.wording import format_layers
+
+_CARD = """---
+library_name: hardmax
+pipeline_tag: text-classification
+---
+# A hardmax text classifier
+
+{formula}
+
+| | |
+|---|---|
+{facts}
+
+## Measured
+{measured}
+{edited}
+## Use
+```python
+import hardmax as hm
+
+model = hm.load("PATH")
+print(model.explain("…"))
+```
+
+## Limitations
+{limitations}
+"""
+_LIMITATIONS = (
+    "It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` answers with "
+    "the most frequent class, `decided` tells.",
+    "It reads tokens of at most {longest}, not sentences: irony, comparisons and negations that are further apart "
+    "(“not in any way a good film”) escape it.",
+    "Short texts rest on few tokens: their answers are less accurate, and their probabilities closer to even.",
+    "Its tokens are those of its training texts. In other domains, or other kinds of text, it is less accurate and its "
+    "probabilities are less reliable: measure it there (`hardmax evaluate`) first.",
+)
+
+
+def write_card(model: TextModel) -> str:
+    """The text of README.md."""
+    facts = "\n".join(f"| {name} | {_cell(value)} |" for name, value in _facts(model).items())
+    return _CARD.format(
+        formula=_cell(_formula(model)),
+        facts=facts,
+        measured=_table(model.metrics),
+        edited=_edited(model.metrics),
+        limitations="\n".join(f"- {line}" for line in _limitations(model)),
+    )
+
+
+def describe(model: TextModel, limit: int) -> str:
+    """The model as a text of at most `limit` characters; see `TextModel.describe`."""
+    from hardmax.text.interpret import keywords
+
+    names = [sanitize_line(name) for name in model.classes]
+    task = f"A text classifier that tells apart: {_listed(names, limit // 5)}."
+    facts = " ".join(f"{name.capitalize()}: {value}." for name, value in _facts(model).items() if name != "classes")
+    limitations = "Limitations: " + " ".join(_limitations(model))
+    fixed = [task, _formula(model), facts, limitations]
+    room = limit - sum(len(part) + 1 for part in fixed)
+    heading = "Heaviest tokens, with their weights:"
+    rows: list[str] = []
+    share = (room - len(heading)) // len(names)
+    for name, label in zip(names, model.classes, strict=True):
+        words = [f"{sanitize_line(word.word)} {word.says:+.3g}" for word in keywords(model, label, 50)]
+        row = f"{name}: {_listed(words, share - len(name) - 4)}"
+        if words and len(row) < share:
+            rows.append(row)
+    parts = [*fixed[:3], *([f"{heading} {'; '.join(rows)}."] if rows else []), limitations]
+    text = "\n".join(parts)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def _formula(model: TextModel) -> str:
+    """How an answer is formed."""
+    counted = "once each" if model.binary else "each as often as it is there"
+    parts = [
+        f"The distinct known tokens of a text, {counted}, are points z in {pluralize(model.dimension, 'dimension')}.",
+    ]
+    if model.extra is not None:
+        what = "a neutral token, whose followers add nothing" if model.has_neutral else "an extra token"
+        parts.append(f"Every text also has {what}; it weighs as much as {pluralize(model.neutral_weight, 'token')}.")
+    if model.gate is not None:
+        share = f"more than {model.gate:g} of the largest in its text"
+        parts.append(f"A token is active if its largest coordinate is {share}; the others follow the neutral token.")
+    if model.layers:
+        along = "z" if model.metric is None else "A z"
+        parts.append(
+            f"In {format_layers(model.layers)} of hardmax attention each token moves to (z + alpha w) / (1 + alpha), "
+            f"w the token furthest along {along}, its leader; alpha = {model.alpha}."
+        )
+    wins = f"a positive one means {sanitize_line(model.classes[1])}" if len(model.classes) == 2 else "the largest wins"
+    parts.append(f"Then logit = (bias + mean over tokens of decoder · z) / temperature; {wins}.")
+    parts.append("What each token adds to this sum is its vote, and the votes are the explanation.")
+    return " ".join(parts)
+
+
+def _facts(model: TextModel) -> dict[str, Any]:
+    longest = model.tokeniser.longest_phrase
+    sizes = [
+        len(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in model.vocabulary.surfaces
+    ]
+    words, phrases = sizes.count(1), sum(1 < size <= longest for size in sizes)
+    return {
+        "classes": ", ".join(sanitize_line(name) for name in model.classes),
+        "vocabulary": f"{len(sizes):,} tokens: {words:,} words, {phrases:,} phrases of up to {longest} words",
+        "tokens of a text": "may overlap" if model.tokeniser.overlapping else "do not overlap",
+        "dimension": model.dimension,
+        "layers": "infinitely many" if isinf(model.layers) else model.layers,
+        "step size alpha": model.alpha,
+        "metric": "identity" if model.metric is None else "learned, symmetric positive definite",
+        "gate": "none" if model.gate is None else f"{model.gate:g} of the strongest token",
+        "neutral weight": model.neutral_weight if model.has_neutral else "no neutral token",
+        "temperature": f"{model.temperature:.4g}",
+    }
+
+
+def _limitations(model: TextModel) -> list[str]:
+    return [line.replace("{longest}", pluralize(model.tokeniser.longest_phrase, "word")) for line in _LIMITATIONS]
+
+
+def _listed(words: list[str], room: int) -> str:
+    """As many of the words as there is room for."""
+    shown = ""
+    for word in words:
+        if len(shown) + len(word) + 5 > room:
+            return f"{shown}, …" if shown else "…"
+        shown += f", {word}" if shown else word
+    return shown
+
+
+def _table(metrics: dict[str, Any]) -> str:
+    plain = {name: value for name, value in metrics.items() if isinstance(value, int | float | str)}
+    if not plain:
+        return "Nothing was measured."
+    shown = {name: f"{value:.4g}" if isinstance(value, float) else value for name, value in plain.items()}
+    rows = [f"| {_cell(name)} | {_cell(value)} |" for name, value in shown.items()]
+    return "\n".join(["| | |", "|---|---|", *rows])
+
+
+def _edited(metrics: dict[str, Any]) -> str:
+    changes = metrics.get("edited")
+    if not isinstance(changes, dict) or not changes:
+        return ""
+    rows = [f"| {_cell(word)} | {_cell(change)} |" for word, change in changes.items()]
+    heading = ["", "## Edited by hand", "Everything above was measured before.", "", "| | |", "|---|---|"]
+    return "\n".join([*heading, *rows, ""])
+
+
+def _cell(value: object) -> str:
+    r"""The value as plain text in a table: no Markdown, no HTML, no further cell.
+
+    >>> _cell("5 | *"), _cell("<b>[good](x)")
+    ('5 \\| \\*', '&lt;b&gt;\\[good\\](x)')
+    """
+    return re.sub(r"([\\`*\[\]|~$])", r"\\\1", escape_html(sanitize_line(value)))

@@ -1,1 +1,0 @@
-"""How good a model is: metrics, which words lead, calibration."""

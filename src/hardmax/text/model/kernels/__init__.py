@@ -1,1 +1,0 @@
-"""The walk of many texts through the layers."""

@@ -1,0 +1,239 @@
+"""A model as a folder: config.json, model.safetensors, vocabulary.txt, metrics.json, README.md, hashes.json.
+
+The hashes are SHA-256 of the first three, which decide all answers. The others may be edited.
+"""
+
+import hashlib
+import json
+import os
+import shutil
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
+from hardmax._validation import InputError, check_choice
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.wording import layers_to_json
+
+Kind = TypeVar("Kind", bound=TextModel)
+
+FORMAT, VERSION = "hardmax text model", 1
+DTYPES = {"embeddings": "float32", "decoder": "float32", "bias": "float32", "extra": "float32", "metric": "float64"}
+DECIDING = ("config.json", "model.safetensors", "vocabulary.txt")
+OURS = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
+_SECONDS = 60  # that a writer waits for another one
+_EXPECTED = "expected a folder that `save` wrote"
+
+
+def write_model(model: TextModel, folder: Path) -> None:
+    """Write the folder whole or not at all: whoever reads it finds the model that was there, or the new one.
+
+    The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to `.NAME.old`, and the new
+    one takes its name. Both happen under a lock, `.NAME.lock`, as does putting back what a killed process left. Other
+    files in the folder of a model stay.
+    """
+    from filelock import FileLock, Timeout
+
+    from hardmax.text.card import write_card
+
+    files = deciding_files(model)
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
+    files |= {
+        "metrics.json": _json(model.metrics),
+        "README.md": write_card(model).encode(),
+        "hashes.json": _json(hashes),
+    }
+    target = Path(os.path.realpath(folder))
+    draft, former, lock = _beside(target)
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(lock, timeout=_SECONDS):
+            try:
+                _restore(target)
+                _check_target(target, folder)
+                shutil.rmtree(draft, ignore_errors=True)
+                draft.mkdir()
+                for name, data in files.items():
+                    write_whole(draft / name, data)
+                if target.exists():
+                    shutil.copymode(target, draft)
+                    _copy_others(target, draft, OURS)
+                    target.rename(former)
+                draft.rename(target)
+                sync_folder(target.parent)
+                shutil.rmtree(former, ignore_errors=True)
+            finally:
+                shutil.rmtree(draft, ignore_errors=True)
+                _restore(target)
+    except Timeout:
+        raise InputError(f"`{folder}` is being written by another process: wait for it, or remove `{lock}`.") from None
+    except OSError as error:
+        raise InputError(f"`{folder}` cannot be written: {reason(error)}.") from None
+
+
+def read_model(folder: Path, kind: type[Kind]) -> Kind:
+    """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
+    target = Path(os.path.realpath(folder))
+    try:
+        return _read(folder, kind)
+    except InputError:
+        # A model that is replaced while it is read is half the one and half the other.
+        _, former, lock = _beside(target)
+        if not (lock.exists() or former.exists()):
+            raise
+    from filelock import FileLock, Timeout
+
+    with suppress(OSError, Timeout), FileLock(lock, timeout=_SECONDS):
+        _restore(target)
+        return _read(folder, kind)
+    return _read(folder, kind)
+
+
+def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, bytes]:
+    """The settings, the weights and the vocabulary.
+
+    `errors` is for characters in the names of classes that UTF-8 does not have.
+    """
+    from safetensors.numpy import save  # not needed to explain a text
+
+    tensors = {name: getattr(model, name) for name in DTYPES if getattr(model, name) is not None}
+    config = {
+        "format": FORMAT,
+        "version": VERSION,
+        "classes": list(model.classes),
+        "layers": layers_to_json(model.layers),
+        "alpha": model.alpha,
+        "temperature": model.temperature,
+        "gate": model.gate,
+        "neutral_weight": model.neutral_weight,
+        "counts": "presence" if model.binary else "all",
+        "tokeniser": model.tokeniser.to_dict(),
+        "dimension": model.dimension,
+        "tokens": len(model.vocabulary),
+        "tensors": sorted(tensors),
+    }
+    return dict(zip(DECIDING, (_json(config, errors), save(tensors), model.vocabulary.to_bytes()), strict=True))
+
+
+_digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
+
+
+def digest(model: TextModel) -> str:
+    """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
+    if model not in _digests:
+        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can be asked
+        lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
+        _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
+    return _digests[model]
+
+
+def _beside(target: Path) -> tuple[Path, Path, Path]:
+    part, old, lock = (target.with_name(f".{target.name}.{suffix}") for suffix in ("part", "old", "lock"))
+    return part, old, lock
+
+
+def _restore(target: Path) -> None:
+    """Put back a model that a killed process had renamed; with the lock held."""
+    _, former, _ = _beside(target)
+    if former.exists() and not target.exists():
+        former.rename(target)
+    shutil.rmtree(former, ignore_errors=True)
+
+
+def _check_target(target: Path, folder: Path) -> None:
+    if not target.exists():
+        return
+    if not target.is_dir():
+        raise InputError(f"`{folder}` is a file: expected the name of a folder.")
+    names = {path.name for path in target.iterdir()}
+    if names and "model.safetensors" not in names:
+        raise InputError(f"`{folder}` has other files: expected a new or empty folder, or one with a model.")
+
+
+def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
+    for path in former.iterdir():
+        if path.name in ours:
+            continue
+        if path.is_dir() and not path.is_symlink():
+            shutil.copytree(path, draft / path.name, symlinks=True)
+        else:
+            shutil.copy2(path, draft / path.name, follow_symlinks=False)
+
+
+def _read(folder: Path, kind: type[Kind]) -> Kind:
+    if not folder.is_dir():
+        raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
+    before = folder.stat().st_ino
+    files = {name: read_bytes(folder / name, _EXPECTED) for name in ("hashes.json", *DECIDING, "metrics.json")}
+    if not folder.is_dir() or folder.stat().st_ino != before:
+        raise InputError(f"`{folder}` was replaced while it was read: read it again.")
+    hashes = _read_object(files, "hashes.json", folder)
+    for name in DECIDING:
+        if hashes.get(name) != hashlib.sha256(files[name]).hexdigest():
+            raise InputError(f"`{folder / name}` is not the file that was saved: its hash differs. Copy it again.")
+    config = _read_object(files, "config.json", folder)
+    if config.get("format") != FORMAT or config.get("version") != VERSION:
+        found = f"{config.get('format')!r}, version {config.get('version')!r}"
+        raise InputError(f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}.")
+    try:
+        metrics = _read_object(files, "metrics.json", folder)
+        return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
+    except InputError as error:
+        raise InputError(f"`{folder}` has no sound model: {error}") from None
+    except (KeyError, TypeError) as error:
+        raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
+
+
+def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
+    tensors = _read_tensors(files["model.safetensors"], config["tensors"])
+    shape = (config["tokens"], config["dimension"])
+    if tensors["embeddings"].shape != shape:
+        raise InputError(f"`embeddings` has shape {tensors['embeddings'].shape}: expected {shape}, as in config.json.")
+    return {
+        "vocabulary": Vocabulary.from_bytes(files["vocabulary.txt"]),
+        "classes": tuple(config["classes"]),
+        "layers": config["layers"],
+        "alpha": config["alpha"],
+        "temperature": config["temperature"],
+        "gate": config.get("gate"),
+        "neutral_weight": config.get("neutral_weight", 1),
+        "binary": check_choice(config["counts"], ("all", "presence"), "`counts`") == "presence",
+        "tokeniser": Tokeniser(**config["tokeniser"]),
+        **tensors,
+    }
+
+
+def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    try:
+        tensors = load(data)
+    except (SafetensorError, ValueError, KeyError, TypeError):
+        raise InputError("model.safetensors is cut off, or no safetensors file.") from None
+    if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(DTYPES):
+        raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
+    for name, tensor in tensors.items():
+        if tensor.dtype != DTYPES[name]:
+            raise InputError(f"`{name}` is {tensor.dtype}: expected {DTYPES[name]}.")
+    return tensors
+
+
+def _read_object(files: dict[str, bytes], name: str, folder: Path) -> dict[str, Any]:
+    found = parse_json(files[name], shown_name(folder / name), _EXPECTED)
+    if not isinstance(found, dict):
+        raise InputError(f"`{folder / name}` is not a JSON object: {_EXPECTED}.")
+    return found
+
+
+def _json(value: Any, errors: str = "strict") -> bytes:
+    try:
+        return (json.dumps(value, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(errors=errors)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"`classes` and `metrics` must be plain data for JSON: {error}.") from None

@@ -1,0 +1,191 @@
+"""From a text to its tokens, each with its place in the text: the definition, for one text at a time.
+
+The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same for many texts at once.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hardmax._validation import check_bool, check_int, check_str
+from hardmax.text._characters import APOSTROPHES, CHARACTERS, MARKS, fold
+from hardmax.text._kernels_pieces import FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SIGN, SOLO
+from hardmax.text._kernels_tokens import Cutting
+
+LONGEST_PHRASE = 5
+_ASCII = 0x80
+
+
+class Token(NamedTuple):
+    """A word, phrase or mark, and where it stands: `text[start:end]`."""
+
+    surface: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tokeniser:
+    """How texts are cut into tokens.
+
+    A word is a run of letters and digits, with apostrophes inside ("don't" is one word), in lower case. Tags such as
+    `<br />` and punctuation that ends a sentence separate. Characters of scripts without spaces (Chinese, Japanese,
+    Thai, Lao, Khmer, Burmese) and emoji are words of their own, each with the signs that belong to it; between two of
+    them a phrase has no space.
+
+    Parameters
+    ----------
+    longest_phrase : int, default 2
+        A phrase is up to so many consecutive words of one sentence, joined by a space; at most 5.
+    marks : bool, default False
+        Whether every `!` and `?` is a token, too, also in full width (`！`, `？`) and the Arabic `؟`; the token is the
+        plain one.
+    overlapping : bool, default True
+        Whether a text has all the known tokens that stand in it: "of the worst" may be there as four of them. If not,
+        each word is in one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which know no vocabulary
+        yet, list all.
+
+    Examples
+    --------
+    >>> [token.surface for token in Tokeniser().tokens("Not good.<br />AVOID it!")]
+    ['not', 'good', 'not good', 'avoid', 'it', 'avoid it']
+    >>> [token.surface for token in Tokeniser().tokens("iPhone不好")]
+    ['iphone', '不', 'iphone 不', '好', '不好']
+    """
+
+    longest_phrase: int = 2
+    marks: bool = False
+    overlapping: bool = True
+
+    def __post_init__(self) -> None:
+        longest = check_int(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
+        object.__setattr__(self, "longest_phrase", longest)
+        for name in ("marks", "overlapping"):
+            object.__setattr__(self, name, check_bool(getattr(self, name), f"`{name}`"))
+
+    def tokens(self, text: str) -> list[Token]:
+        """The tokens of a text in the order in which they end; phrases after their last word, the shorter first.
+
+        Parameters
+        ----------
+        text : str
+            Any text.
+
+        Returns
+        -------
+        list of Token
+            Surface, start and end of each.
+        """
+        return list(self._tokens(check_str(text, "`text`")))
+
+    @property
+    def cutting(self) -> Cutting:
+        """The options as kernels read them."""
+        return Cutting(self.longest_phrase, self.marks, self.overlapping)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options by name, as config.json keeps them."""
+        return asdict(self)
+
+    def _tokens(self, text: str) -> Iterator[Token]:
+        sentence: list[Token] = []
+        for piece in _pieces(text):
+            if piece.lastgroup in ("word", "solo"):
+                sentence.append(Token(fold(piece.group()), piece.start(), piece.end()))
+                for length in range(1, min(self.longest_phrase, len(sentence)) + 1):
+                    words = sentence[-length:]
+                    yield Token(join_words([word.surface for word in words]), words[0].start, words[-1].end)
+                continue
+            if self.marks and (mark := fold(piece.group())) in MARKS:
+                yield Token(mark, piece.start(), piece.end())
+            sentence.clear()
+
+
+def keep_segments(found: Sequence[tuple[int, Token]]) -> list[tuple[int, Token]]:
+    """Those of the known tokens of a text, with their numbers, that are its segments, in their order.
+
+    Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet.
+
+    >>> found = enumerate([Token("worst film", 7, 17), Token("the", 3, 6), Token("the worst", 3, 12)])
+    >>> [token.surface for _, token in keep_segments(list(found))]
+    ['worst film', 'the']
+    """
+    taken = bytearray(max((token.end for _, token in found), default=0))
+    kept = []
+    for place, (number, token) in sorted(enumerate(found), key=lambda known: (known[1][0], known[0])):
+        # Phrases are consecutive words: they share a character exactly if they share a word.
+        if taken.find(1, token.start, token.end) >= 0:
+            continue
+        taken[token.start : token.end] = b"\1" * (token.end - token.start)
+        kept.append((place, (number, token)))
+    return [known for _, known in sorted(kept)]
+
+
+def join_words(words: Sequence[str]) -> str:
+    """The surface of a phrase: a space between words, but none between solos, unless they would become one.
+
+    >>> join_words(["iphone", "不", "好"])
+    'iphone 不好'
+    """
+    surface = " ".join(words)
+    if surface.isascii():
+        return surface
+    return words[0] + "".join(f"{_between(*pair)}{pair[1]}" for pair in pairwise(words))
+
+
+def cut_surface(surface: str) -> list[str]:
+    """The words of a token, as they stand in texts; none if it stands in no text.
+
+    >>> cut_surface("iphone 不好"), cut_surface("不 好"), cut_surface("Good")
+    (['iphone', '不', '好'], [], [])
+    """
+    if surface in tuple(MARKS):
+        return [surface]
+    words = [fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in ("solo", "word")]
+    return words if words and join_words(words) == surface else []
+
+
+def _between(before: str, word: str) -> str:
+    solo = _solo()
+    together = solo.match(before + word)
+    stays = together is not None and together.end() == len(before)
+    return "" if stays and solo.match(word) else " "
+
+
+def _pieces(text: str) -> Iterator[re.Match[str]]:
+    """The pieces of a text: groups tag, solo, word, end."""
+    # The same expression for the characters of most texts: that for all of Unicode takes long to be compiled.
+    return _pattern(_ASCII if text.isascii() else len(CHARACTERS.classes)).finditer(text)
+
+
+@cache
+def _pattern(characters: int) -> re.Pattern[str]:
+    # Characters that the table does not reach are letters.
+    letters = f"[^{_ranges(characters, *({*range(11)} - {LETTER, SIGN, JOINER}))}]+"
+    solo = [] if characters == _ASCII else [f"(?P<solo>{_solo().pattern})"]
+    pieces = [
+        rf"(?P<tag></?[A-Za-z][^<>]{{0,{LONGEST_TAG}}}>)",
+        *solo,
+        f"(?P<word>{letters}(?:[{APOSTROPHES}]{letters})*)",
+        f"(?P<end>[{_ranges(characters, SENTENCE_END, MARK)}])",
+    ]
+    return re.compile("|".join(pieces))
+
+
+@cache
+def _solo() -> re.Pattern[str]:
+    """A character that is a word of its own, and the signs that belong to it."""
+    every = len(CHARACTERS.classes)
+    solo, lead, flag, sign, joiner = (f"[{_ranges(every, kind)}]" for kind in (SOLO, LEAD, FLAG, SIGN, JOINER))
+    return re.compile(f"(?:{lead}?{solo}|{lead}|{flag}{flag}?)(?:{sign}|{joiner}[{_ranges(every, SOLO, FLAG)}]?)*")
+
+
+def _ranges(characters: int, *kinds: int) -> str:
+    """The characters of these kinds, of so many, as ranges of a regular expression."""
+    edges = np.flatnonzero(np.diff(np.isin(CHARACTERS.classes[:characters], kinds), prepend=False, append=False))
+    return "".join(f"\\U{first:08x}-\\U{last - 1:08x}" for first, last in edges.reshape(-1, 2).tolist())

@@ -1,1 +1,0 @@
-"""From a text to the tokens that a model knows, with their places."""

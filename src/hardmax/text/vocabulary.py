@@ -1,0 +1,232 @@
+"""The words and phrases that a model knows, and how they are chosen from training texts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardmax._format import pluralize
+from hardmax._tokens.batches import float_array
+from hardmax._validation import InputError, check_instance, check_int, shorten
+from hardmax.text._characters import CHARACTERS, MARKS
+from hardmax.text._kernels_tokens import count_documents, number_phrases, number_words, surprise
+from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text.labels import class_numbers
+from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Vocabulary:
+    """The tokens of a model.
+
+    Parameters
+    ----------
+    surfaces : sequence of str
+        Token v is `surfaces[v]`: words in lower case, phrases of words, marks.
+    counts : array_like of shape (tokens, classes)
+        How many training texts of each class have each token.
+
+    Examples
+    --------
+    >>> known = Vocabulary(["good", "not good"], [[1, 5], [3, 0]])
+    >>> known.index["not good"], known.documents.tolist()
+    (1, [6, 3])
+    """
+
+    surfaces: tuple[str, ...]
+    counts: np.ndarray
+
+    def __init__(self, surfaces: Sequence[str], counts: Any) -> None:
+        self._set(_read_surfaces(surfaces), _read_counts(counts))
+        if self.counts.ndim != 2 or len(self.counts) != len(self.surfaces):
+            expected = f"({len(self.surfaces)}, classes)"
+            raise InputError(f"`counts` has shape {self.counts.shape}: expected {expected}, a row for each token.")
+
+    def _set(self, surfaces: tuple[str, ...], counts: np.ndarray) -> None:
+        object.__setattr__(self, "surfaces", surfaces)
+        object.__setattr__(self, "counts", counts)
+        if len(self.index) != len(surfaces):
+            twice = next(s for v, s in enumerate(surfaces) if self.index[s] != v)
+            raise InputError(f"`surfaces` has {shorten(twice)} twice: expected each token once.")
+
+    def __len__(self) -> int:
+        return len(self.surfaces)
+
+    def __repr__(self) -> str:
+        shown = "".join(f"{shorten(surface)}, " for surface in self.surfaces[:3]) + "…" * (len(self) > 3)
+        return f"Vocabulary({pluralize(len(self), 'token')}: {shown.removesuffix(', ')})"
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each token."""
+        return dict(zip(self.surfaces, range(len(self.surfaces)), strict=True))
+
+    @property
+    def documents(self) -> np.ndarray:
+        """How many training texts have each token."""
+        return self.counts.sum(axis=1)
+
+    def to_bytes(self) -> bytes:
+        """A line for each token, its surface and its counts by class, separated by tabs; UTF-8."""
+        rows = zip(self.surfaces, self.counts.tolist(), strict=True)
+        return "".join("\t".join([surface, *map(str, row)]) + "\n" for surface, row in rows).encode()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Vocabulary":
+        """What `to_bytes` wrote.
+
+        Surfaces are not checked again: that would take longer than everything else that reading a model takes.
+
+        Parameters
+        ----------
+        data : bytes
+            The file vocabulary.txt of a model.
+
+        Returns
+        -------
+        Vocabulary
+            The same tokens and counts.
+        """
+        check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        try:
+            lines = data.decode().split("\n")
+            surfaces, _, rows = (
+                zip(*(line.partition("\t") for line in lines[:-1]), strict=True) if data else ((), (), ())
+            )
+            counts = np.array("\t".join(rows).split("\t") if rows else [], dtype="S18").astype(np.int64)
+            counts = counts.reshape(len(surfaces), rows[0].count("\t") + 1 if rows else 1)
+        except ValueError:  # of decoding, of numbers, of shapes
+            raise InputError(
+                "vocabulary.txt is not a token and its counts by class on each line: it is damaged."
+            ) from None
+        if lines[-1] or (counts < 0).any():
+            raise InputError("vocabulary.txt is cut off or damaged: expected counts, and a line end after the last.")
+        found = cls.__new__(cls)
+        found._set(surfaces, counts)
+        return found
+
+
+def build_vocabulary(
+    texts: Any, labels: Any, tokeniser: Tokeniser, *, words: int = 10_000, phrases: int = 30_000, min_df: int = 2
+) -> Vocabulary:
+    """The vocabulary of training texts: the most frequent words, and the phrases that tell the classes apart best.
+
+    Parameters
+    ----------
+    texts : sequence of str
+        Training texts.
+    labels : array_like of int
+        The class of each text as a number 0, 1, ….
+    tokeniser : Tokeniser
+        How texts are cut.
+    words, phrases : int
+        At most so many of each. Words are ranked by the number of texts that have them, phrases by chi-squared: how
+        unevenly they are spread over the classes.
+    min_df : int, default 2
+        Tokens that fewer texts have are left out.
+
+    Returns
+    -------
+    Vocabulary
+        Words, then marks, then phrases.
+
+    Examples
+    --------
+    >>> texts = ["not good", "not good at all", "so good", "so good indeed"]
+    >>> build_vocabulary(texts, [0, 0, 1, 1], Tokeniser(), words=3, phrases=1).surfaces
+    ('good', 'not', 'so', 'not good')
+    """
+    found = read_texts(texts)
+    numbers = class_numbers(labels, "`labels`")
+    if len(numbers) != len(found):
+        raise InputError(f"`labels` has shape {numbers.shape}: expected {len(found)}, one for each text.")
+    if not len(found):
+        raise InputError("`texts` is empty: a vocabulary needs training texts.")
+    check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
+    words, phrases = (check_int(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`")))
+    min_df = check_int(min_df, "`min_df`", at_least=1)
+    longest = int(np.diff(found.offsets).max())
+    stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
+    letters, bounds = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), starts.tolist()
+
+    def spell(word: int) -> str:
+        return letters[bounds[word] : bounds[word + 1]]
+
+    documents = count_documents(stream, ends, len(starts) - 1)
+    ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
+    surfaces = [surface for _, surface in ranked[:words]] + (list(MARKS) if tokeniser.marks else [])
+    surfaces += _choose_phrases(stream, ends, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
+    return _count_by_class(surfaces, found, numbers, tokeniser)
+
+
+def _choose_phrases(
+    stream: np.ndarray,
+    ends: np.ndarray,
+    spell: Callable[[int], str],
+    labels: np.ndarray,
+    longest: int,
+    most: int,
+    min_df: int,
+) -> list[str]:
+    order = np.argsort(labels, kind="stable")
+    class_ends = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+    ranked: list[tuple[float, str]] = []
+    prefixes, pairs = stream, []
+
+    def words_of(phrase: int, length: int) -> list[str]:
+        if length == 1:
+            return [spell(phrase)]
+        key = int(pairs[length - 2][phrase])
+        return [*words_of(key >> 32, length - 1), spell(key & 0xFFFFFFFF)]
+
+    for length in range(2, longest + 1):
+        numbers, keys = number_phrases(stream, ends, prefixes)
+        scores, documents = surprise(numbers, ends, order, class_ends, len(keys))
+        pairs.append(keys)
+        candidates = _best(scores, documents >= min_df, most)
+        ranked += [(-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates]
+        # A phrase is no more frequent than its beginning.
+        frequent = np.append(documents >= min_df, False)
+        prefixes = np.where(frequent[numbers], numbers, -1).astype(np.int32)
+    return [surface for _, surface in sorted(ranked)[:most]]
+
+
+def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
+    """All that may be among the best `most`, in no order, those equal to the last of them included."""
+    candidates = np.flatnonzero(allowed)
+    if most < 1 or len(candidates) <= most:
+        return candidates.tolist() if most > 0 else []
+    bar = np.partition(scores[candidates], len(candidates) - most)[len(candidates) - most]
+    return candidates[scores[candidates] >= bar].tolist()
+
+
+def _count_by_class(surfaces: list[str], texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
+    from hardmax.text.encoding import encode  # which needs vocabularies
+
+    classes = int(labels.max()) + 1
+    uncounted = Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
+    # Which tokens there will be, and so which places others take, is not known yet.
+    encoded = encode(texts, uncounted, replace(tokeniser, overlapping=True))
+    label_of_token = np.repeat(labels, np.diff(encoded.offsets))
+    counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=len(surfaces) * classes)
+    return Vocabulary(surfaces, counts.reshape(len(surfaces), classes))
+
+
+def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
+    listed = surfaces.tolist() if isinstance(surfaces, np.ndarray) else surfaces
+    if not isinstance(listed, list | tuple) or not all(isinstance(surface, str) for surface in listed):
+        raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
+    for surface in listed:
+        if not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
+            wish = "words in lower case, joined by single spaces"
+            raise InputError(f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}.")
+    return tuple(listed)
+
+
+def _read_counts(counts: Any) -> np.ndarray:
+    table = float_array(counts, "`counts`")
+    if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
+        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {shorten(counts)}.")
+    return table.astype(np.int64)

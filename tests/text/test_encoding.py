@@ -1,0 +1,344 @@
+"""Known tokens of texts and where they stand: the kernels against the definition; vocabularies; forms of texts."""
+
+import contextlib
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from effort import examples
+from hypothesis import example, given
+from hypothesis import strategies as st
+from text.reviews import read_split
+from text.small_models import random_texts, small_model
+from text.test_tokeniser import tokenisers
+
+from hardmax._validation import InputError
+from hardmax.text import encoding
+from hardmax.text._characters import CHARACTERS
+from hardmax.text._kernels_tokens import read_text
+from hardmax.text._texts import encode_text, read_texts
+from hardmax.text.encoding import Read, _define, _group, encode, lexicon_of
+from hardmax.text.tokeniser import Tokeniser, cut_surface, join_words, keep_segments
+from hardmax.text.vocabulary import Vocabulary, build_vocabulary
+
+PHRASES = ["not good", "good bad", "not good bad", "don't é", "a b c", "good good good good good", "不好", "不好不"]
+MORE = ["好 good", "é 不", "👩\u200d 👩", "😀😀", "เก", "good", "bad", "é", "!", "?", "unseen", "不", "好", "😀"]
+words = [
+    "good",
+    "BAD",
+    "NOT",
+    "é",
+    "É",
+    "don’t",
+    "don't",
+    "'",
+    "unknown",
+    "\ud800",
+    ".",
+    "!",
+    "?",
+    "？",
+    "<br>",
+    "<b",
+    "-",
+]
+words += [*"！؟不好😀เก👩\u200d་"]
+texts = st.lists(st.tuples(st.sampled_from(words), st.sampled_from([" ", " ", ""])).map("".join), max_size=20).map(
+    "".join
+)
+vocabularies = st.lists(st.sampled_from(PHRASES + MORE), unique=True).map(lambda surfaces: known(*surfaces))
+SEGMENTS = Tokeniser(longest_phrase=3, overlapping=False)
+
+
+def known(*surfaces: str) -> Vocabulary:
+    return Vocabulary(list(surfaces), np.zeros((len(surfaces), 2)))
+
+
+def slowly(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> dict[int, list[list[int]]]:
+    """For each known token of a text its places, in order of first appearance."""
+    found = [(vocabulary.index[t.surface], t) for t in tokeniser.tokens(text) if t.surface in vocabulary.index]
+    places = defaultdict(list)
+    for number, token in found if tokeniser.overlapping else keep_segments(found):
+        places[number].append([token.start, token.end])
+    return dict(places)
+
+
+def by_kernel(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Read:
+    lexicon, data = lexicon_of(vocabulary), np.frombuffer(encode_text(text), dtype=np.uint8)
+    tokens, starts, ends = read_text(data, CHARACTERS, lexicon.words, lexicon.phrases, tokeniser.cutting)
+    return _group(tokens, starts, ends, -1)
+
+
+def as_dicts(found) -> list[dict[int, int]]:
+    bounds = pairwise(found.offsets.tolist())
+    return [dict(zip(found.ids[a:b].tolist(), found.counts[a:b].tolist(), strict=True)) for a, b in bounds]
+
+
+def assert_same(one, other) -> None:
+    for name, value in vars(one).items():
+        assert np.array_equal(getattr(other, name), value), name
+
+
+@given(st.lists(texts, max_size=5), vocabularies, tokenisers)
+def test_texts_have_the_known_tokens_of_the_definition_in_the_same_order(texts, vocabulary, tokeniser):
+    expected = [slowly(text, vocabulary, tokeniser) for text in texts]
+    assert [list(one.items()) for one in as_dicts(encode(texts, vocabulary, tokeniser))] == [
+        [(number, len(places)) for number, places in one.items()] for one in expected
+    ]
+    for text, places in zip(texts, expected, strict=True):
+        for read in (_define(text, vocabulary, tokeniser, -1), by_kernel(text, vocabulary, tokeniser)):
+            assert read.encoded.ids.tolist() == list(places)
+            assert read.encoded.counts.tolist() == [len(rows) for rows in places.values()]
+            assert [rows.tolist() for rows in read.places] == list(places.values())
+
+
+@pytest.mark.parametrize("overlapping", [True, False])
+def test_real_reviews_have_the_tokens_of_the_definition(overlapping):
+    table, tokeniser = read_split("train", examples(3000)), Tokeniser(longest_phrase=3, overlapping=overlapping)
+    vocabulary = build_vocabulary(table["text"], table["label"].to_numpy(), tokeniser, words=5000, phrases=5000)
+    vocabulary = Vocabulary(vocabulary.surfaces[::-1], vocabulary.counts)  # phrases before words
+    slow = [slowly(text, vocabulary, tokeniser) for text in table["text"].to_pylist()]
+    assert as_dicts(encode(table["text"], vocabulary, tokeniser)) == [
+        {number: len(places) for number, places in one.items()} for one in slow
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "surfaces", "found"),
+    [
+        (
+            "one of the worst films",
+            ["the worst", "of the", "of", "the", "worst", "films"],
+            ["of", "the worst", "films"],
+        ),
+        ("one of the worst films", ["the", "of the worst", "worst", "of"], ["of", "the", "worst"]),
+        ("a a a a a", ["a a", "a"], ["a a", "a a", "a"]),
+        ("a a a a a", ["a a a", "a a"], ["a a a", "a a"]),
+        ("!a b", ["a b", "a", "!"], ["!", "a b"]),
+        ("我不好吃", ["不好", "好吃", "吃", "我"], ["我", "不好", "吃"]),
+    ],
+)
+def test_tokens_that_come_first_in_the_vocabulary_take_their_words_from_the_left(text, surfaces, found):
+    encoded = encode([text], known(*surfaces), replace(SEGMENTS, marks=True))
+    assert [surfaces[token] for token in np.repeat(encoded.ids, encoded.counts)] == found
+
+
+said = st.lists(st.sampled_from(["a ", "b ", "c ", "!", "?", "！", "؟", ". ", "不", "好"]), max_size=25).map("".join)
+parts = st.lists(st.sampled_from(["a", "b", "c", "不", "好"]), min_size=1, max_size=4)
+overlaps = st.lists(st.one_of(parts.map(join_words), st.sampled_from("!?")), unique=True, max_size=12)
+
+
+@given(said, overlaps, tokenisers)
+def test_every_known_word_is_in_one_segment_at_most_and_none_is_left_that_could_be_taken(text, surfaces, tokeniser):
+    tokeniser, vocabulary = replace(tokeniser, overlapping=False), known(*surfaces)
+    read = by_kernel(text, vocabulary, tokeniser)
+    ranks = {tuple(s): n for n, rows in zip(read.encoded.ids.tolist(), read.places, strict=True) for s in rows.tolist()}
+    assert all(before[1] <= after[0] for before, after in pairwise(sorted(ranks)))
+    for surface, start, end in tokeniser.tokens(text):
+        if surface in vocabulary.index and (start, end) not in ranks:
+            # Somebody before it in the vocabulary, or the same further left, has one of its words.
+            winners = [(rank, span) for span, rank in ranks.items() if span[0] < end and start < span[1]]
+            assert min(winners) < (vocabulary.index[surface], (start, end))
+
+
+@pytest.mark.parametrize("count", [*range(1, 34), 40, 62, 66, 128, 200])
+@pytest.mark.parametrize("longest", [2, 3, 5])
+def test_of_many_words_that_hang_together_those_are_taken_that_the_definition_takes(count: int, longest: int):
+    rng = np.random.default_rng([count, longest])
+    several = {" ".join(rng.choice(["a", "b", "c"], size=rng.integers(1, longest + 1))) for _ in range(30)}
+    vocabulary = known(*rng.permutation(sorted(several)).tolist())
+    tokeniser = replace(SEGMENTS, longest_phrase=longest, marks=bool(count % 2))
+    text = " ".join(rng.choice(["a", "b", "c", "c!"], p=[0.32, 0.32, 0.32, 0.04], size=count))
+    read = by_kernel(text, vocabulary, tokeniser)
+    places = [rows.tolist() for rows in read.places]
+    assert dict(zip(read.encoded.ids.tolist(), places, strict=True)) == slowly(text, vocabulary, tokeniser)
+
+
+@pytest.mark.parametrize(
+    ("text", "counts"),
+    [
+        ("a b a c 不不好a ", {"a": 600_000, "b a": 300_000, "c": 300_000, "不好": 300_000}),
+        ("a b ", {"a": 1, "b a": 299_999}),  # all of it hangs together
+    ],
+)
+def test_a_text_of_megabytes_is_cut_as_a_short_one(text, counts):
+    vocabulary = known("b a", "a b", "a", "c", "不好", "好")
+    found = by_kernel(text * 300_000, vocabulary, SEGMENTS)
+    surfaces = [vocabulary.surfaces[token] for token in found.encoded.ids]
+    assert dict(zip(surfaces, found.encoded.counts.tolist(), strict=True)) == counts
+    spans = np.concatenate(found.places)
+    spans = spans[np.argsort(spans[:, 0])]
+    assert (spans[1:, 0] >= spans[:-1, 1]).all()
+
+
+@pytest.mark.parametrize("size", [1, 60, 700])
+def test_where_the_parts_begin_in_which_texts_are_read_changes_nothing(monkeypatch, size):
+    model, texts = small_model(extra=[0.3, -1.5], tokeniser=SEGMENTS), random_texts(50)
+    whole, encoded = model.analyse(texts), encode(texts, model.vocabulary, model.tokeniser)
+    monkeypatch.setattr(encoding, "_BYTES_AT_ONCE", size)
+    assert_same(model.analyse(texts), whole)
+    assert_same(encode(texts, model.vocabulary, model.tokeniser), encoded)
+    alone = [model.read(text).encoded.ids.tolist() for text in texts]
+    assert [whole.ids[a:b].tolist() for a, b in pairwise(whole.offsets)] == alone
+
+
+@pytest.mark.parametrize(
+    ("surface", "other"),
+    [
+        ("abcdefgh", "bcdefgh"),
+        ("xabcdefgh", "yabcdefgh"),  # the last eight letters are the same
+        ("abcdefgh", "abcdefghx"),
+        ("ba", "\u6261"),  # whose number is that of b and a, side by side
+        ("é", "\u00c3\u00a9"),
+        ("aaaaaaaa", "aaaaaaa"),
+    ],
+)
+def test_words_that_nearly_are_one_another_are_told_apart(surface: str, other: str):
+    for one, text in ((surface, other), (other, surface)):
+        vocabulary = known(Tokeniser().tokens(one)[0].surface)
+        assert encode([f"{text}, {text}"], vocabulary, Tokeniser()).ids.tolist() == []
+        assert encode([f"{text} {one}"], vocabulary, Tokeniser()).counts.tolist() == [1]
+
+
+# ---------------------------------------------------------------- forms of texts
+
+
+def test_texts_come_in_many_forms():
+    pandas, pyarrow, polars = (pytest.importorskip(name) for name in ("pandas", "pyarrow", "polars"))
+    texts = ["Good film", "", "né good good"]
+    expected = as_dicts(encode(texts, known("good", "né"), Tokeniser()))
+    forms = [
+        tuple(texts),
+        iter(texts),
+        np.array(texts),
+        np.array(texts, dtype=object),
+        pandas.Series(texts),
+        pandas.Series(texts, dtype=object),
+        pandas.Series(texts).astype("category"),
+        polars.Series(texts),
+        pyarrow.array(texts),
+        pyarrow.array(texts, pyarrow.large_string()),
+        pyarrow.array(texts).dictionary_encode(),
+        pyarrow.array(["skipped", *texts])[1:],
+        pyarrow.chunked_array([["skipped", "Good film"], [], ["", "né good good"]])[1:],
+    ]
+    for form in forms:
+        assert as_dicts(encode(form, known("good", "né"), Tokeniser())) == expected
+    for nothing in ([], pyarrow.array([], pyarrow.string()), pyarrow.chunked_array([], pyarrow.string())):
+        assert len(encode(nothing, known("good"), Tokeniser())) == 0
+    assert as_dicts(encode(["good"], known(), Tokeniser())) == [{}]
+    assert read_texts(["a\ud800b", "\udfff"]).data.tobytes().decode() == "a\ufffdb\ufffd"
+
+
+@pytest.mark.parametrize(
+    ("texts", "complaint"),
+    [
+        ("a text", "single text"),
+        (["good", None], "row 1 is missing"),
+        (["good", float("nan")], "row 1 is missing"),
+        (["good", 3], "row 1 is of type int"),
+        (np.array([["a"]]), "shape"),
+        (3, "type int"),
+        ({"a": 1}, "type dict"),
+    ],
+)
+def test_what_is_no_text_is_refused_in_one_line(texts, complaint):
+    with pytest.raises(InputError, match=complaint) as caught:
+        read_texts(texts)
+    assert "\n" not in str(caught.value)
+
+
+def test_missing_and_foreign_values_of_columns_are_refused_with_their_row():
+    pandas, pyarrow = pytest.importorskip("pandas"), pytest.importorskip("pyarrow")
+    for column in (pandas.Series(["a", None]), pyarrow.array(["a", None]), pyarrow.chunked_array([["a"], [None]])):
+        with pytest.raises(InputError, match="row 1 is missing"):
+            read_texts(column)
+    for column in (pandas.Series([1.0, 2.0]), pyarrow.array([1, 2])):
+        with pytest.raises(InputError, match="expected"):
+            read_texts(column)
+
+
+# ---------------------------------------------------------------- vocabularies
+
+corpora = st.lists(st.tuples(texts, st.integers(0, 2)), min_size=1, max_size=10)
+
+
+def count_slowly(texts, labels, tokeniser: Tokeniser) -> dict[str, np.ndarray]:
+    counts: dict[str, np.ndarray] = {}
+    for text, label in zip(texts, labels, strict=True):
+        for surface in {token.surface for token in tokeniser.tokens(text)}:
+            counts.setdefault(surface, np.zeros(max(labels) + 1, dtype=int))[label] += 1
+    return counts
+
+
+@given(corpora, tokenisers)
+def test_counts_are_those_of_the_definition_and_a_file_gives_them_back(corpus, tokeniser):
+    texts, labels = map(list, zip(*corpus, strict=True))
+    slow = count_slowly(texts, labels, tokeniser)
+    found = build_vocabulary(texts, labels, tokeniser)
+    frequent = {surface for surface, counts in slow.items() if counts.sum() >= 2}
+    assert set(found.surfaces) == frequent | ({"!", "?"} if tokeniser.marks else set())
+    for surface, counts in zip(found.surfaces, found.counts, strict=True):
+        assert counts.tolist() == slow.get(surface, np.zeros(max(labels) + 1)).tolist()
+    again = Vocabulary.from_bytes(found.to_bytes())
+    assert again.surfaces == found.surfaces
+    assert np.array_equal(again.counts, found.counts) or not len(found)
+
+
+@given(corpora, st.integers(0, 4), st.integers(0, 4), st.integers(1, 3))
+def test_the_most_frequent_words_and_the_most_uneven_phrases_are_taken(corpus, most_words, most_phrases, longest):
+    texts, labels = map(list, zip(*corpus, strict=True))
+    tokeniser, sizes = Tokeniser(longest_phrase=longest), np.bincount(labels)
+    slow = {s: c for s, c in count_slowly(texts, labels, tokeniser).items() if c.sum() >= 2}
+    ranked = sorted((-counts.sum(), surface) for surface, counts in slow.items() if len(cut_surface(surface)) == 1)
+    scores = {s: chi_squared(counts, sizes) for s, counts in slow.items() if len(cut_surface(s)) > 1}
+    found = build_vocabulary(texts, labels, tokeniser, words=most_words, phrases=most_phrases).surfaces
+    expected = [surface for _, surface in ranked[:most_words]]
+    assert list(found[: len(expected)]) == expected
+    best = sorted(scores.values(), reverse=True)[:most_phrases]
+    assert np.allclose([scores[surface] for surface in found[len(expected) :]], best)
+
+
+def chi_squared(counts: np.ndarray, texts: np.ndarray) -> float:
+    expected, there = counts.sum() * texts / texts.sum(), texts > 0
+    return float(((counts - expected)[there] ** 2 / expected[there]).sum())
+
+
+def test_the_vocabulary_of_real_reviews_has_the_counts_of_the_definition_whatever_their_order():
+    table = read_split("train", 400)
+    texts, labels = np.array(table["text"].to_pylist(), dtype=object), table["label"].to_numpy()
+    order = np.random.default_rng(0).permutation(len(texts))
+    one, other = (
+        build_vocabulary(texts[rows], labels[rows], Tokeniser(longest_phrase=3), words=500, phrases=500)
+        for rows in (slice(None), order)
+    )
+    assert one.to_bytes() == other.to_bytes()
+    seen = Counter(s for text in texts for s in {token.surface for token in Tokeniser(longest_phrase=3).tokens(text)})
+    assert one.documents.tolist() == [seen[surface] for surface in one.surfaces]
+
+
+@given(st.text("a1\t\n-", max_size=12).map(lambda rows: f"b\t0\n{rows}\n".encode()))
+@example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
+@example(b"\xff\t1\n")
+@example(b"good\t1\nbad\t2")
+@example(b"good\tmany\n")
+@example(b"good\t1\ngood\t1\n")
+def test_a_vocabulary_is_read_as_it_was_written_or_refused(data):
+    with contextlib.suppress(InputError):
+        assert Vocabulary.from_bytes(data).to_bytes() == data or b"\t0" in data  # 00 is 0
+
+
+@pytest.mark.parametrize("surface", ["Good", "a  b", "a b c d e f", "", "a\nb", "a!", "'t", "不 好", "so.bad"])
+def test_what_no_text_can_have_is_no_token(surface):
+    with pytest.raises(InputError, match="never yields"):
+        known(surface)
+
+
+@pytest.mark.parametrize(
+    ("texts", "labels"), [(["a"], [0, 1]), ([], []), (["a"], [-1]), (["a"], ["x"]), (["a"], [0.5])]
+)
+def test_labels_that_do_not_fit_are_refused(texts, labels):
+    with pytest.raises(InputError):
+        build_vocabulary(texts, labels, Tokeniser())

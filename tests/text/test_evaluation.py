@@ -1,0 +1,271 @@
+"""Metrics, calibration, erasure, agreement with marks, and what leads: against scikit-learn and texts made by hand."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from text.small_models import random_texts, small_model
+
+import hardmax as hm
+from hardmax._format import EXTRA_TOKEN
+from hardmax._validation import InputError
+from hardmax.text.card_page import card_page
+from hardmax.text.erasure import Agreement, furthest_out, measure_agreement, measure_erasure
+from hardmax.text.evaluation import (
+    _fit_temperature,
+    calibrate,
+    calibration_curve,
+    calibration_error,
+    evaluate,
+    evaluate_model,
+)
+from hardmax.text.interpret import frequent_leaders
+from hardmax.text.spans import merged, touched
+from hardmax.text.tokeniser import Tokeniser
+
+pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
+RNG = np.random.default_rng(0)
+# great and awful lead, dull follows awful, all others follow the neutral leader.
+VECTORS = [[3, 0.1], [-3, 0.1], [0.01, 0.2], *[[0, 0.1]] * 5, [-1, 0.1], *[[0, 0.1]] * 4]
+MODEL = small_model(embeddings=VECTORS, extra=[0.0, 1.0], decoder=[[4.0, 0.0]], bias=[-0.01], layers=math.inf)
+GOOD, BAD = "A great film, the plot: very witty", "The awful film and a dull plot, very dull"
+TEXTS = [GOOD, BAD, "great great awful", "", "unheard-of words"]
+
+
+def drawn(texts: int, classes: int):
+    """Labels and probabilities: the labels come with exactly those probabilities."""
+    chances = RNG.dirichlet(np.ones(classes), size=texts)
+    return np.array([RNG.choice(classes, p=row) for row in chances]), chances
+
+
+# ---------------------------------------------------------------- metrics and calibration
+
+
+@pytest.mark.parametrize("classes", [2, 3, 5])
+def test_metrics_are_those_of_their_definitions(classes):
+    truth, chances = drawn(500, classes)
+    guess, found = chances.argmax(axis=1), evaluate(truth, chances)
+    table = np.array(found["confusion"])
+    assert table.sum() == found["texts"] == 500
+    assert found["accuracy"] == pytest.approx(np.trace(table) / 500) == pytest.approx((guess == truth).mean())
+    assert found["balanced_accuracy"] == pytest.approx((np.diag(table) / table.sum(axis=1)).mean())
+    f1 = 2 * np.diag(table) / (table.sum(axis=0) + table.sum(axis=1))
+    assert found["f1_macro"] == pytest.approx(f1.mean())
+    assert found.get("f1_binary") == (pytest.approx(f1[1]) if classes == 2 else None)
+    assert found["log_loss"] == pytest.approx(-np.log(chances[np.arange(500), truth]).mean())
+    assert found["brier"] == pytest.approx(((chances - np.eye(classes)[truth]) ** 2).sum(axis=1).mean())
+
+
+def test_a_class_that_never_occurs_is_no_trouble():
+    found = evaluate([0, 0, 2], [[0.9, 0.1, 0], [0.1, 0.9, 0], [0, 0, 1]])
+    assert (found["accuracy"], found["balanced_accuracy"]) == pytest.approx((2 / 3, 0.75))
+    assert np.isfinite(found["log_loss"])
+
+
+def test_true_probabilities_have_almost_no_calibration_error_and_overconfident_ones_do():
+    truth, chances = drawn(50_000, 2)
+    assert calibration_error(truth, chances) < 0.01
+    assert calibration_error(truth, chances**4 / (chances**4).sum(axis=1, keepdims=True)) > 0.1
+    confidence, right, texts = calibration_curve(truth, chances)
+    assert len(texts) == 15
+    assert texts.max() - texts.min() <= 1
+    assert (np.diff(confidence) >= 0).all()
+    assert (right * texts).sum() == pytest.approx((chances.argmax(axis=1) == truth).sum())
+    assert len(calibration_curve(truth[:4], chances[:4])[2]) == 4
+
+
+@pytest.mark.parametrize("scale", [0.1, 1.0, 7.0])
+@pytest.mark.parametrize("classes", [2, 4])
+def test_the_temperature_undoes_a_scaling_of_true_logits(scale, classes):
+    truth, chances = drawn(20_000, classes)
+    logits = np.log(chances)
+    scaled = (logits[:, 1] - logits[:, 0]) * scale if classes == 2 else logits * scale
+    assert _fit_temperature(scaled, truth) == pytest.approx(scale, rel=0.05)
+
+
+def test_where_no_text_is_mistaken_probabilities_are_still_no_certainties():
+    # As if two more texts had come, of no class in particular: of 100 and 2 texts one is of the other class.
+    temperature = _fit_temperature(np.array([5.0] * 50 + [-5.0] * 50), np.array([1] * 50 + [0] * 50))
+    assert 1 / (1 + np.exp(-5.0 / temperature)) == pytest.approx(101 / 102, rel=1e-6)
+
+
+def test_a_calibrated_model_predicts_the_same_labels_with_a_smaller_log_loss():
+    model, texts = small_model(decoder=[[30.0, 5.0]]), random_texts(400)
+    truth = np.where(RNG.random(400) < 0.7, model.predict(texts), model.predict(texts)[::-1])
+    better = calibrate(model, texts, truth)
+    assert better.predict(texts).tolist() == model.predict(texts).tolist()
+    losses = [evaluate_model(each, texts, truth.tolist()).metrics["log_loss"] for each in (better, model)]
+    assert losses[0] < losses[1]
+    assert calibrate(better, texts, truth).temperature == pytest.approx(better.temperature, rel=1e-3)
+
+
+def test_a_model_is_measured_with_undecided_texts_told_apart():
+    found = evaluate_model(
+        MODEL, [*TEXTS, BAD], ["positive", "negative", "positive", "positive", "negative", "positive"]
+    )
+    assert found.decided.tolist() == [True, True, True, False, False, True]
+    assert found.metrics["undecided"] == pytest.approx(2 / 6)
+    assert found.metrics["accuracy_decided"] == pytest.approx((found.predicted == found.truth)[found.decided].mean())
+    assert found.metrics["active_tokens"] == pytest.approx((1 + 2 + 2 + 0 + 0 + 2) / 6)
+    assert found.metrics["texts_without_a_known_word"] == 2
+    page = card_page(MODEL, "model", TEXTS, evaluate_model(MODEL, TEXTS, ["positive"] * 5))
+    assert "A text has" in page
+
+
+def test_what_does_not_fit_together_is_refused():
+    with pytest.raises(InputError, match="`truth` has 1 entries"):
+        evaluate([0], [[0.5, 0.5], [0.2, 0.8]])
+    with pytest.raises(InputError, match="row for each text"):
+        evaluate([0, 1], [0.5, 0.5])
+    with pytest.raises(InputError, match="`predicted` has 1"):
+        evaluate([0, 1], [[0.5, 0.5], [0.2, 0.8]], [0])
+    with pytest.raises(InputError, match="'other'"):
+        calibrate(small_model(), ["great"], ["other"])
+    with pytest.raises(InputError, match="one for each text"):
+        calibrate(small_model(), ["great", "awful"], ["positive"])
+
+
+# ---------------------------------------------------------------- erasure and agreement
+
+
+def test_the_shares_are_those_of_texts_put_together_by_hand():
+    found = measure_erasure(MODEL, [GOOD, BAD])
+    # Without its active tokens a text is undecided, whatever the bias.
+    assert found.to_dict() == {
+        "texts": 2, "leaders_alone": 1.0, "active_alone": 1.0, "without_active": 0.0, "changed_without_active": 0.0,
+        "undecided_without_active": 1.0, "without_others": 1.0,
+    }  # fmt: skip
+    assert measure_erasure(MODEL, ["", "xyzzy"]).without_active == 1.0
+    model, texts = small_model(3), random_texts(60)
+    assert measure_erasure(model, texts, at_most=20, seed=1) == measure_erasure(model, texts, at_most=20, seed=1)
+    some = measure_erasure(model, texts)
+    whole = some.without_active + some.changed_without_active + some.undecided_without_active
+    assert (some.texts, whole >= 1) == (60, True)  # texts that were undecided and still are count twice
+    with pytest.raises(InputError, match="`texts` is empty"):
+        measure_erasure(MODEL, [])
+
+
+def test_other_words_are_as_many_and_never_active():
+    # Of four words two are active; the two others are the only ones that can be drawn.
+    seen = []
+
+    class Watched(type(MODEL)):
+        def analyse(self, texts):
+            seen.append(list(texts))
+            return super().analyse(texts)
+
+    fields = ("vocabulary", "embeddings", "decoder", "bias", "classes", "layers", "alpha", "extra", "tokeniser")
+    measure_erasure(Watched(**{name: getattr(MODEL, name) for name in fields}), ["great film dull plot"])
+    assert [text for (text,) in seen] == [
+        "great film dull plot", "great . dull", "great . dull", " .  film  .  plot", "great  .  dull  . ",
+    ]  # fmt: skip
+
+
+def test_the_leader_of_the_predicted_class_comes_first_and_then_who_would_lead_without_it():
+    text = "dull great awful film awful"
+    assert MODEL.predict([text]).tolist() == ["negative"]
+    assert furthest_out(MODEL, text) == [[(11, 16), (22, 27)], [(0, 4)]]  # great is for the other class
+    assert furthest_out(MODEL, "film") == []  # the bias alone speaks
+    for seed in range(20):
+        model = small_model(seed, dimension=1, tokeniser=Tokeniser(longest_phrase=1))
+        for text in random_texts(10, seed):
+            first, second, *_ = *furthest_out(model, text), [], []
+            rest = text
+            for start, end in first:
+                rest = rest[:start] + "x" * (end - start) + rest[end:]
+            if second and model.predict([rest]) == model.predict([text]):
+                assert [rest[a:b] for a, b in furthest_out(model, rest)[0]] == [text[a:b] for a, b in second]
+    vectors = np.zeros((13, 2))
+    vectors[[0, 1, 8, 9]] = [[3, 0], [0, 3], [1, 1.5], [2, 0]]  # great and witty for the first class
+    many = small_model(classes=3, embeddings=vectors, decoder=[[1, 0], [0, 1], [-1, -1]], bias=[0, 0, 0], layers=8)
+    assert many.predict(["dull witty awful great"]).tolist() == ["class 0"]
+    assert furthest_out(many, "dull witty awful great") == [[(17, 22)], [(5, 10)]]
+
+
+def test_what_people_marked_is_measured_beside_how_much_they_marked():
+    texts, spans = ["awful dull film", "great film", "film", ""], [[(0, 5)], [], [(0, 4)], []]
+    found = measure_agreement(MODEL, texts, spans)
+    # Two texts have words for their class: awful and dull, of which awful is marked, and great, which is not.
+    assert (found.texts, found.first, found.any_word) == (2, 0.5, 0.25)
+    assert (found.first_two, found.marked) == pytest.approx((1 / 3, 1 / 6))
+    assert set(measure_agreement(MODEL, ["film"], [[]]).to_dict().values()) == {0, None}
+    one = [measure_agreement(MODEL, ["dull awful awful great"], [marks]) for marks in ([(13, 14)], [(4, 5), (16, 22)])]
+    assert [(each.first, each.first_two) for each in one] == [(1.0, 0.5), (0.0, 0.0)]  # a space, and the other class
+    lone = small_model(embeddings=[*[[0.0, 0.0]] * 12, [1.0, 0.0]], decoder=[[1.0, 0.0]], bias=[0.0])
+    marks = measure_agreement(lone, ["! !"], [[(2, 3)]])
+    assert marks == Agreement(texts=1, first=1, first_two=1, any_word=1, marked=0.5)
+
+
+@pytest.mark.parametrize("spans", [[], [[(0,)]], [[(0, 99)]], [[(0.5, 1)]], [["ab"]], [[(3, 1)]], [None]])
+def test_marks_that_fit_no_text_are_refused(spans):
+    with pytest.raises(InputError, match="`spans`"):
+        measure_agreement(MODEL, ["great"], spans)
+
+
+def test_places_that_touch_stay_apart():
+    assert merged([(0, 3), (3, 5), (4, 6)]) == [(0, 3), (3, 6)]
+    assert touched([(0, 3), (3, 5), (5, 9)], [(3, 4), (9, 12)]).tolist() == [False, True, False]
+    assert touched([(0, 3)], []).tolist() == [False]
+
+
+# ---------------------------------------------------------------- what leads, keywords, neighbours
+
+
+@pytest.mark.parametrize("model", [MODEL, replace(MODEL, extra=None), replace(MODEL, decoder=[[4.0, 1.0]])])
+def test_leader_statistics_are_what_explanations_say_one_by_one(model):
+    told = [model.explain(text) for text in TEXTS]
+    found = model.leader_statistics(TEXTS)
+    leaders = [len(each.leaders) for each in told]
+    assert (found.texts, found.fewest, found.most) == (len(TEXTS), min(leaders), max(leaders))
+    assert (found.mean, found.deviation) == pytest.approx((np.mean(leaders), np.std(leaders)))
+    spread = {found.fewest + more: texts for more, texts in enumerate(found.distribution) if texts}
+    assert spread == {number: leaders.count(number) for number in set(leaders)}
+    assert found.mass == pytest.approx(np.mean([sum(leader.mass for leader in each.leaders) for each in told]))
+    assert found.active_tokens == pytest.approx(model.analyse(TEXTS).active_per_text.mean())
+    assert found.to_dict()["leaders"][0]["word"] == found.leaders[0].word
+    assert str(found).startswith("5 texts: ")
+    with pytest.raises(InputError, match="`texts` is empty"):
+        model.leader_statistics([])
+
+
+def test_a_neutral_leader_is_no_token_that_leads_and_another_extra_token_is():
+    found = MODEL.analyse([GOOD, BAD])
+    assert found.leaders_per_text.tolist() == [2, 2], "the neutral leader leads, too"
+    assert [leader.word for leader in frequent_leaders(MODEL, found)] == ["awful", "great"]
+    speaking = replace(MODEL, decoder=[[4.0, 1.0]])
+    assert frequent_leaders(speaking, speaking.analyse([GOOD, BAD]))[0].word == EXTRA_TOKEN
+
+
+def test_the_tokens_that_lead_are_bars_the_most_frequent_on_top():
+    pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
+    from matplotlib import pyplot
+    from matplotlib.patches import Rectangle
+
+    found = MODEL.leader_statistics(TEXTS)
+    ax = found.draw()
+    assert [label.get_text() for label in ax.get_yticklabels()] == [leader.word for leader in found.leaders]
+    widths = [bar.get_bbox().width for bar in ax.patches if isinstance(bar, Rectangle)]
+    assert widths == pytest.approx([100 * each.share for each in found.leaders])
+    pyplot.close("all")
+    with pytest.raises(InputError, match="nothing to draw"):
+        MODEL.leader_statistics([""]).draw()
+
+
+def test_keywords_and_neighbours():
+    assert [word.word for word in MODEL.keywords("negative", 2)] == ["awful", "dull"]
+    first = MODEL.keywords("positive", 1)[0]
+    assert (first.word, first.says) == ("great", pytest.approx(12.0))
+    assert MODEL.keywords("positive", min_df=1000) == []
+    assert [near.word for near in MODEL.neighbours("Awful", 1)] == ["dull"]
+    own = hm.load("imdb-2d")
+    assert all(word.texts_of_class > word.texts / 2 for word in own.keywords("negative"))
+    assert len(own.neighbours("awful", 7)) == 7
+    for call, complaint in (
+        (lambda: MODEL.keywords("neutral"), "`label` must be one of"),
+        (lambda: MODEL.keywords("positive", 0), "`top_k`"),
+        (lambda: MODEL.neighbours("unheard"), "does not know"),
+        (lambda: replace(MODEL, embeddings=np.zeros((13, 2))).neighbours("film"), "at the origin"),
+    ):
+        with pytest.raises(InputError, match=complaint):
+            call()

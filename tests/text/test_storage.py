@@ -1,0 +1,281 @@
+"""Model folders: whole or not at all, checked when they are read; and the models that ship."""
+
+import hashlib
+import json
+import os
+import threading
+from pathlib import Path
+
+import effort
+import numpy as np
+import pytest
+from faults import BROKEN, DONE, KILLED, REFUSED, each_fault, fail, fork, kill
+from safetensors.numpy import load, save
+from text.reviews import read_split
+from text.small_models import random_texts, small_model
+
+import hardmax as hm
+from hardmax._validation import InputError
+from hardmax.text import shipped
+from hardmax.text.text_model import TextModel
+
+DECIDING = ["config.json", "model.safetensors", "vocabulary.txt"]
+FILES = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
+SHIPPED = ["imdb-16d", "imdb-2d", "imdb-2d-best"]
+OLD, NEW, NEXT = (small_model(seed) for seed in range(3))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """A saved model with everything a model can have."""
+    place = tmp_path / "model"
+    small_model(
+        extra=[0.3, -1.5], metric=[[2.0, 0.5], [0.5, 1.0]], temperature=1.3, alpha=0.1, metrics={"accuracy": 0.9}
+    ).save(place)
+    return place
+
+
+def rewrite(folder, name, data: bytes) -> None:
+    """Change a file, and its hash as well: what is wrong inside must be found without the hash."""
+    (folder / name).write_bytes(data)
+    hashes = json.loads((folder / "hashes.json").read_text())
+    hashes[name] = hashlib.sha256(data).hexdigest()
+    (folder / "hashes.json").write_text(json.dumps(hashes))
+
+
+def with_config(folder, **changes) -> None:
+    config = json.loads((folder / "config.json").read_text()) | changes
+    rewrite(folder, "config.json", json.dumps({k: v for k, v in config.items() if v is not None}).encode())
+
+
+def refusal(folder) -> str:
+    with pytest.raises(InputError) as caught:
+        TextModel.load(folder)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def same(one: TextModel, other: TextModel) -> bool:
+    return one.embeddings.tobytes() == other.embeddings.tobytes()
+
+
+@pytest.mark.parametrize("changes", [{}, {"classes": 3}, {"extra": [1.0, 0.0]}, {"metric": [[2.0, 0.0], [0.0, 1.0]]}])
+def test_a_saved_model_says_the_same_to_the_bit_and_is_the_same_bytes_again(tmp_path, changes):
+    model, texts = small_model(**changes), random_texts(50)
+    for name in ("model", "model", "other"):
+        model.save(tmp_path / name)
+    again = TextModel.load(tmp_path / "model")
+    assert again.predict_proba(texts).tobytes() == model.predict_proba(texts).tobytes()
+    assert (again.classes, again.alpha, again.tokeniser) == (model.classes, model.alpha, model.tokeniser)
+    one, other = ({path.name: path.read_bytes() for path in (tmp_path / n).iterdir()} for n in ("model", "other"))
+    assert one == other
+    assert set(one) == FILES
+    assert {path.name for path in tmp_path.iterdir()} - {".model.lock", ".other.lock"} == {"model", "other"}
+
+
+def test_the_card_says_what_was_measured_and_the_limitations_and_may_be_edited(folder):
+    card = (folder / "README.md").read_text()
+    assert "| accuracy | 0.9 |" in card
+    assert "## Limitations" in card
+    (folder / "README.md").write_text("mine")
+    assert TextModel.load(folder).metrics == {"accuracy": 0.9}
+
+
+def test_a_folder_with_other_files_is_left_alone(tmp_path):
+    (tmp_path / "letters").mkdir()
+    (tmp_path / "letters" / "dear.txt").write_text("dear")
+    with pytest.raises(InputError, match="other files"):
+        small_model().save(tmp_path / "letters")
+    with pytest.raises(InputError, match="is a file"):
+        small_model().save(tmp_path / "letters" / "dear.txt")
+    assert (tmp_path / "letters" / "dear.txt").read_text() == "dear"
+
+
+def test_other_files_in_the_folder_of_a_model_stay(tmp_path):
+    place = tmp_path / "model"
+    OLD.save(place)
+    (place / "notes.txt").write_text("mine")
+    (place / "mine").mkdir()
+    (place / "mine" / "a.svg").write_text("<svg/>")
+    (place / "link").symlink_to("mine")
+    place.chmod(0o750)
+    (tmp_path / "other name").symlink_to(place)
+    NEW.save(tmp_path / "other name")
+    assert (place / "notes.txt").read_text() == "mine"
+    assert (place / "mine" / "a.svg").read_text() == "<svg/>"
+    assert (place / "link").is_symlink()
+    assert (tmp_path / "other name").is_symlink()
+    assert place.stat().st_mode & 0o777 == 0o750
+    assert same(TextModel.load(place), NEW)
+
+
+@pytest.mark.parametrize("name", sorted(FILES - {"README.md"}))
+def test_a_missing_file_is_named(folder, name):
+    (folder / name).unlink()
+    assert f"{name}` does not exist: expected a folder that `save` wrote" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", DECIDING)
+def test_a_file_that_was_changed_is_named(folder, name):
+    (folder / name).write_bytes((folder / name).read_bytes() + b" ")
+    assert f"{name}` is not the file that was saved: its hash differs" in refusal(folder)
+
+
+@pytest.mark.parametrize("data", [b"", b"PK\x03\x04 some zip", b"\x80\x04pickle", b"\xff" * 100, None])
+def test_a_foreign_or_cut_off_file_of_weights_is_refused(folder, data):
+    rewrite(folder, "model.safetensors", (folder / "model.safetensors").read_bytes()[:-7] if data is None else data)
+    assert "no safetensors file" in refusal(folder)
+
+
+@pytest.mark.parametrize("name", ["embeddings", "decoder", "bias", "extra", "metric"])
+@pytest.mark.parametrize(
+    ("change", "complaint"),
+    [
+        (lambda tensor: tensor * np.nan, "finite"),
+        (lambda tensor: np.concatenate([tensor, tensor]), "shape"),
+        (lambda tensor: tensor.astype(np.int32), "int32"),
+    ],
+)
+def test_weights_that_do_not_fit_are_named(folder, name, change, complaint):
+    tensors = load((folder / "model.safetensors").read_bytes())
+    tensors[name] = change(tensors[name])
+    rewrite(folder, "model.safetensors", save(tensors))
+    assert f"`{name}`" in refusal(folder)
+    assert complaint in refusal(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"format": "other"}, "is of 'other'"),
+        ({"version": 2}, "version 2"),
+        ({"alpha": None}, "incomplete"),
+        ({"layers": "8"}, "layers"),
+        ({"temperature": "warm"}, "`temperature` must be a finite number"),
+        ({"classes": ["a", "b", "c"]}, "shape"),
+        ({"classes": 3}, "incomplete"),
+        ({"tokeniser": {"wings": 3}}, "wings"),
+        ({"tensors": ["embeddings"]}, "model.safetensors has"),
+    ],
+)
+def test_a_config_that_makes_no_sense_is_refused(folder, changes, complaint):
+    with_config(folder, **changes)
+    assert complaint in refusal(folder)
+
+
+@pytest.mark.parametrize(("data", "complaint"), [(b"", "is not JSON"), (b"[1]", "is not a JSON object")])
+@pytest.mark.parametrize("name", ["config.json", "metrics.json", "hashes.json"])
+def test_a_file_that_is_no_json_object_is_refused(folder, name, data, complaint):
+    if name == "config.json":
+        rewrite(folder, name, data)
+    else:
+        (folder / name).write_bytes(data)
+    assert f"{name}` {complaint}" in refusal(folder)
+
+
+def test_a_vocabulary_of_another_size_and_what_is_no_plain_data_are_refused(folder, tmp_path):
+    rewrite(folder, "vocabulary.txt", b"good\t1\t2\n")
+    assert "embeddings" in refusal(folder)
+    for metrics in ({"when": object()}, {"loss": float("nan")}):
+        with pytest.raises(InputError, match="plain data"):
+            small_model(metrics=metrics).save(tmp_path / "new")
+    assert not (tmp_path / "new").exists()
+
+
+def test_load_takes_a_folder_or_a_shipped_name_and_lists_the_names_otherwise(folder, monkeypatch):
+    monkeypatch.setattr(shipped, "MODELS", folder.parent)
+    assert shipped.available() == ["model"]
+    assert hm.load("model").alpha == hm.load(folder).alpha == "1/10"
+    with pytest.raises(InputError, match="shipped are model") as caught:
+        hm.load("imdb-9d")
+    assert "\n" not in str(caught.value)
+
+
+# ---------------------------------------------------------------- killed, failed, at the same time
+
+forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+
+
+@forks
+@pytest.mark.parametrize("fault", [kill, fail])
+@pytest.mark.parametrize("there", [True, False], ids=["over a model", "where none is"])
+def test_at_every_call_the_old_or_the_new_model_is_there(tmp_path: Path, monkeypatch, fault, there: bool):
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # what takes long is not what is tested
+    place = tmp_path / "models" / "model"
+    if there:
+        OLD.save(place)
+    codes, found = [], []
+    step = 1 if effort.THOROUGH or (there and fault is kill) else 3
+    for code in each_fault(lambda: NEW.save(place), place.parent, fault, step):
+        codes.append(code)
+        if there or code == DONE:
+            model = TextModel.load(place)
+            assert same(model, OLD) or same(model, NEW)
+            found.append(same(model, NEW))
+        NEXT.save(place)
+        assert same(TextModel.load(place), NEXT)
+        assert {path.name for path in place.parent.iterdir()} - {".model.lock"} == {"model"}, "no litter"
+        if there:
+            OLD.save(place)
+        else:
+            for path in place.iterdir():
+                path.unlink()
+            place.rmdir()
+    assert codes[-1] == DONE
+    assert len(codes) * step > 20, "there are many calls to be killed at"
+    assert BROKEN not in codes
+    assert KILLED in codes if fault is kill else REFUSED in codes
+    assert set(found) == ({True, False} if there else {True})
+
+
+@forks
+def test_readers_find_a_whole_model_while_it_is_replaced_again_and_again(tmp_path: Path):
+    place = tmp_path / "model"
+    OLD.save(place)
+    child = fork()
+    if child == 0:
+        try:
+            for number in range(60):
+                (NEW, OLD)[number % 2].save(place)
+        finally:
+            os._exit(0)
+    reads = 0
+    while os.waitpid(child, os.WNOHANG) == (0, 0):
+        model = hm.load(place)
+        assert same(model, OLD) or same(model, NEW)
+        reads += 1
+    assert reads > 5
+
+
+def test_saves_at_the_same_time_all_succeed_and_one_of_them_is_there(tmp_path: Path):
+    place = tmp_path / "model"
+    threads = [threading.Thread(target=model.save, args=(place,)) for model in (OLD, NEW, NEXT) * 4]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    model = TextModel.load(place)
+    assert any(same(model, saved) for saved in (OLD, NEW, NEXT))
+
+
+# ---------------------------------------------------------------- the models that ship
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
+    model = hm.load(name)
+    texts = ["A wonderful film, one of the best I have seen.", "Awful. The worst film of the year, a waste of time."]
+    assert model.predict(texts).tolist() == ["positive", "negative"]
+    why = model.explain("An awful waste of time, and the plot makes no sense at all; only the music is wonderful.")
+    assert np.isclose(sum(share.contribution for share in why.ledger) + why.bias, why.logit)
+    if name != "imdb-16d":
+        assert len(why.leaders) == 2  # one for, one against, beside the neutral one
+    assert sum(path.stat().st_size for path in (shipped.MODELS / name).iterdir()) < 10_000_000
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_the_card_tells_the_truth(name):
+    table, model = read_split("test", 2000), hm.load(name)
+    right = np.mean(model.predict(table["text"]) == np.array(["negative", "positive"])[table["label"].to_numpy()])
+    # A sample of 2,000 is off by less than this in 99.9 of 100 cases.
+    assert abs(right - model.metrics["accuracy"]) < 0.022

@@ -1,0 +1,167 @@
+"""The tokeniser: what the definition says, and the byte kernels held against it."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from effort import examples
+from hypothesis import example, given
+from hypothesis import strategies as st
+from text.reviews import read_split
+
+from hardmax._validation import InputError
+from hardmax.text._characters import CHARACTERS, fold
+from hardmax.text._kernels_tokens import EXCLAMATION, QUESTION, number_words
+from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text.tokeniser import LONGEST_PHRASE, Token, Tokeniser, cut_surface, join_words
+
+# Letters of many scripts, all the punctuation that matters, pieces of tags, and what lower-casing could trip over.
+LETTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！？؟-_ \t\n\0\u00a0\u200d\u2028中한😀𐐀\ufffd\ud800"
+# Scripts without spaces: characters, signs that belong to the one before, joiners, vowels in front, flags, and ends.
+SOLOS = "不好中𠀀豈々ひらーガㄅกะาำั่เไฯກຳ່ເကာ္်။ကើ្រ។བོད་།๓😀❤⭐👍🏽\ufe0f\u200d\u200c\u0301👩🇩🇪\U000e0067\U0001f6d1"
+tricky = st.sampled_from([*LETTERS, *SOLOS, "<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"])
+texts = st.lists(st.one_of(tricky, st.sampled_from(SOLOS), st.characters()), max_size=40).map("".join)
+tokenisers = st.builds(
+    Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), marks=st.booleans(), overlapping=st.booleans()
+)
+
+
+def surfaces(text: str, **options) -> list[str]:
+    return [token.surface for token in Tokeniser(**options).tokens(text)]
+
+
+def kernel_words(texts) -> list[list[str]]:
+    """For each text its words and marks, as the kernel spells them."""
+    found = read_texts(texts)
+    longest = int(np.diff(found.offsets).max(initial=0))
+    stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
+    words = ["".join(map(chr, spellings[a:b])) for a, b in pairwise(starts)]
+    assert len(set(words)) == len(words)
+    spell = dict(enumerate(words)) | {EXCLAMATION: "!", QUESTION: "?"}
+    return [[spell[number] for number in stream[a:b].tolist() if number in spell] for a, b in pairwise(ends)]
+
+
+def reference_words(texts: list[str]) -> list[list[str]]:
+    return [surfaces(text, longest_phrase=1, marks=True) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("DON'T it’s rock'n'roll 'tis dogs' 80's", ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"]),
+        ("a <3 b < c <b", ["a", "3", "b", "c", "b"]),
+        (f"<a {'x' * 300}>", ["a", "x" * 300]),
+        ("bad！ so？؟!?", ["bad", "!", "so", *"??!?"]),
+        ("这家iPhone店不错，3台", ["这", "家", "iphone", "店", "不", "错", "3", "台"]),
+        ("𠀀々豈", ["𠀀", "々", "豈"]),
+        ("ひらがなとカタカナらーめん", [*"ひらがなと", "カタカナ", "らー", "め", "ん"]),
+        ("เก่ามาก ๑๒", ["เก่า", "มา", "ก", "๑๒"]),
+        ("ສະບາຍ", ["ສະ", "ບາ", "ຍ"]),
+        ("ស្រីល្អ។", ["ស្រី", "ល្អ"]),
+        ("က္ကကောင်း။", ["က္က", "ကော", "င်း"]),
+        ("བོད་ཡིག།", ["བོད", "ཡིག"]),
+        ("ㄅㄆ", ["ㄅ", "ㄆ"]),
+        ("한국어 문장", ["한국어", "문장"]),
+        ("gut😀😀#toll❤️ok", ["gut", "😀", "😀", "toll", "❤️", "ok"]),
+        ("👍🏽👩\u200d👧\u200d👦👍", ["👍🏽", "👩\u200d👧\u200d👦", "👍"]),
+        ("🇩🇪🇫🇷🇮", ["🇩🇪", "🇫🇷", "🇮"]),
+        ("1️⃣ می\u200cخواهم क्\u200dष", ["1️⃣", "می\u200cخواهم", "क्\u200dष"]),
+        ("\u0e31\u0301ก a'中'b", ["\u0e31\u0301", "ก", "a", "中", "b"]),
+    ],
+)
+def test_words_and_marks(text, words):
+    assert surfaces(text, longest_phrase=1, marks=True) == words
+    assert kernel_words([text]) == [words]
+
+
+def test_tags_and_sentence_ends_separate_and_phrases_stop_there():
+    assert surfaces("so<br /><br />bad</p> film") == ["so", "bad", "film"]
+    assert surfaces("not good. avoid, please") == ["not", "good", "not good", "avoid", "please", "avoid please"]
+    assert surfaces("bad!? so") == ["bad", "so"]
+    assert surfaces("bad!? so", marks=True) == ["bad", "!", "?", "so"]
+    assert "not good avoid" in surfaces("not good avoid", longest_phrase=3)
+
+
+def test_a_phrase_has_no_space_between_words_of_their_own_unless_they_would_become_one():
+    assert surfaces("不 好iPhone") == ["不", "好", "不好", "iphone", "好 iphone"]
+    assert surfaces("👩\u200d 👧") == ["👩\u200d", "👧", "👩\u200d 👧"]
+    assert surfaces("🇩 🇪") == ["🇩", "🇪", "🇩 🇪"]
+    assert surfaces("เ ก") == ["เ", "ก", "เ ก"]
+
+
+@given(texts, tokenisers)
+def test_every_token_stands_where_it_says(text, tokeniser):
+    single = replace(tokeniser, longest_phrase=1, marks=True)
+    for surface, start, end in tokeniser.tokens(text):
+        assert 0 <= start < end <= len(text)
+        words = [word.surface for word in single.tokens(text[start:end])]
+        assert join_words(words) == surface
+        assert cut_surface(surface) == words
+        if len(words) == 1:
+            assert single.tokens(text[start:end]) == [Token(surface, 0, end - start)]
+
+
+@given(st.text(st.characters(max_codepoint=0x7F)))
+@example("<b>Don't!</b> 1+1=2? '' a'b")
+def test_a_text_in_ascii_has_the_tokens_that_it_has_among_other_characters(text):
+    assert Tokeniser(marks=True).tokens(text) == Tokeniser(marks=True).tokens(f"{text}.\u2014")
+
+
+@given(st.text())
+def test_folding_is_character_by_character_and_done_once(text):
+    assert len(fold(text)) == len(text)
+    assert fold(fold(text)) == fold(text)
+
+
+@given(st.lists(texts, max_size=5))
+@example(["<a" + "é" * 200 + ">b", "<a" + "é" * 201 + ">b"])
+def test_the_byte_kernel_finds_the_words_of_the_definition(texts):
+    assert kernel_words(texts) == reference_words(texts)
+
+
+def test_the_byte_kernel_finds_the_words_of_real_reviews_and_of_huge_ones():
+    reviews = read_split("train", examples(3000))["text"].to_pylist()
+    assert kernel_words(reviews) == reference_words(reviews)
+    huge = "é" * 5_000_000 + "a" * 5_000_000
+    assert kernel_words([huge]) == [[huge]]
+
+
+pieces_of_bytes = st.one_of(st.binary(max_size=8), st.sampled_from(SOLOS).map(str.encode), st.just("好".encode()[:2]))
+
+
+@given(st.lists(st.lists(pieces_of_bytes, max_size=8).map(b"".join), max_size=5))
+def test_broken_bytes_do_no_harm(pieces):
+    data = np.frombuffer(b"".join(pieces), dtype=np.uint8)
+    offsets = np.concatenate([[0], np.cumsum([len(piece) for piece in pieces])]).astype(np.int64)
+    found = kernel_words(TextBytes(data, offsets))
+    for piece, words in zip(pieces, found, strict=True):
+        # Python is stricter: a character in more bytes than it needs is broken.
+        if re.search(rb"\xe0[\x80-\x9f]|\xf0[\x80-\x8f]", piece) is None:
+            assert [words] == reference_words(["".join(_characters(piece))])
+
+
+def _characters(data: bytes) -> Iterator[str]:
+    """The characters of UTF-8; each byte that is part of none separates."""
+    at = 0
+    while at < len(data):
+        size = next((size for size in (1, 2, 3, 4) if _is_character(data[at : at + size])), 0)
+        yield data[at : at + size].decode() if size else "\ufffd"
+        at += max(size, 1)
+
+
+def _is_character(data: bytes) -> bool:
+    try:
+        return len(data.decode()) == 1
+    except UnicodeDecodeError:
+        return False
+
+
+@pytest.mark.parametrize(
+    "options", [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"marks": 1}]
+)
+def test_options_that_make_no_sense_are_refused_by_name(options):
+    with pytest.raises(InputError, match=next(iter(options))):
+        Tokeniser(**options)
