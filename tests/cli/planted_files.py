@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from hardmax.text.data.planted import Planted, plant
+from hardmax.text import Corpus, plant
 from hardmax.text.text_model import TextModel
 from hardmax.text.vocabulary import Vocabulary
 
@@ -14,7 +14,7 @@ TRAIN = plant(80, words=6, length=8, disturbed=0.1, seed=1)
 TEST = plant(40, words=6, length=8, disturbed=0.1, seed=2)
 
 
-def write_csv(path: Path, corpus: Planted = TRAIN, header: tuple[str, str] = ("review", "sentiment")) -> Path:
+def write_csv(path: Path, corpus: Corpus = TRAIN, header: tuple[str, str] = ("review", "sentiment")) -> Path:
     with path.open("w", newline="", encoding="utf-8") as stream:
         csv.writer(stream).writerows([header, *zip(corpus.texts, corpus.labels, strict=True)])
     return path

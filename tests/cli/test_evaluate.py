@@ -7,7 +7,7 @@ import pytest
 from planted_files import CLASSES, TEST, make_model, write_csv
 from running import Command, Outcome, assert_refused
 
-from hardmax.text.data.planted import Planted
+from hardmax.text import Corpus
 from hardmax.text.erasure import measure_agreement, measure_erasure
 from hardmax.text.evaluation import evaluate_model
 
@@ -61,7 +61,7 @@ def test_pictures_and_a_card_are_written(hardmax: Command, here: Path):
 def test_labels_are_compared_by_what_they_read_and_can_be_mapped(hardmax: Command, here: Path):
     whole = evaluate(hardmax)
     labels = [str(int(label == "positive")) for label in TEST.labels]
-    write_csv(here / "numbers.csv", Planted(TEST.texts, labels, {}))
+    write_csv(here / "numbers.csv", Corpus(TEST.texts, labels))
     assert evaluate(hardmax, "model", "numbers.csv", "--map", "1=positive, 0=negative") == whole
     make_model(classes=(0, 1)).save(here / "numbers")
     assert evaluate(hardmax, "numbers", "numbers.csv")["confusion"] == whole["confusion"]
@@ -118,10 +118,10 @@ def test_a_bad_option_is_refused_before_the_work(options: tuple, words: tuple, h
 
 
 def test_what_cannot_be_measured_is_refused(hardmax: Command, here: Path):
-    write_csv(here / "test.csv", Planted(["a film"], ["lukewarm"], {}))
+    write_csv(here / "test.csv", Corpus(["a film"], ["lukewarm"]))
     assert_refused(hardmax("evaluate", "model", "test.csv"), "'lukewarm'", "negative", "positive")
     assert_refused(hardmax("evaluate", "nobody", "test.csv"), "`nobody`", "folder")
-    write_csv(here / "test.csv", Planted(["xyzzy", "plugh"], list(CLASSES), {}))
+    write_csv(here / "test.csv", Corpus(["xyzzy", "plugh"], list(CLASSES)))
     assert evaluate(hardmax)["leaders"] == []
     (here / "test.csv").write_bytes(b"")
     assert_refused(hardmax("evaluate", "model", "test.csv"), "test.csv", "empty")

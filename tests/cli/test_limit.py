@@ -165,7 +165,7 @@ def test_where_there_is_no_proof_nothing_is_written(hardmax: Command, here: Path
 BAD_OPTIONS = {
     "metric of another dimension": ([*HALF, "--metric", "1"], ["--metric", "1 by 1", "2"]),
     "layers negative": ([*HALF, "--max-layers", "-3"], ["--max-layers", "-3"]),
-    "output of unknown suffix": ([*HALF, "-o", "out.xlsx"], ["--output", "out.xlsx", ".csv or .npz"]),
+    "output of unknown suffix": ([*HALF, "-o", "out.xlsx"], ["--output", "out.xlsx", ".npz or .csv"]),
     "certificate of unknown suffix": ([*HALF, "--certificate", "c.txt"], ["--certificate", "c.txt", ".json"]),
     "picture of unknown suffix": ([*HALF, "--picture", "p.gif"], ["--picture", "p.gif", ".png, .svg or .pdf"]),
     "picture in no folder": ([*HALF, "--picture", "nowhere/p.png"], ["--picture", "folder"]),

@@ -38,9 +38,10 @@ def test_one_model_is_described_by_its_strongest_tokens(hardmax: Command):
         assert list(weights) == [keyword.word for keyword in hm.load("imdb-2d").keywords(label, len(weights))]
 
 
-def test_a_card_is_a_page_about_the_model(hardmax: Command, here: Path):
-    outcome = hardmax("models", "imdb-2d", "--card", "card.html")
-    assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote card.html\n")
+def test_a_card_is_a_page_and_a_picture_has_the_weights(hardmax: Command, here: Path):
+    outcome = hardmax("models", "imdb-2d", "--card", "card.html", "--picture", "weights.svg")
+    assert (outcome.code, outcome.out, outcome.err) == (0, "", "wrote weights.svg\nwrote card.html\n")
+    assert "<svg" in (here / "weights.svg").read_text("utf-8")
     page = (here / "card.html").read_text("utf-8")
     for keyword in hm.load("imdb-2d").keywords("positive", 3):
         assert f"<bdi>{keyword.word}</bdi>" in page
@@ -66,7 +67,7 @@ def test_nothing_of_a_model_reaches_the_card_unescaped():
     ("arguments", "words"),
     [
         (("imdb-2d", "--card", "card.pdf"), "must end in .html or .htm"),
-        (("--card", "card.html"), "`--card` needs a model"),
+        (("--card", "card.html"), "`--card` need a model"),
         (("nowhere",), "nowhere"),
     ],
 )

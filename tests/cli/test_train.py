@@ -1,16 +1,12 @@
 """`hardmax train` as people use it: from a file to a folder, and refused in one line."""
 
-import hashlib
 import json
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from planted_files import TEST, TRAIN, write_csv
+from planted_files import TEST, write_csv
 from running import Command, Outcome, assert_refused
 
-from hardmax.text.data import imdb
 from hardmax.text.text_model import TextModel
 
 
@@ -100,49 +96,5 @@ def test_nothing_is_overwritten_unless_asked_and_other_things_never(hardmax: Com
     (here / "thesis" / "thesis.txt").write_text("years of work")
     kept = hardmax("train", "data.csv", "-o", "thesis", "--force")
     assert kept.code == 2
-    assert "other things" in kept.err
+    assert "other files" in kept.err
     assert (here / "thesis" / "thesis.txt").read_text() == "years of work"
-
-
-# ---------------------------------------------------------------- imdb
-
-
-def hub(monkeypatch: pytest.MonkeyPatch, download) -> None:
-    monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(hf_hub_download=download))
-
-
-def test_imdb_comes_from_the_hub_and_is_checked(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):
-    import pyarrow
-    import pyarrow.parquet
-
-    labels = [int(label == "positive") for label in TRAIN.labels]
-    stored = here / "train.parquet"
-    pyarrow.parquet.write_table(pyarrow.table({"text": TRAIN.texts, "label": labels}), stored)
-    asked = []
-
-    def download(repository: str, name: str, **options: str) -> str:
-        asked.append((repository, name, options))
-        return str(stored)
-
-    hub(monkeypatch, download)
-    assert_refused(train(hardmax, file="imdb"), "train.parquet", "SHA-256 differs")
-    monkeypatch.setitem(imdb.SHA256, "train", hashlib.sha256(stored.read_bytes()).hexdigest())
-    assert train(hardmax, file="imdb").code == 0
-    options = {"repo_type": "dataset", "revision": imdb.REVISION}
-    assert asked[0] == ("stanfordnlp/imdb", "plain_text/train-00000-of-00001.parquet", options)
-
-
-def test_without_a_network_imdb_says_what_to_do(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):
-    def download(*_: str, **__: str) -> str:
-        raise ConnectionError("no route to host")
-
-    hub(monkeypatch, download)
-    assert_refused(train(hardmax, file="imdb"), "`imdb`", "ConnectionError", "aclImdb")
-
-
-def test_without_the_extra_imdb_says_what_to_do(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
-    outcome = train(hardmax, file="imdb")
-    assert (outcome.code, outcome.out) == (1, "")
-    assert "hardmax[hub]" in outcome.err
-    assert len(outcome.err.splitlines()) == 1

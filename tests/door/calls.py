@@ -105,7 +105,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
     yield "TextModel.neighbours", model.neighbours, {"token": "great", "top_k": 3}
-    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null", "prefix": "our_"}
+    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}

@@ -20,22 +20,16 @@ NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon
 
 def clouds_command(
     name: Annotated[
-        str | None, typer.Argument(metavar="NAME", help="The cloud to write; without it all are listed.")
+        str | None, typer.Argument(metavar="NAME", help="Cloud to write; all are listed without it.")
     ] = None,
     n: Annotated[int | None, typer.Option("--n", help="Number of tokens.")] = None,
     d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     sides: Annotated[int | None, typer.Option(help="Number of sides of a polygon.")] = None,
     side: Annotated[int | None, typer.Option(help="Number of points along the side of a grid.")] = None,
-    inside: Annotated[
-        str | None, typer.Option(metavar="TOKENS", help="Tokens inside the square: '1/2,0;0,1/2' or a file.")
-    ] = None,
-    rotate: Annotated[
-        bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floating point then loses ties.")
-    ] = False,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a .csv or .json file.")
-    ] = None,
+    inside: Annotated[str | None, typer.Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")] = None,
+    rotate: Annotated[bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")] = False,
+    output: Annotated[str | None, typer.Option("--output", "-o", help="Write a .csv or .json file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of CSV.")] = False,
 ) -> None:
     """List the named clouds, or write one of them.

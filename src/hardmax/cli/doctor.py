@@ -19,9 +19,7 @@ MISSING = "not installed"
 
 def doctor_command(
     as_json: AsJson = False,
-    compile_now: Annotated[
-        bool, typer.Option("--compile", help="Compile the kernels for large clouds and many texts, about a minute.")
-    ] = False,
+    compile_now: Annotated[bool, typer.Option("--compile", help="Compile all kernels now, about a minute.")] = False,
 ) -> None:
     """Check the installation.
 

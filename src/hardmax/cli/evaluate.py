@@ -20,36 +20,26 @@ def evaluate_command(
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
     spans: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of the spans that people marked as reasons, as pairs of character positions: "
-            "[[3, 9], [20, 31]].",
-        ),
+        str | None, typer.Option(metavar="COLUMN", help="Column of marked spans: [[3, 9], [20, 31]].")
     ] = None,
     on_bad_rows: opt.OnBadRows = "skip",
     picture: opt.Picture = None,
     card: opt.Card = None,
-    rename: Annotated[
-        str | None,
-        typer.Option("--map", metavar="NAMES", help="Classes for the labels in the file: 1=positive,0=negative."),
-    ] = None,
-    sample: Annotated[
-        int, typer.Option(min=0, help="Number of texts on which to measure erasure; 0 to skip it.")
-    ] = 1000,
+    rename: Annotated[str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Number of texts on which to measure erasure.")] = 1000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Evaluate a model on labelled texts.
 
     Prints accuracy, calibration, the most frequent leaders, and erasure: how often the label stays the same if only
-    the leaders or the active tokens are kept, or if the active tokens are removed. With --spans, also how often the
-    leader of the predicted class lies within a marked span.
+    the leaders or the active tokens are kept, or if the active tokens are removed. With --spans, pairs of character
+    positions that people marked as reasons, also how often the leader of the predicted class lies within one.
+    --picture plots the calibration.
     """
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-
-    corpus = opt.read_corpus(file, "test", on_bad_rows, text=text, label=label, spans=spans)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, spans=spans)
 
     # Only now: scipy takes most of a second to import.
     from hardmax.text.erasure import measure_agreement, measure_erasure

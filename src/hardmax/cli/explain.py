@@ -12,12 +12,7 @@ def explain_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    html: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="Write a page with the text marked and a bar chart of votes to a .html file."
-        ),
-    ] = None,
+    html: Annotated[str | None, typer.Option(metavar="FILE", help="Write a page to a .html file.")] = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Explain why a model gives a text its label.

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardmax._format import pluralize, sanitize_line, sanitize_text
+from hardmax._format import sanitize_text
 from hardmax.cli import options as opt
 from hardmax.cli.output import is_terminal, print_json, print_text
 
@@ -18,24 +18,17 @@ def flip_command(
     text: opt.Text = None,
     file: opt.TextFile = None,
     model: opt.ModelOption = opt.DEFAULT_MODEL,
-    replace: Annotated[
-        list[str] | None,
-        typer.Option(metavar="WORD", help="Replace words by this one instead of removing them; may be repeated."),
-    ] = None,
-    to: Annotated[str | None, typer.Option(metavar="CLASS", help="The label to reach. Default: any other.")] = None,
-    keep: Annotated[
-        list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; may be repeated.")
-    ] = None,
-    max_evaluations: Annotated[
-        int, typer.Option(help="About how many variants may be tried to prove that no smaller set of words works.")
-    ] = 20_000,
+    replace: Annotated[list[str] | None, typer.Option(metavar="WORD", help="Replace words by it; repeatable.")] = None,
+    to: Annotated[str | None, typer.Option(metavar="CLASS", help="Label to reach, if not just any other.")] = None,
+    keep: Annotated[list[str] | None, typer.Option(metavar="WORD", help="A word that must stay; repeatable.")] = None,
+    max_evaluations: Annotated[int, typer.Option(help="About how many variants of the text to try.")] = 20_000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find the fewest words that change the label.
 
-    Prints the labels before and after, and the text with removed words struck out, or as [-word-], and replacements
-    as {+word+}. The exit code is 1 if no set of words changes the label or the text is undecided, and 3 if none was
-    found but not all could be tried.
+    Words are removed, or replaced by those of --replace. Prints the labels before and after, and the text with removed
+    words struck out, or as [-word-], and replacements as {+word+}. The exit code is 1 if no set of words changes the
+    label or the text is undecided, and 3 if none was found but not all could be tried.
     """
     content = opt.read_text(text, file)
 
@@ -49,25 +42,11 @@ def flip_command(
     if as_json:
         print_json(found.to_dict())
     else:
-        print_text(_summary(found))
+        print_text(found)
         if found.found:
             _show_text(content, found)
     if not found.found:
         raise typer.Exit(NOT_FOUND if found.proved_smallest else UNDECIDED)
-
-
-def _summary(flip: "Flip") -> str:
-    from hardmax.text.wording import format_probability
-
-    if not flip.decided:
-        return "undecided: there is no label to flip"
-    before = f"{sanitize_line(flip.before)}  {format_probability(flip.probability_before)}"
-    if not flip.found:
-        return f"{before}\n{flip.verdict}"
-    words = ", ".join(sanitize_line(str(change)) for change in flip.changes)
-    what = "removing" if flip.changes[0].replacement is None else "replacing"
-    after = f"{sanitize_line(flip.after)}  {format_probability(flip.probability)}"
-    return f"{before}  →  {after}\n{what} {pluralize(len(flip.changes), 'word')}: {words}\n{flip.verdict}"
 
 
 def _show_text(text: str, flip: "Flip") -> None:

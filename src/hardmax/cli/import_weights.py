@@ -14,8 +14,7 @@ def import_command(
     file: Annotated[str, typer.Argument(metavar="FILE", help="The .pth file of a classifier saved by their code.")],
     output: opt.ModelFolder,
     words: Annotated[
-        str | None,
-        typer.Option(metavar="FILE", help="The word of each row of the embedding, one per line; the first is PAD."),
+        str | None, typer.Option(metavar="FILE", help="Words of the rows, one per line, PAD first.")
     ] = None,
     force: opt.Force = False,
     as_json: opt.AsJson = False,

@@ -25,25 +25,19 @@ def limit_command(
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
-    max_layers: Annotated[
-        int | None,
-        typer.Option(help="Give up after this many layers. Default: 10000, or 500 if the theorem does not apply."),
-    ] = None,
+    max_layers: Annotated[int | None, typer.Option(help="Give up after this many layers.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")] = False,
-    certificate: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file, for `hardmax verify`.")
-    ] = None,
+    certificate: Annotated[str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file.")] = None,
     picture: opt.Picture = None,
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the limits to a .csv or .npz file.")
-    ] = None,
+    output: opt.ResultFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Find where every token ends after infinitely many layers.
 
-    Prints every limit and its kind, which tokens lead and since when, and whether the theorem applies.
+    Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up after 10,000 layers,
+    or 500 if the theorem does not apply, unless --max-layers is given. `hardmax verify` checks the proof.
     """
-    opt.check_target(output, "--output", ".csv", ".npz")
+    opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
     if output is not None and output.endswith(".csv"):

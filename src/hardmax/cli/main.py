@@ -34,7 +34,7 @@ COMMANDS = {  # and their modules
     "import": "import_weights",
 }
 # Options that are not called like the argument of the package.
-_OPTION_OF = {"check_theorem": "--check", "instead": "--replace", "engine": "--gpu"}
+_OPTION_OF = {"check_theorem": "--check", "replacements": "--replace", "engine": "--gpu"}
 # Errors of a write to a standard stream: closed, full, over a quota or a limit, gone.
 _STREAM_ERRORS = {errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 

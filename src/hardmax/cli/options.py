@@ -12,66 +12,48 @@ from hardmax.cli.output import notify
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
     from hardmax.engines import Engine
-    from hardmax.text.data.corpora import Corpus
+    from hardmax.text.corpora import Corpus
     from hardmax.text.text_model import TextModel
 
 DEFAULT_MODEL = "imdb-2d"
 PICTURES = (".png", ".svg", ".pdf")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Picture = Annotated[
-    str | None, typer.Option("--picture", metavar="FILE", help="Draw a picture to a .png, .svg or .pdf file.")
-]
-Card = Annotated[str | None, typer.Option("--card", metavar="FILE", help="Write a page about it to a .html file.")]
-ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+ResultFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")]
+Picture = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")]
+Card = Annotated[str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")]
 
 # Clouds.
 TokenFile = Annotated[
-    str,
-    typer.Argument(metavar="FILE", help="CSV, JSON, npy, npz or Parquet file with one token per row; - reads stdin."),
+    str, typer.Argument(metavar="FILE", help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.")
 ]
 Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
 Metric = Annotated[
-    str | None, typer.Option(metavar="MATRIX", help="Matrix A: '2,1;1,1' or a file. Default: the identity.")
+    str | None, typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity.")
 ]
 Arithmetic = Annotated[
     Literal["certified", "exact", "float"],
     typer.Option(help="certified: floats with a proof, integers where that fails; exact: integers; float: no proof."),
 ]
-Threads = Annotated[
-    int | None, typer.Option(min=1, help="Number of threads; does not change the result. Default: all cores.")
-]
+Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
 UseGpu = Annotated[bool, typer.Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
 
 # Texts and models.
 Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - reads stdin.")]
-TextFile = Annotated[
-    str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file instead.")
-]
+TextFile = Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file.")]
 ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
-ModelOption = Annotated[
-    str, typer.Option("--model", metavar="MODEL", help="Name of a shipped model, or a model folder.")
-]
+ModelOption = Annotated[str, typer.Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
+ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")]
 
 # Labelled texts.
 CorpusFile = Annotated[
     str,
-    typer.Argument(
-        metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, a folder with one folder per class, or imdb."
-    ),
+    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder with a folder per class."),
 ]
-TextColumn = Annotated[
-    str | None,
-    typer.Option("--text", metavar="COLUMN", help="Column of the texts. Default: guessed from common names."),
-]
-LabelColumn = Annotated[
-    str | None,
-    typer.Option("--label", metavar="COLUMN", help="Column of the labels. Default: guessed from common names."),
-]
-OnBadRows = Annotated[
-    Literal["skip", "refuse"], typer.Option(help="What to do with broken rows and rows without a text or a label.")
-]
+TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
+LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]
+OnBadRows = Annotated[Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")]
 
 
 def read_dynamics(alpha: str, metric: str | None) -> "Dynamics":
@@ -113,15 +95,13 @@ def read_text(text: str | None, file: str | None) -> str:
     return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_corpus(file: str, split: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
-    """The labelled texts in a file, or that split of a dataset; rows that were skipped are listed on stderr."""
-    from hardmax.text.data.sources import read_source
+def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed to stderr."""
+    from hardmax.text import corpora
 
-    corpus = read_source(file, split, **columns)
-    if on_bad_rows == "refuse":
-        corpus.refuse_bad()
-    if corpus.bad:
-        notify(corpus.account())
+    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
+    for line in filter(None, (*corpus.notes, corpus.describe_bad())):
+        notify(line)
     return corpus
 
 

@@ -20,15 +20,11 @@ def reproduce_command(
             "settling, faces, basins, temperature, floats; or all.",
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Folder for all files.")] = Path(
-        "reproduced"
-    ),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for all files.")] = Path("reproduced"),
     full: Annotated[
         bool, typer.Option("--full/--quick", help="As in the paper (hours), or smaller (minutes).")
     ] = False,
-    data: Annotated[
-        Path | None, typer.Option(metavar="FOLDER", help="Folder with train.parquet and test.parquet of IMDb.")
-    ] = None,
+    data: Annotated[Path | None, typer.Option(help="Folder with train.parquet and test.parquet of IMDb.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Random seed.")] = 0,
     as_json: AsJson = False,
 ) -> None:

@@ -20,19 +20,13 @@ def simulate_command(
     file: opt.TokenFile,
     alpha: opt.Alpha,
     layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
-    until_settled: Annotated[
-        bool, typer.Option("--until-settled", help="Run until no attended set can ever change again.")
-    ] = False,
+    until_settled: Annotated[bool, typer.Option("--until-settled", help="Run until no attended set changes.")] = False,
     metric: opt.Metric = None,
     arithmetic: opt.Arithmetic = "certified",
     threads: opt.Threads = None,
     gpu: opt.UseGpu = False,
-    record: Annotated[
-        str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or a number m for every m-th.")
-    ] = "all",
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write the run to a .npz or .csv file.")
-    ] = None,
+    record: Annotated[str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")] = "all",
+    output: opt.ResultFile = None,
     as_json: opt.AsJson = False,
 ) -> None:
     """Run a cloud, or many, through the layers.

@@ -19,29 +19,12 @@ def train_command(
     output: opt.ModelFolder,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
-    longest_phrase: Annotated[int, typer.Option(help="Tokens are words, and phrases of up to this many words.")] = 2,
-    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary. Default: no limit.")] = None,
-    strength: Annotated[
-        float | None, typer.Option(help="Inverse regularisation strength. Default: chosen by cross-validation.")
-    ] = None,
-    gate: Annotated[
-        float | None,
-        typer.Option(
-            help="A token is active above this share of the strongest token in its text. "
-            "Default: chosen by cross-validation."
-        ),
-    ] = None,
-    alpha: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="How far tokens move to their leaders: 0, 1/2, 1. Default: chosen by cross-validation.",
-        ),
-    ] = None,
-    neutral_weight: Annotated[
-        int | None,
-        typer.Option(help="Weight of the neutral leader, in words. Default: chosen by cross-validation."),
-    ] = None,
+    longest_phrase: Annotated[int, typer.Option(help="Longest phrase that is a token, in words.")] = 2,
+    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
+    gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
+    alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
+    neutral_weight: Annotated[int | None, typer.Option(help="Weight of the neutral leader, in words.")] = None,
     seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
     force: opt.Force = False,
     on_bad_rows: opt.OnBadRows = "skip",
@@ -49,8 +32,8 @@ def train_command(
 ) -> None:
     """Train a classifier on labelled texts.
 
-    Takes seconds for thousands of texts. Writes a folder with a model card, which `hardmax evaluate` and
-    `hardmax explain` can read.
+    Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
+    with a model card, which `hardmax evaluate` and `hardmax explain` can read.
     """
     from hardmax.train import Settings
 
@@ -66,14 +49,15 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
-    corpus = opt.read_corpus(file, "train", on_bad_rows, text=text, label=label)
-    classes, numbers = corpus.numbered()  # which refuses a single class
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
     sizes = Counter(corpus.labels)
-    listed = at_most([f"{name}: {sizes[name]:,}" for name in classes], SHOWN_CLASSES)
+    if len(sizes) < 2:
+        raise InputError(f"`{file}` has the label {corpus.labels[0]!r} alone: expected at least two classes.")
+    listed = at_most([f"{name}: {size:,}" for name, size in sizes.items()], SHOWN_CLASSES)
     notify(f"{pluralize(len(corpus), 'text')} ({listed})")
     from hardmax.train import fit  # scipy is not needed to refuse a file
 
-    model = fit(corpus.texts, [classes[number] for number in numbers], settings, progress=notify)
+    model = fit(corpus.texts, corpus.labels, settings, progress=notify)
     model.save(folder)
     notify(f"wrote {output}")
     if as_json:

@@ -13,12 +13,8 @@ REFUSED, UNDECIDED = 1, 3
 
 
 def verify_command(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="A certificate written by `hardmax limit`; - reads stdin.")
-    ],
-    effort: Annotated[
-        float, typer.Option(help="Cost allowed for the check: 10 is ten times the usual time and memory.")
-    ] = 1.0,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="A certificate of `hardmax limit`; - reads stdin.")],
+    effort: Annotated[float, typer.Option(help="Cost allowed: 10 is ten times the usual time and memory.")] = 1.0,
     as_json: AsJson = False,
 ) -> None:
     """Check the proof of a limit.

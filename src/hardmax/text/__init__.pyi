@@ -1,7 +1,7 @@
 from ._analysis import Analysis as Analysis
-from .data.corpora import Corpus as Corpus
-from .data.corpora import read_corpus as read_corpus
-from .data.planted import plant as plant
+from .corpora import Corpus as Corpus
+from .corpora import plant as plant
+from .corpora import read_corpus as read_corpus
 from .encoding import Encoded as Encoded
 from .encoding import encode as encode
 from .evaluation import calibrate as calibrate

@@ -403,22 +403,32 @@ class TextModel:
         return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
 
     def score_table(
-        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null", prefix: str = ""
+        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null"
     ) -> Any:
-        """The table with what the model says of every row: a table of pandas, polars, pyarrow or another library gives
-        one of the same kind.
+        """Table with the model's answer to every row, in columns after its own.
 
-        `text` names the column of the texts; usual names are looked for. After the columns that are there come `label`,
-        its `probability`, the `margin` (that probability less the next one), the words that lead (`leaders`), those
-        that count (`counting`) with their `votes`, `abstain` (whether the probability is below the one given) and
-        `error`. `prefix` is put before these names; a name that is taken gets `hardmax_` before it. Rows without a text
-        have nothing but an error ("null"), are left out ("skip") or refused ("refuse").
+        Parameters
+        ----------
+        table : DataFrame or Table
+            Of pandas, polars, pyarrow, or another library that narwhals knows.
+        text : str, optional
+            Column of the texts; by default, usual names are looked for.
+        abstain : float, default 0.0
+            Rows whose probability is below are marked in the column `abstain`.
+        on_bad_rows : {"null", "skip", "refuse"}, default "null"
+            Rows without a text have nothing but an `error`, are left out, or refused.
+
+        Returns
+        -------
+        DataFrame or Table
+            Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
+            next one), `leaders`, `active` tokens, their `votes`, `abstain` and `error`; a name that the
+            table has gets the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
-        from hardmax.text.scoring.frames import score_table
-        from hardmax.text.scoring.scored import Asked
+        from hardmax.text.scoring import ScoreOptions, score_table
 
-        return score_table(self, table, Asked.read(text, abstain, on_bad_rows, prefix))
+        return score_table(self, table, ScoreOptions(text, abstain, on_bad_rows))
 
     # ---------------------------------------------------------------- folders
 
