@@ -15,7 +15,7 @@ from harness import CIRCUMSTANCES, add_rows, circumstances
 from imdb import read
 
 from hardmax._parallel import limit_threads
-from hardmax.text.explain.explanation import Explanation
+from hardmax.text.explain import Explanation
 from hardmax.text.shipped import load
 
 COLUMNS = (*CIRCUMSTANCES, "model", "reviews", "median_ms", "median_ms_with_both_ledgers", "median_ms_with_removals")
@@ -24,8 +24,8 @@ COLUMNS += ("largest_gap_by_leader", "largest_gap_by_word", "smallest_logit")
 
 def gaps(why: Explanation) -> tuple[float, float]:
     """How far both ledgers are from the logit, as shares of it."""
-    by_leader = math.fsum([why.bias, *(share.contribution for share in why.ledger)])
-    by_word = math.fsum([why.bias, *(vote.vote for vote in why.counting), why.rest])
+    by_leader = math.fsum([why.bias, *(entry.contribution for entry in why.ledger)])
+    by_word = math.fsum([why.bias, *(entry.vote for entry in why.active), why.rest])
     return abs(by_leader - why.logit) / abs(why.logit), abs(by_word - why.logit) / abs(why.logit)
 
 
@@ -36,15 +36,15 @@ def main(test: str, reviews: str = "2000") -> None:
         for name in ("imdb-2d", "imdb-16d"):
             model = load(name)
             model.predict_proba(chosen)  # kernels are compiled, and the dictionary is made
-            _ = model.explain(chosen[0]).ranking
+            _ = model.explain(chosen[0]).removals
             seconds, found = [], []
             for text in chosen:
                 began = time.perf_counter()
                 why = model.explain(text)
                 alone = time.perf_counter() - began
-                _ = why.ranking
+                _ = why.removals
                 ranked = time.perf_counter() - began
-                _ = why.ledger, why.counting
+                _ = why.ledger, why.active
                 seconds.append((alone, alone + time.perf_counter() - began - ranked, ranked))
                 found.append((*gaps(why), abs(why.logit)))
             medians = [f"{1e3 * median:.3f}" for median in np.median(seconds, axis=0)]

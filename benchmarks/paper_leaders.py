@@ -36,7 +36,7 @@ from hardmax.paper.reviews.lemmas import find_lemmas, read_lemmas
 from hardmax.paper.reviews.preparing import Kept, PaperReviews, words_of
 from hardmax.paper.reviews.stored import read_reviews
 from hardmax.text._analysis import Analysis
-from hardmax.text.data.corpora import Corpus, read_corpus
+from hardmax.text.corpora import Corpus, read_corpus
 from hardmax.text.shipped import load
 
 OWN = ("imdb-2d", "imdb-2d-best", "imdb-16d")
@@ -205,7 +205,7 @@ def main() -> None:
     prepared = read_reviews(options.prepared)
     rows = split_rows(len(prepared.ids), Plan(dimension=2)).judging
     ids, labels = prepared.ids[rows], prepared.labels[rows] == 1
-    corpus = read_corpus(options.imdb / "test.parquet").refuse_bad()
+    corpus = read_corpus(options.imdb / "test.parquet", on_bad_rows="refuse")
     authors = Named(read_weights(options.authors), table1.AUTHORS, "last", None)
     models = [named for d in DIMENSIONS for named in trained(options.results, d)]
     in_plane = {histogram.OURS: models[0].weights, histogram.AUTHORS: authors.weights}

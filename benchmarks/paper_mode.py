@@ -32,10 +32,10 @@ def say(line: str) -> None:
 def prepare(options: argparse.Namespace) -> None:
     from hardmax.paper.reviews.lemmas import find_lemmas, read_lemmas
     from hardmax.paper.reviews.preparing import prepare_reviews
-    from hardmax.text.data.corpora import read_corpus
+    from hardmax.text.corpora import read_corpus
 
     lemmas = read_lemmas(options.wordnet) if options.wordnet else find_lemmas()
-    corpora = [read_corpus(options.data / f"{split}.parquet").refuse_bad() for split in ("train", "test")]
+    corpora = [read_corpus(options.data / f"{split}.parquet", on_bad_rows="refuse") for split in ("train", "test")]
     texts, labels = ([item for corpus in corpora for item in getattr(corpus, part)] for part in ("texts", "labels"))
     reviews = prepare_reviews(texts, labels, lemmas, seed=options.seed)
     write_reviews(options.prepared, reviews)

@@ -15,8 +15,8 @@ from .engines import Engine
 from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
-from .text.explain.explanation import Explanation
-from .text.explain.report import report
+from .text.explain import Explanation
+from .text.page import report
 from .text.shipped import load
 from .text.text_model import TextModel
 from .theorem import TheoremReport, check_theorem

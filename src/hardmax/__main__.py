@@ -1,6 +1,6 @@
 """`python -m hardmax` is the command `hardmax`."""
 
-from hardmax.cli.starting import start
+from hardmax.cli.main import start
 
 if __name__ == "__main__":
     start()

@@ -199,14 +199,14 @@ class Limit:
         matplotlib Axes
             The axes.
         """
-        from hardmax.figures.plotting import plot_limit
+        from hardmax.figures.limits import plot_limit
 
         return plot_limit(self, ax=ax, figsize=figsize)
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import limit_card
+        from hardmax.figures.cards import cloud_card
 
-        return limit_card(self)
+        return cloud_card(self)
 
 
 class Limits(Sequence[Limit]):
@@ -260,9 +260,9 @@ class Limits(Sequence[Limit]):
         return f"Limits({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import limits_card
+        from hardmax.figures.cards import batch_card
 
-        return limits_card(self)
+        return batch_card(self)
 
 
 def _to_pandas(limits: Sequence[Limit]) -> "pandas.DataFrame":

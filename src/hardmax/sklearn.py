@@ -36,7 +36,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 if TYPE_CHECKING:
     import pandas
 
-    from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.explain import Explanation
 
 __all__ = ["HardmaxClassifier", "HardmaxClustering"]
 _LARGEST_SEED = 2**31 - 1
@@ -241,13 +241,19 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return Settings(**given, seed=_seed(self.random_state))
 
     def _texts(self, X: Any) -> TextBytes:  # noqa: N803
-        if self.column is not None:
-            X = X[self.column]  # noqa: N806
-        elif (columns := getattr(X, "columns", None)) is not None:
-            if len(columns) != 1:
-                raise InputError("`X` is a table: name the column of the texts with `column`.")
-            X = X[columns[0]]  # noqa: N806
-        return read_texts(X, "`X`")
+        names = getattr(X, "column_names", getattr(X, "columns", None))  # of Arrow, or of pandas and polars
+        if names is None and self.column is None:
+            return read_texts(X, "`X`")
+        if names is None:
+            problem = (
+                f"`column` is {shorten(self.column)}, but `X` is of type {type(X).__name__}: expected a DataFrame."
+            )
+            raise InputError(problem, argument="column")
+        column = names[0] if self.column is None and len(names) == 1 else self.column
+        if column not in list(names):
+            there = ", ".join(map(str, names))
+            raise InputError(f"`column` must be the column of the texts in `X`, one of {there}, not {shorten(column)}.")
+        return read_texts(X[column], f"`X`, column {shorten(column)},")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

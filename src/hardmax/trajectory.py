@@ -320,27 +320,34 @@ class Trajectory(Stored):
 
     @overload
     def plot(
-        self, layers: int | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+        self, layers: int | None = None, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
     ) -> "Axes": ...
     @overload
+    def plot(self, layers: Sequence[int], *, figsize: tuple[float, float] | None = None) -> np.ndarray: ...
     def plot(
-        self, layers: Sequence[int], *, ax: Any = None, figsize: tuple[float, float] | None = None
-    ) -> np.ndarray: ...
-    def plot(
-        self, layers: int | Sequence[int] | None = None, *, ax: Any = None, figsize: tuple[float, float] | None = None
+        self,
+        layers: int | Sequence[int] | None = None,
+        *,
+        ax: "Axes | None" = None,
+        figsize: tuple[float, float] | None = None,
     ) -> "Axes | np.ndarray":
-        """Draw paths so far, leaders as stars, and who follows whom (extra `figures`); an array of axes for a sequence.
+        """Draw the tokens at a layer: leaders, who attends to whom, and the paths so far (extra `figures`).
 
         Parameters
         ----------
         layers : int or sequence of int, optional
             The last layer by default. Tokens of more than three dimensions are shown by principal coordinates.
-        ax : matplotlib axes, or an array of them, optional
-            Where to draw; by default a new figure.
+        ax : matplotlib Axes, optional
+            Where to draw one layer; by default a new figure with a legend.
         figsize : tuple of float, optional
             Size of a new figure, in inches.
+
+        Returns
+        -------
+        matplotlib Axes, or an array of them
+            One for each layer.
         """
-        from hardmax.figures.plotting import plot_run
+        from hardmax.figures.layers import plot_run
 
         return plot_run(self, layers, ax=ax, figsize=figsize)
 
@@ -356,7 +363,7 @@ class Trajectory(Stored):
         fps : float, default 4
             Frames per second.
         """
-        from hardmax.figures.animation import animate_run
+        from hardmax.figures.layers import animate_run
 
         animate_run(self, path, layers=layers, fps=fps)
 
@@ -369,9 +376,9 @@ class Trajectory(Stored):
         )
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import run_card
+        from hardmax.figures.cards import cloud_card
 
-        return run_card(self)
+        return cloud_card(self)
 
     def _returned(self, floats: np.ndarray) -> Any:
         return floats if self.tensor_kind is None else self.tensor_kind.tensor(floats)
@@ -455,6 +462,6 @@ class Trajectories(Stored, Sequence[Trajectory]):
         return f"Trajectories({pluralize(len(self), 'cloud')}, {settled:,} settled)"
 
     def _repr_html_(self) -> str:
-        from hardmax.figures.cards import runs_card
+        from hardmax.figures.cards import batch_card
 
-        return runs_card(self)
+        return batch_card(self)

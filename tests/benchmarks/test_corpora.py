@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 from estimators.quick import quick
 
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 
 FOLDER = Path(__file__).parents[2] / "benchmarks"
 

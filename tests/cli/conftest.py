@@ -1,9 +1,11 @@
 import io
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from command import Command, Outcome
+from planted_files import make_model
+from running import Command, Outcome
 
 from hardmax.cli.main import run
 
@@ -21,3 +23,17 @@ def hardmax(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
         return Outcome(int(left.value.code or 0), printed.out, printed.err)
 
     return command
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty folder to work in."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def with_model(here: Path) -> Path:
+    """A folder to work in, with a model."""
+    make_model().save(here / "model")
+    return here

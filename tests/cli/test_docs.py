@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 import typer
-from command import Command
+from running import Command
 
-from hardmax.cli.main import app_for
+from hardmax.cli.main import make_app
 
 ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
@@ -27,7 +27,7 @@ LEFT = {
     "docs/paper.md": {"reproduced"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
-        *("reliability.png", "words.png", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
+        *("reliability.png", "card.html", "why.html", "why.gif", "reviews.html", "review.gif", "scored.parquet"),
     },
 }
 NOT_RUN = {
@@ -74,12 +74,12 @@ def told_in_passing() -> list[str]:
     notebook = json.loads((ROOT / "docs/tutorial.ipynb").read_text(encoding="utf-8"))
     words = ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "markdown"]
     words += [(ROOT / page).read_text(encoding="utf-8") for page in PAGES]
-    words += [each.callback.__doc__ or "" for each in app_for([]).registered_commands if each.callback]
+    words += [each.callback.__doc__ or "" for each in make_app([]).registered_commands if each.callback]
     return [line for each in words for line in re.findall(r"`hardmax (?!-)([^`]+)`", each)]
 
 
 def test_command_lines_in_sentences_name_options_that_exist_and_none_that_is_needed_is_missing():
-    told, program = told_in_passing(), typer.main.get_command(app_for([]))
+    told, program = told_in_passing(), typer.main.get_command(make_app([]))
     assert len(told) > 10
     for line in told:
         name, *arguments = shlex.split(line)

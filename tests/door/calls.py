@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 from text.small_models import small_model
 
@@ -105,7 +104,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
-    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null", "prefix": "our_"}
+    options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
@@ -140,22 +139,15 @@ def estimator_calls() -> Iterator[Call]:
 def figure_calls() -> Iterator[Call]:
     from matplotlib.figure import Figure
 
-    from hardmax.figures import cells, embedding, halfspaces, layers, limits, plane, polytopes, reliability
+    from hardmax.figures.layers import draw_layer
+    from hardmax.figures.limits import draw_limit
     from hardmax.figures.style import save_figure
-    from hardmax.text.evaluation import calibration_curve
 
-    run, lim, model, ax, place = a_run(), a_limit(), a_model(), Figure().add_subplot(), np.array(SQUARE)
-    leaders = frequent_leaders(model, model.analyse(["great film", "awful plot"]))
-    curve = calibration_curve([0, 1, 1], [[0.5, 0.5], [0.2, 0.8], [0.4, 0.6]])
+    run, lim, model, ax = a_run(), a_limit(), a_model(), Figure().add_subplot()
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
-    yield "draw_layer", layers.draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True}
-    yield "draw_limit", limits.draw_limit, {"lim": lim, "ax": ax}
-    yield "draw_cells", cells.draw_cells, {"lim": lim, "ax": ax}
-    yield "draw_polytope", polytopes.draw_polytope, {"polytope": geometry.Polytope(SQUARE), "ax": ax}
-    yield "draw_halfspace", halfspaces.draw_halfspace, {"run": run, "token": 1, "ax": ax, "layer": 1}
-    yield "draw_reliability", reliability.draw_reliability, {"curve": curve, "ax": ax}
-    yield "draw_embedding", embedding.draw_embedding, {"model": model, "leaders": leaders, "ax": ax}
-    yield "draw_tokens", plane.draw_tokens, {"tokens": place, "ax": ax, "leaders": [0], "color": "red"}
-    yield "draw_paths", plane.draw_paths, {"path": place[None], "ax": ax, "color": "red", "width": 1.0}
+    yield "Limit.plot", lim.plot, {"ax": ax}
+    yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
+    yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}
+    yield "draw_limit", draw_limit, {"lim": lim, "ax": ax, "most": 9}
     yield "save_figure", save_figure, {"figure": Figure(), "path": "picture.svg"}

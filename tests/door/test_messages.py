@@ -13,7 +13,7 @@ from door.calls import HALF, SQUARE
 
 import hardmax as hm
 from hardmax._validation import MissingExtra
-from hardmax.cli.commands.limit import limit_command
+from hardmax.cli.limit import limit_command
 
 LIMIT = hm.limit(SQUARE, HALF, arithmetic="exact")  # nothing is compiled while tests are collected
 

@@ -6,7 +6,7 @@ import pytest
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
 
 from hardmax.sklearn import HardmaxClassifier
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 
 TWO = plant(80, words=6, length=8, disturbed=0.1, seed=1)
 THREE = plant(90, classes=("sport", "music", "food"), length=8, disturbed=0.1, seed=2)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 from estimators.quick import TWO, UNSEEN, HardmaxClassifier, quick
@@ -23,6 +24,7 @@ MAKERS = {
     "pandas objects": lambda values: pd.Series(values, dtype=object),
     "pandas with another index": lambda values: pd.Series(values, index=range(900, 900 - len(values), -1)),
     "categories": lambda values: pd.Series(pd.Categorical(values)),
+    "polars": pl.Series,
     "arrow": pa.array,
     "arrow chunks": lambda values: pa.chunked_array([values[:7], values[7:]]),
 }
@@ -46,12 +48,6 @@ def test_texts_and_labels_come_in_any_container(maker: str, of_two: HardmaxClass
     fitted = quick().fit(make(TWO.texts), make(TWO.labels))
     assert_array_equal(fitted.predict_proba(make(UNSEEN.texts)), of_two.predict_proba(UNSEEN.texts))
     assert fitted.classes_.tolist() == ["negative", "positive"]
-
-
-def test_polars_series_are_read(of_two: HardmaxClassifier):
-    polars = pytest.importorskip("polars")
-    fitted = quick().fit(polars.Series(TWO.texts), polars.Series(TWO.labels))
-    assert_array_equal(fitted.predict_proba(polars.Series(UNSEEN.texts)), of_two.predict_proba(UNSEEN.texts))
 
 
 @pytest.mark.parametrize("kind", LABELS)
@@ -102,7 +98,7 @@ BAD_TEXTS: dict[str, tuple[Any, str]] = {
     "a table": (np.array([TWO.texts, TWO.texts]), r"shape \(2, 80\)"),
     "too few": (TWO.texts[:79], "`y` has 80 labels for 79 texts"),
     "a missing text in Arrow": (pa.array([*TWO.texts[:79], None]), "`X` row 79 is missing"),
-    "Arrow numbers": (pa.array(range(80)), "Arrow array of int64"),
+    "Arrow numbers": (pa.array(range(80)), "`X` has values of type int64"),
 }
 BAD_LABELS: dict[str, tuple[Any, str]] = {
     "none": (None, "requires y to be passed, but the target y is None"),
@@ -173,6 +169,20 @@ def test_bad_texts_are_refused_when_asking_too(case: str, of_two: HardmaxClassif
     texts, message = BAD_TEXTS[case]
     with pytest.raises(InputError, match=message):
         of_two.predict(texts)
+
+
+TABLES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "arrow": pa.table}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_texts_are_a_column_of_a_table(kind: str, of_two: HardmaxClassifier):
+    table = TABLES[kind]({"id": list(range(80)), "review": TWO.texts})
+    for made, given in ((quick(column="review"), table), (quick(), TABLES[kind]({"review": TWO.texts}))):
+        assert_array_equal(made.fit(given, TWO.labels).predict_proba(given), of_two.predict_proba(TWO.texts))
+    refuses("`column` must be the column of the texts in `X`, one of id, review, not None", table, TWO.labels)
+    refuses("one of id, review, not 'text'", table, TWO.labels, column="text")
+    refuses("`X`, column 'id', has values of type int64: expected texts", table, TWO.labels, column="id")
+    refuses("`column` is 'text', but `X` is of type list: expected a DataFrame", TWO.texts, TWO.labels, column="text")
 
 
 def test_an_explanation_is_of_one_text(of_two: HardmaxClassifier):

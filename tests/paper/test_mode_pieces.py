@@ -7,7 +7,7 @@ import pytest
 from hardmax.paper.piece import Setting
 from hardmax.paper.results import accuracy, histories, losses
 from hardmax.paper.results.histories import authors_history, our_result
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 
 EPOCHS = 21
 PUBLISHED = Path(__file__).parents[3] / "shared" / "data" / "paper" / "authors_histories.json"

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hardmax._validation import InputError
-from hardmax.figures.mpl import Figure
+from hardmax.figures.style import Figure
 from hardmax.paper.differences import DIFFERENCES
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.pieces import ROOMS, find_piece, names_of

@@ -148,7 +148,7 @@ def test_a_saved_model_says_the_same(case: Case):
 def test_both_ledgers_add_up_to_the_logit(case: Case):
     why = case.model.explain(case.text)
     assert why.bias + math.fsum(share.contribution for share in why.ledger) == pytest.approx(why.logit, abs=1e-9)
-    votes = math.fsum(vote.vote for vote in why.counting)
+    votes = math.fsum(vote.vote for vote in why.active)
     assert why.bias + votes + why.rest == pytest.approx(why.logit, abs=1e-9)
     assert why.label == case.model.predict([case.text])[0]
     assert (why.answer == "undecided") == (not why.decided)

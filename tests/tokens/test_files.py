@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from hardmax._files import decode, parse_json, read_arrays, read_bytes, write_whole
 from hardmax._validation import InputError
-from hardmax.text.data.corpora import read_corpus
 
 WISH = "expected a shopping list"
 DOCUMENTS = st.recursive(
@@ -86,14 +85,6 @@ def test_pickles_are_never_opened(tmp_path: Path):
     with pytest.raises(InputError, match="allow_pickle=False"):
         read_arrays(buffer.getvalue(), "`a`")
     assert not (tmp_path / "sprung").exists()
-
-
-def test_parquet_that_unpacks_to_too_much_is_refused(tmp_path: Path):
-    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    nothing = pyarrow.nulls(10_000_000, pyarrow.string())
-    parquet.write_table(pyarrow.table({"text": nothing, "label": nothing}), tmp_path / "a.parquet")
-    with pytest.raises(InputError, match=r"unpacks to \d+ MiB, and at most 256 MiB"):
-        read_corpus(tmp_path / "a.parquet")
 
 
 def test_a_file_is_replaced_with_its_rights_and_through_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from hardmax._validation import InputError
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 from hardmax.text.encoding import encode
 from hardmax.train import Settings, fit
 from hardmax.train.bag import Bag, regress, scales

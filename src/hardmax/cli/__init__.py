@@ -1,4 +1,1 @@
-"""The command `hardmax`: one small file a command, each parses, calls one function, prints.
-
-Nothing here imports numpy when it is imported, so that `hardmax --help` answers at once.
-"""
+"""The command `hardmax`: `main` starts it, every command has a file of its own."""

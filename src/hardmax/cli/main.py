@@ -1,152 +1,203 @@
-"""The command `hardmax` and the one place where errors become exit codes.
+"""Where the command `hardmax` starts, its commands, and the one place where errors become exit codes.
 
-0: done. 1: failed on our side, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
+0: done. 1: failed, or the output cannot be written. 2: the input cannot be used as given. 130: interrupted.
+
+Only the standard library is imported before signals are handled, so that Ctrl-C is quiet from the start, and of the
+commands only the one that was typed, so that it starts fast.
 """
 
+import errno
 import importlib
-import inspect
+import logging
 import os
+import signal
 import sys
+import threading
 import traceback
+import warnings
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Annotated, Any, NoReturn
-
-import typer
-from typer.models import OptionInfo
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 from hardmax import __version__
 from hardmax._files import reason
 from hardmax._validation import InputError, MissingExtra
-from hardmax.cli.output import narrate, narrate_lines
-from hardmax.cli.streams import give_up_output, is_of_a_stream
-from hardmax.cli.words import in_words_of_the_command
+from hardmax.cli.output import notify
+
+if TYPE_CHECKING:
+    import typer
 
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
-
-# By the modules of `hardmax.cli.commands` that have them. What is asked for is imported, and the others only to be
-# listed: together they take longer than a command may.
-COMMANDS = {
-    "simulate": "simulate",
-    "limit": "limit",
-    "verify": "verify",
-    "explain": "explain",
-    "flip": "flip",
-    "train": "train",
-    "evaluate": "evaluate",
-    "score": "score",
-    "reproduce": "reproduce",
-    "import": "importing",
-    "faithfulness": "faithfulness",
-    "card": "card",
-    "models": "models",
-    "clouds": "clouds",
-    "doctor": "doctor",
-    "demo": "demo",
+COMMANDS = {  # and their modules
+    **{name: name for name in ("simulate", "limit", "verify", "clouds", "explain", "flip", "train", "evaluate")},
+    **{name: name for name in ("score", "models", "doctor", "demo", "reproduce")},
+    "import": "import_weights",
 }
+# Options that are not called like the argument of the package.
+_OPTION_OF = {"check_theorem": "--check", "replacements": "--replace", "engine": "--gpu"}
+# Errors of a write to a standard stream: closed, full, over a quota or a limit, gone.
+_STREAM_ERRORS = {errno.EBADF, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
 
 
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        typer.echo(f"hardmax {__version__}")
-        raise typer.Exit
-
-
-def start(
-    context: typer.Context,
-    version: Annotated[
-        bool,
-        typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit."),
-    ] = False,
-) -> None:
-    """Hardmax self-attention as an exact dynamical system."""
-    if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
-
-
-def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The program, with the command that these arguments name, or with all if they name none."""
-    app = typer.Typer(
-        name="hardmax",
-        rich_markup_mode=None,  # drawing boxes around the help takes longer than all the rest
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    app.callback(invoke_without_command=True)(start)
-    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
-        module = importlib.import_module(f"hardmax.cli.commands.{COMMANDS[name]}")
-        app.command(name)(getattr(module, f"{name}_command"))
-    return app
+def start() -> NoReturn:
+    """Run the command line that started the program, and exit with its code."""
+    try:
+        open_closed_streams()
+        exit_on_signals()
+        quiet_libraries()
+        run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
 
 
 def run() -> NoReturn:
-    """Runs the command line that started the program, and leaves with its exit code."""
-    app = app_for(sys.argv[1:])
+    """The same without touching the streams, signals and warnings of the process."""
+    arguments = sys.argv[1:]
     try:
-        code = app(prog_name="hardmax", standalone_mode=False)
+        code = make_app(arguments)(prog_name="hardmax", standalone_mode=False)
         sys.stdout.flush()
-    except InputError as error:
-        code = _say(in_words_of_the_command(error, _option_names(app)), BAD_INPUT)
-    except MissingExtra as error:
-        code = _say(str(error), FAILED)
-    except MemoryError as error:
-        code = _say(f"not enough memory. {error}", FAILED)
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:
         code = FAILED  # `hardmax … | head`: the reader has what it wanted
     except Exception as error:
-        code = _usage_error(error) or _output_error(error) or _folder_error(error) or _our_fault(error)
-    give_up_output()
+        message, code = describe_error(error, arguments)
+        notify(f"error: {' '.join(message.split())}")
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:  # Python would complain when it flushes at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)
 
 
-def _option_names(app: typer.Typer) -> set[str]:
-    """The names of all options, as Python has them."""
-    taken = (inspect.signature(one.callback).parameters for one in app.registered_commands if one.callback)
-    return {name for parameters in taken for name, one in parameters.items() if _is_option(one.annotation)}
+def make_app(arguments: Sequence[str]) -> "typer.Typer":
+    """The program with the command that the arguments name, or with all commands if they name none."""
+    import typer
+
+    app = typer.Typer(
+        name="hardmax",
+        rich_markup_mode=None,  # importing rich takes longer than all the rest
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+    @app.callback(invoke_without_command=True)
+    def main(
+        context: typer.Context,
+        version: Annotated[bool, typer.Option("--version", help="Print the version and exit.")] = False,
+    ) -> None:
+        """Hardmax self-attention as an exact dynamical system."""
+        if version:
+            typer.echo(f"hardmax {__version__}")
+            raise typer.Exit
+        if context.invoked_subcommand is None:
+            typer.echo(context.get_help())
+
+    for name in arguments[:1] if arguments and arguments[0] in COMMANDS else COMMANDS:
+        module = importlib.import_module(f"hardmax.cli.{COMMANDS[name]}")
+        app.command(name)(getattr(module, f"{name}_command"))
+    return app
 
 
-def _is_option(annotation: Any) -> bool:
-    return any(isinstance(about, OptionInfo) for about in getattr(annotation, "__metadata__", ()))
+def describe_error(error: Exception, arguments: Sequence[str]) -> tuple[str, int]:
+    """The message of an error and its exit code."""
+    if isinstance(error, InputError):
+        import typer
 
-
-def _say(message: str, code: int) -> int:
-    narrate(f"error: {' '.join(message.split())}")
-    return code
-
-
-def _usage_error(error: Exception) -> int | None:
-    """Typer's own complaints (no such option, a missing argument) in one line like all others; else None."""
-    # Typer brings its own copy of click or uses the installed one, so the class has no name that always works.
-    message = getattr(error, "format_message", None)
-    if message is None:
-        return None
-    context = getattr(error, "ctx", None)
-    command = context.command_path if context else "hardmax"
-    sentence = message() if message().endswith((".", "?")) else f"{message()}."
-    return _say(f"{sentence} Try `{command} --help`.", BAD_INPUT)
-
-
-def _output_error(error: Exception) -> int | None:
-    if not isinstance(error, OSError) or not is_of_a_stream(error):
-        return None
-    return _say(f"the output cannot be written: {reason(error)}.", FAILED)
-
-
-def _folder_error(error: Exception) -> int | None:
-    """Where the current folder was removed, names of files mean nothing, and numba compiles nothing."""
-    if not isinstance(error, FileNotFoundError):
-        return None
-    try:
-        Path.cwd()
-    except FileNotFoundError:
-        return _say("the current folder does not exist any more: change to one that does.", BAD_INPUT)
-    return None
-
-
-def _our_fault(error: Exception) -> int:
+        program: Any = typer.main.get_command(make_app(arguments))
+        parameters = [one for command in program.commands.values() for one in command.params]
+        options = {one.name: max(one.opts, key=len) for one in parameters if one.param_type_name == "option"}
+        return use_option_names(error, options), BAD_INPUT
+    if isinstance(error, MissingExtra):
+        return str(error), FAILED
+    if isinstance(error, MemoryError):
+        return f"not enough memory. {error}", FAILED
+    if format_message := getattr(error, "format_message", None):  # typer's own: no such option, a missing argument
+        context = getattr(error, "ctx", None)
+        message = format_message() if format_message().endswith((".", "?")) else f"{format_message()}."
+        return f"{message} Try `{context.command_path if context else 'hardmax'} --help`.", BAD_INPUT
+    if isinstance(error, OSError) and error.filename is None and error.errno in _STREAM_ERRORS:
+        return f"the output cannot be written: {reason(error)}.", FAILED
     if os.environ.get("HARDMAX_TRACEBACK"):
-        narrate_lines("".join(traceback.format_exception(error)))
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            notify(line)
     what = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return _say(f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 shows.", FAILED)
+    return f"hardmax failed ({what}). Please report it with what HARDMAX_TRACEBACK=1 prints.", FAILED
+
+
+def use_option_names(error: InputError, options: dict[str, str]) -> str:
+    """The message with options in place of the arguments of the package.
+
+    >>> wrong = InputError("`layers` must be 0. Or pass force=True.", argument="layers", also=("force=True",))
+    >>> use_option_names(wrong, {"layers": "--layers", "force": "--force"})
+    '`--layers` must be 0. Or pass --force.'
+    """
+    message = str(error)
+    for written in (f"`{error.argument}`", *error.also):
+        name, _, value = written.strip("`").partition("=")
+        if option := _OPTION_OF.get(name) or options.get(name):
+            value = {"LastOnly()": "last", "True": ""}.get(value, value)
+            typed = value.removeprefix("Every(").removesuffix(")").replace(",", "").strip("'")
+            message = message.replace(written, f"`{option}`" if written[0] == "`" else f"{option} {typed}".strip())
+    return message
+
+
+def open_closed_streams() -> None:
+    """Open what stands for a closed stream, or the next file opened would get its number, and be written to.
+
+    Each is opened the wrong way round, so that reading a closed stdin or writing to a closed stdout is an error.
+    Characters that an encoding lacks are printed as escapes.
+    """
+    ways = {"stdin": ("r", os.O_WRONLY), "stdout": ("w", os.O_RDONLY), "stderr": ("w", os.O_WRONLY)}
+    for number, (name, (mode, way)) in enumerate(ways.items()):
+        if getattr(sys, name) is None:
+            os.open(os.devnull, way)  # gets the lowest free number: this one
+            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+    for stream in (sys.stdout, sys.stderr):
+        stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
+
+
+def quiet_libraries() -> None:
+    """Warnings of libraries become one line each; what they log, such as where they keep caches, is not shown."""
+
+    def show(message: Warning | str, *_: Any) -> None:
+        notify(f"warning: {' '.join(str(message).split())}")
+
+    warnings.showwarning = show
+    logging.getLogger().addHandler(logging.NullHandler())
+
+
+SIGNALS = [number for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", None)) if number]
+_SECONDS_TO_RECEIVE, _SECONDS_TO_CLEAN_UP = 0.5, 2.0
+_received = threading.Event()
+
+
+def exit_on_signals() -> None:
+    """From now on Ctrl-C, SIGTERM and SIGHUP end the process; those that are ignored (nohup) stay so.
+
+    A signal becomes an exception in the main thread, so that unfinished files are removed on the way out. But Python
+    delivers signals between two steps of its own, and a kernel may take minutes: another thread is notified at once,
+    and ends the process if the main thread has not.
+    """
+    for number in SIGNALS:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _raise)
+    reader, writer = os.pipe()
+    os.set_blocking(writer, False)
+    signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+    threading.Thread(target=_exit_if_stuck, args=(reader,), daemon=True, name="hardmax signals").start()
+
+
+def _raise(number: int, frame: FrameType | None) -> None:
+    if _received.is_set():  # on its way out: a second signal must not stop it from cleaning up
+        return
+    _received.set()
+    raise KeyboardInterrupt if number == signal.SIGINT else SystemExit(128 + number)
+
+
+def _exit_if_stuck(reader: int) -> None:
+    number = next(byte for byte in iter(lambda: os.read(reader, 1)[0], None) if byte in SIGNALS)
+    if _received.wait(_SECONDS_TO_RECEIVE):
+        threading.Event().wait(_SECONDS_TO_CLEAN_UP)
+    os._exit(128 + number)

@@ -1,128 +1,82 @@
-"""Options that several commands share, alone and in groups, and values that are more than a number.
+"""Options that several commands share, and readers of values that are more than a number or a word."""
 
-A group is a dataclass whose fields are options; `grouped` lets a command take some.
-"""
-
-import inspect
-import re
-from collections.abc import Callable
-from dataclasses import dataclass, is_dataclass
-from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from hardmax._files import decode, read_bytes, shown_name
 from hardmax._validation import InputError, require_extra
+from hardmax.cli.output import notify
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
     from hardmax.engines import Engine
-    from hardmax.stops import Every, LastOnly, Stop
+    from hardmax.text.corpora import Corpus
+    from hardmax.text.text_model import TextModel
 
-TokenFile = Annotated[
-    str, typer.Argument(help="CSV, JSON, npy, npz or Parquet file of tokens, one a row; - is standard input.")
-]
-Alpha = Annotated[str, typer.Option(help="Step of a layer, positive: 1/2 or 0.5.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-
+DEFAULT_MODEL = "imdb-2d"
 PICTURES = (".png", ".svg", ".pdf")
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+ResultFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")]
+Picture = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")]
+Card = Annotated[str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")]
 
-def grouped(command: Callable[..., None]) -> Callable[..., None]:
-    """The command as typer reads it and people call it: with the fields of its groups in place of the groups.
+# Clouds.
+TokenFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="CSV, JSON, npy, npz or Parquet file, one token per row; - reads stdin.")
+]
+Alpha = Annotated[str, typer.Option(metavar="NUMBER", help="Step size, positive: 1/2 or 0.5.")]
+Metric = Annotated[
+    str | None, typer.Option(metavar="MATRIX", help="Matrix A, 2,1;1,1 or a file; usually the identity.")
+]
+Arithmetic = Annotated[
+    Literal["certified", "exact", "float"],
+    typer.Option(help="certified: floats with a proof, integers where that fails; exact: integers; float: no proof."),
+]
+Threads = Annotated[int | None, typer.Option(min=1, help="Number of threads; the result does not depend on it.")]
+UseGpu = Annotated[bool, typer.Option("--gpu", help="Run on a GPU (needs the extra gpu).")]
 
-    >>> @dataclass
-    ... class Size:
-    ...     width: int = 1
-    ...     height: int = 1
-    >>> @grouped
-    ... def draw(name: str, *, size: Size, times: int = 1) -> None:
-    ...     print(name, size, times)
-    >>> list(inspect.signature(draw).parameters)
-    ['name', 'width', 'height', 'times']
-    >>> draw("box", height=2)
-    box Size(width=1, height=2) 1
-    """
-    taken = inspect.signature(command, eval_str=True).parameters
-    groups: dict[str, Any] = {name: one.annotation for name, one in taken.items() if is_dataclass(one.annotation)}
-    fields = {name: inspect.signature(group).parameters for name, group in groups.items()}
-    flat = [one for name, own in taken.items() for one in (fields[name].values() if name in fields else (own,))]
-    signature = inspect.Signature([one.replace(kind=inspect.Parameter.POSITIONAL_OR_KEYWORD) for one in flat])
+# Texts and models.
+Text = Annotated[str | None, typer.Argument(metavar="TEXT", help="The text; - reads stdin.")]
+TextFile = Annotated[str | None, typer.Option("--file", "-f", metavar="FILE", help="Read the text from a file.")]
+ModelName = Annotated[str, typer.Argument(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
+ModelOption = Annotated[str, typer.Option(metavar="MODEL", help="Name of a shipped model, or a model folder.")]
+ModelFolder = Annotated[str, typer.Option("--output", "-o", metavar="FOLDER", help="Folder to write the model to.")]
 
-    @wraps(command)
-    def with_fields(*args: Any, **kwargs: Any) -> None:
-        given = signature.bind(*args, **kwargs).arguments
-        whole = {
-            name: group(**{field: given.pop(field) for field in fields[name] if field in given})
-            for name, group in groups.items()
-        }
-        command(**given, **whole)
-
-    with_fields.__signature__ = signature  # pyright: ignore[reportAttributeAccessIssue]
-    with_fields.__annotations__ = {one.name: one.annotation for one in flat}
-    return with_fields
-
-
-@dataclass(frozen=True)
-class WalkOptions:
-    """How layers are walked."""
-
-    metric: Annotated[
-        str | None, typer.Option(help="The matrix A, as '2,1;1,1' or a file; the identity if not given.")
-    ] = None
-    arithmetic: Annotated[
-        str, typer.Option(help="certified (proved floats, else integers), exact (integers) or float.")
-    ] = "certified"
-    threads: Annotated[
-        int | None, typer.Option(help="Processor threads to use; all, if not given. Changes no result.")
-    ] = None
-    search: Annotated[
-        str | None,
-        typer.Option(help="Search to use: dense, plane, shells or rounded; the one that suits, if not given."),
-    ] = None
-    gpu: Annotated[bool, typer.Option("--gpu", help="Work on the graphics card (needs the extra gpu).")] = False
-
-    def dynamics(self, alpha: str) -> "Dynamics":
-        """The parameters of a layer, as they were typed."""
-        from hardmax.dynamics import Dynamics
-
-        metric = None if self.metric is None else read_matrix(self.metric, "`--metric`")
-        return Dynamics(alpha, metric)
-
-    def engine(self) -> "Engine":
-        """What shall do the work."""
-        from hardmax.engines import Cpu, Gpu
-
-        if self.gpu and (self.threads is not None or self.search is not None):
-            raise InputError("`--gpu` goes with neither `--threads` nor `--search`: these are for the processor.")
-        if not self.gpu:
-            return Cpu(self.search, self.threads)
-        Gpu().check()
-        return Gpu()
+# Labelled texts.
+CorpusFile = Annotated[
+    str,
+    typer.Argument(metavar="FILE", help="CSV, TSV, JSON lines or Parquet file, or a folder with a folder per class."),
+]
+TextColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the texts; guessed if omitted.")]
+LabelColumn = Annotated[str | None, typer.Option(metavar="COLUMN", help="Column of the labels; guessed if omitted.")]
+OnBadRows = Annotated[Literal["skip", "refuse"], typer.Option(help="What to do with rows that cannot be used.")]
 
 
-@dataclass(frozen=True)
-class StopOptions:
-    """When a run ends."""
+def read_dynamics(alpha: str, metric: str | None) -> "Dynamics":
+    """Step size and metric, as typed."""
+    from hardmax.dynamics import Dynamics
 
-    layers: Annotated[int | None, typer.Option(help="How many layers to run.")] = None
-    until_settled: Annotated[
-        bool, typer.Option("--until-settled", help="Run until no token ever changes whom it attends to.")
-    ] = False
+    return Dynamics(alpha, None if metric is None else read_matrix(metric, "`--metric`"))
 
-    def read(self) -> "Stop":
-        """The one of the two that was asked for."""
-        from hardmax.stops import AfterLayers, Settled
 
-        if (self.layers is not None) == self.until_settled:
-            came = "both came" if self.until_settled else "neither came"
-            raise InputError(f"give either `--layers` (such as --layers 30) or `--until-settled`: {came}.")
-        return AfterLayers(self.layers) if self.layers is not None else Settled()
+def choose_engine(gpu: bool, threads: int | None) -> "Engine":
+    """The engine that the options ask for."""
+    from hardmax.engines import Cpu, Gpu
+
+    if not gpu:
+        return Cpu(threads=threads)
+    if threads is not None:
+        raise InputError("`--gpu` cannot be combined with `--threads`, which is for the CPU.")
+    Gpu().check()
+    return Gpu()
 
 
 def read_matrix(text: str, name: str) -> Any:
-    """A matrix, written out as `2,1;1,1` or stored in a file."""
+    """A matrix, typed as `2,1;1,1` or stored in a file."""
     from hardmax._tokens.batches import read_table
     from hardmax.io import read_cloud
 
@@ -130,42 +84,57 @@ def read_matrix(text: str, name: str) -> Any:
     return read_cloud(text) if is_file else read_table([row.split(",") for row in text.strip(" ;").split(";")], name)
 
 
-def read_number(text: str, option: str) -> float:
-    """A number, or a quotient of two.
-
-    >>> read_number("1/2", "--alpha"), read_number("0.1", "--alpha")
-    (0.5, 0.1)
-    """
-    over, slash, under = text.partition("/")
-    try:
-        return float(over) / float(under) if slash else float(over)
-    except (ValueError, ZeroDivisionError):
-        raise InputError(f"`{option}` must be a number such as 0.5 or 1/2, not {text!r:.60}.") from None
+def read_text(text: str | None, file: str | None) -> str:
+    """The text that was typed, or is in the file, or comes from stdin."""
+    if (text is None) == (file is None):
+        given = "both were" if text is not None else "neither was"
+        raise InputError(f"Give either a text (or - to read stdin) or `--file`: {given} given.")
+    if file is None and text != "-":
+        return text or ""
+    source = "-" if file is None else file
+    return decode(read_bytes(source, "expected a text"), shown_name(source), "save it as UTF-8")
 
 
-def read_record(text: str) -> "Every | LastOnly":
-    """`all`, `last`, or a number m: every m-th layer."""
-    from hardmax.stops import Every, LastOnly
+def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
+    """The labelled texts in a file; which columns were chosen, and which rows left out, is printed to stderr."""
+    from hardmax.text import corpora
 
-    if text == "all":
-        return Every(1)
-    if text == "last":
-        return LastOnly()
-    if not re.fullmatch("0*[1-9][0-9]{0,17}", text):
-        raise InputError(f"`--record` must be all, last, or a number m for every m-th layer, not {text!r}.")
-    return Every(int(text))
+    corpus = corpora.read_corpus(file, **columns, on_bad_rows=on_bad_rows)
+    for line in filter(None, (*corpus.notes, corpus.describe_bad())):
+        notify(line)
+    return corpus
 
 
-def check_picture(path: str, option: str) -> None:
-    """Refuses before the work a picture that could not be drawn or written after it."""
-    check_target(path, option, PICTURES)
-    require_extra(f"`{option}`", "figures", "matplotlib")
+def describe(model: "TextModel") -> dict[str, Any]:
+    """Size and dynamics of a model, for JSON."""
+    from hardmax.text.wording import layers_to_json
+
+    return {
+        "tokens": len(model.vocabulary),
+        "dimension": model.dimension,
+        "layers": layers_to_json(model.layers),
+        "alpha": model.alpha,
+        "temperature": model.temperature,
+    }
 
 
-def check_target(path: str, option: str, suffixes: tuple[str, ...]) -> None:
-    """Refuses before the work what could not be written after it."""
+def check_target(path: str | None, option: str, *suffixes: str) -> None:
+    """Refuse before the work a file that could not be written after it."""
+    if path is None:
+        return
     if Path(path).suffix not in suffixes:
-        wish = suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
-        raise InputError(f"`{option}` must end in {wish}, not {path!r}.")
+        expected = suffixes[0] if len(suffixes) == 1 else f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise InputError(f"`{option}` must end in {expected}, not {path!r}.")
     if not Path(path).parent.is_dir():
-        raise InputError(f"`{option}` {path!r}: the folder does not exist. Make it first.")
+        raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
+    if Path(path).suffix in (*PICTURES, ".gif"):
+        require_extra(f"`{option}`", "figures", "matplotlib")
+
+
+def make_folder(path: Path, option: str) -> None:
+    """Create the folder unless it exists."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = (error.strerror or type(error).__name__).lower()
+        raise InputError(f"`{option}` {str(path)!r} cannot be created: {why}.") from None

@@ -1,120 +1,139 @@
-"""stdout is data, stderr is narration; colours and progress are for terminals.
+"""Results go to stdout, messages and progress bars to stderr; colours and bars are for terminals only.
 
-Whatever is printed may quote a text from elsewhere: here it is made harmless, whoever it came from.
+Whatever is printed may quote a text from elsewhere: control characters are escaped here, for every command.
 """
 
 import math
+import shutil
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from itertools import islice
 from typing import Any
 
 from hardmax._format import escape_json, sanitize_line, sanitize_text
 
-A_WHILE = 5.0  # seconds without a word
+BAR_DELAY = 0.5  # seconds: a bar that comes and goes would only flicker
+SHOWN_ROWS, SHOWN_ITEMS = 20, 6
 
 
 def is_terminal() -> bool:
-    """Whether somebody reads along."""
+    """Whether stdout is a terminal, not a pipe or a file."""
     return sys.stdout.isatty()
 
 
-def narrate(sentence: str) -> None:
-    """Says on stderr what happens; a command does not fail because nobody can be told."""
-    narrate_lines(sanitize_line(sentence))
-
-
-def narrate_lines(text: str) -> None:
-    """The same with several lines."""
+def notify(text: str) -> None:
+    """Print one line to stderr; a command does not fail because nobody can read it."""
     with suppress(OSError):
-        print(sanitize_text(text), file=sys.stderr)
+        print(sanitize_line(text), file=sys.stderr)
 
 
 def print_text(text: object) -> None:
-    """Prints lines as they are, on a terminal too: without markup, colours or breaks."""
+    """Print lines as they are, on a terminal too: no markup, colours or line breaks of rich."""
     print(sanitize_text(str(text)))
 
 
 def print_json(document: Any) -> None:
-    """One line of strict JSON: no nan, no infinity."""
+    """Print one line of strict JSON: no nan, no infinity."""
     print(escape_json(document, encoding=sys.stdout.encoding or "utf-8"))
 
 
-def print_facts(facts: Sequence[tuple[str, str]], *, comment: str = "") -> None:
-    """Names and values under each other; on a pipe, lines that start with `comment`."""
+def print_facts(document: Mapping[str, Any], *names: str) -> None:
+    """Print the values of these names, or of all, that are known; on a pipe, as comments before a table."""
+    facts = [(name.replace("_", " "), document[name]) for name in names or document if document[name] not in (None, "")]
     if not is_terminal():
         for name, value in facts:
-            print(sanitize_line(f"{comment}{name}: {value}"))
+            print(f"# {sanitize_line(name)}: {format_value(value)}")
         return
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     table = Table.grid(padding=(0, 2))
     table.add_column(style="bold", no_wrap=True)
     table.add_column()
     for name, value in facts:
-        table.add_row(_literal(name), _literal(value))
+        table.add_row(Text(sanitize_line(name)), Text(format_value(value)))
     Console().print(table)
 
 
-def print_table(header: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()) -> None:
-    """A table for the eye on a terminal, lines with tabs on a pipe. Columns named in `right` are set to the right."""
+def print_table(header: Sequence[object], rows: Iterable[Sequence[Any]]) -> None:
+    """Print a table: aligned, and its first rows, on a terminal; all of it, separated by tabs, on a pipe."""
     if not is_terminal():
         for row in (header, *rows):
-            print("\t".join(map(sanitize_line, row)))
+            print("\t".join(map(format_value, row)))
         return
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
-
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in header:
-        table.add_column(_literal(name), justify="right" if name in right else "left")
-    for row in rows:
-        table.add_row(*map(_literal, row))
-    Console().print(table)
-
-
-def _literal(text: str) -> Any:
-    # Rich reads [brackets] in a plain text as markup.
     from rich.text import Text
 
-    return Text(sanitize_line(text))
+    rows = iter(rows)
+    shown = list(islice(rows, SHOWN_ROWS))
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    for number, name in enumerate(header):
+        numeric = all(isinstance(row[number], int | float | None) for row in shown)
+        short = all(len(format_value(row[number])) <= 12 for row in shown)
+        table.add_column(Text(format_value(name)), justify="right" if numeric else "left", no_wrap=short)
+    for row in shown:
+        table.add_row(*(Text(format_value(value)) for value in row))
+    Console().print(table)
+    if rest := sum(1 for _ in rows):
+        print(f"... {rest:,} more")
+
+
+def format_value(value: Any) -> str:
+    """A value in one line: rounded and shortened on a terminal, every digit and item on a pipe."""
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    if isinstance(value, list | tuple):
+        shown = list(map(format_value, value))
+        return at_most(shown, SHOWN_ITEMS) if is_terminal() else " ".join(shown)
+    if isinstance(value, int | float) and is_terminal():
+        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    return sanitize_line(value)
+
+
+def at_most(texts: Sequence[str], limit: int) -> str:
+    """The first few, and how many more there are.
+
+    >>> at_most(["a", "b", "c"], 2)
+    'a, b, … 1 more'
+    """
+    shown = ", ".join(texts[:limit])
+    return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit:,} more"
+
+
+def fit_columns(point: Sequence[Any], *, beside: int) -> list[Any]:
+    """On a terminal as many coordinates as fit beside so many characters, and an ellipsis; all of them on a pipe."""
+    fitting = max(2, (shutil.get_terminal_size().columns - beside) // 12) if is_terminal() else len(point)
+    return [*point[:fitting], *["…"] * (fitting < len(point))]
+
+
+def finite_or_none(number: float) -> float | None:
+    """For JSON, which has no nan and no infinity."""
+    return number if math.isfinite(number) else None
 
 
 @contextmanager
 def progress_bar(task: str) -> Iterator[Callable[..., None] | None]:
-    """A function to call with (done, all), and maybe a note, drawn on stderr; None where nobody is watching.
-
-    Where nothing is told for a while, the bar shows that work goes on.
-    """
+    """A function of (done, total) and maybe a note that draws a bar on stderr; None if stderr is no terminal."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    columns = (*Progress.get_default_columns(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
-    progress = Progress(*columns, console=Console(stderr=True), transient=True)
+    bars = (*Progress.get_default_columns(), TimeElapsedColumn(), TextColumn("{task.fields[note]}"))
+    progress = Progress(*bars, console=Console(stderr=True), transient=True)
     bar = progress.add_task(task, total=None, note="")
-
-    def update(done: int, total: int, note: str = "") -> None:
-        if total > 1:  # a bar for one thing would only flicker
-            progress.start()
-        progress.update(bar, completed=done, total=total, note=note)
-
-    waiting = threading.Timer(A_WHILE, progress.start)
-    waiting.daemon = True
-    waiting.start()
+    delayed = threading.Timer(BAR_DELAY, progress.start)
+    delayed.daemon = True
+    delayed.start()
     try:
-        yield update
+        yield lambda done, total, note="": progress.update(bar, completed=done, total=total, note=note)
     finally:
-        waiting.cancel()
-        waiting.join()
+        delayed.cancel()
+        delayed.join()
         progress.stop()
-
-
-def finite_or_none(number: float) -> float | None:
-    """For JSON, which has no nan and no infinity."""
-    return number if math.isfinite(number) else None

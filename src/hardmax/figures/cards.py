@@ -1,80 +1,158 @@
-"""What runs, limits and models show of themselves in a notebook: a line of facts and a small picture."""
+"""What runs, limits and models show in a notebook: a line of facts and a picture; without matplotlib, a table."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import base64
+import io
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from hardmax.figures.asked import LimitLike, ModelLike, RunLike
-from hardmax.figures.flat import plane_axes, remark_on
-from hardmax.figures.markup import html_card, html_note, html_row, html_table
-from hardmax.figures.palette import place_of_class
-from hardmax.figures.sketches import Drawing, sketch_limit, sketch_run
-from hardmax.figures.svg import Sketch, sketch_svg
+from hardmax._format import escape_html, truncate
+from hardmax._validation import MissingExtra
 
-MOST_TOKENS, MOST_TOKENS_OF_MANY = 160, 60
-MOST_CLOUDS = 6
-MOST_WORDS, MOST_EXAMPLES = 300, 5
-# On a line time is the other axis: all the height is used.
-_FLAT, _LARGE, _SMALL = (260, 90), (220, 220), (110, 110)
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+    from hardmax.trajectory import Trajectory
 
-
-def run_card(run: RunLike) -> str:
-    """The card of one run."""
-    return _one(run, sketch_run(run, MOST_TOKENS), f"layer {run.layers:,}", run.d)
+MOST_TOKENS, MOST_CLOUDS, MOST_CLASSES, MOST_ROWS, MOST_BARS = 600, 6, 6, 8, 16
+LONGEST_CELL = 40  # characters
+_SHARP = 2  # pixels of the picture for each one on the screen
+_KEY = "star: leader, with its token number · small mark: start · line: path · "
+# HTML takes its colours from the notebook, light or dark; pictures have a white ground.
+_CARD = "font-family:system-ui,sans-serif;font-size:13px;line-height:1.5;color:inherit;max-width:100%"
+_PICTURE = "max-width:100%;height:auto;background:#fff;border-radius:4px"
+_CELL = "padding:0 .9em 0 0;text-align:left;border:0;background:none;font-family:monospace"
 
 
-def limit_card(lim: LimitLike) -> str:
-    """The card of one limit."""
-    ends = "limit" if lim.settled_at is not None else f"layer {lim.run.layers:,}"
-    return _one(lim, sketch_limit(lim, MOST_TOKENS), ends, lim.run.d)
+def cloud_card(cloud: Any) -> str:
+    """The card of a run or of a limit."""
+    run = _run_of(cloud)
+    picture = _cloud_picture(cloud, 2.9)
+    if not picture:
+        return _card(cloud, _leader_table(run))
+    remarks = [f"first two principal coordinates of {run.d}"] if run.d > 3 else []
+    remarks += [f"some of {run.n:,} tokens drawn"] if run.points.count > MOST_TOKENS else []
+    end = f"dot: layer {run.layers:,}" if run is cloud else "diamond or cross: any other limit"
+    return _card(cloud, f"<div>{picture}</div>", _note(_KEY + end), _note(", ".join(remarks)))
 
 
-def runs_card(runs: Sequence[RunLike]) -> str:
-    """The card of the runs of a batch: the first of them, side by side."""
-    return _many(runs, sketch_run)
-
-
-def limits_card(lims: Sequence[LimitLike]) -> str:
-    """The card of the limits of a batch."""
-    return _many(lims, sketch_limit)
-
-
-def model_card(model: ModelLike) -> str:
-    """The card of a classifier: its most frequent words where they lie, and for each class those that say most."""
-    words, places = model.vocabulary.surfaces, model.prepared.table[: len(model.vocabulary)].astype(float)
-    says = places @ model.decoder.T.astype(float)
-    says = np.column_stack([-says, says]) if says.shape[1] == 1 else says
-    often = np.argsort(-model.vocabulary.documents, kind="stable")[:MOST_WORDS]
-    nobody = np.zeros(len(often), dtype=bool)
-    flat = (places @ plane_axes(places))[often]
-    groups = place_of_class(says[often].argmax(axis=1), len(model.classes))
-    sketch = Sketch(path=flat[None], leads=nobody, groups=groups, hull=np.empty((0, 2)))
-    picture = sketch_svg(sketch, repr(model), width=_LARGE[0], height=_LARGE[1])
-    most = np.argsort(-says, axis=0, kind="stable")[:MOST_EXAMPLES].T[:MOST_CLOUDS]
-    best = [[name, *(f"“{words[v]}”" for v in tokens)] for name, tokens in zip(model.classes, most, strict=False)]
-    key = f"the {len(often):,} most frequent of {len(words):,} tokens, in the colours of the classes they speak for"
-    return html_card(
-        repr(model), f"<div>{picture}</div>", html_note(key), html_note(remark_on(model.dimension)), html_table(best)
-    )
-
-
-def _one(thing: Any, drawing: Drawing, ends: str, d: int) -> str:
-    facts = repr(thing)
-    width, height = _FLAT if d == 1 else _LARGE
-    key = f"pale: start{', at the top' if d == 1 else ''} · dot: {ends} · star: leader"
-    picture = sketch_svg(drawing.sketch, facts, width=width, height=height)
-    return html_card(facts, f"<div>{picture}</div>", html_note(key), html_note(drawing.remark))
-
-
-def _many(things: Sequence[Any], sketch: Callable[[Any, int], Drawing]) -> str:
+def batch_card(batch: Sequence[Any]) -> str:
+    """The card of a batch: its first clouds, side by side."""
     # By number, since making all of a large batch would take long.
-    first = [things[cloud] for cloud in range(min(len(things), MOST_CLOUDS))]
-    drawn = html_row([(f"cloud {number}", _small(thing, sketch)) for number, thing in enumerate(first)])
-    left_out = f"the first {MOST_CLOUDS} of {len(things):,} clouds" if len(things) > MOST_CLOUDS else ""
-    return html_card(repr(things), drawn, html_note(left_out))
+    first = [batch[number] for number in range(min(len(batch), MOST_CLOUDS))]
+    parts = [_cloud_picture(cloud, 1.7) or _leader_table(_run_of(cloud)) for cloud in first]
+    cells = [
+        f'<div style="margin:2px 8px 2px 0">{_note(f"cloud {number}")}{part}</div>' for number, part in enumerate(parts)
+    ]
+    left_out = f"the first {len(first)} of {len(batch):,} clouds" if len(batch) > len(first) else ""
+    return _card(batch, f'<div style="display:flex;flex-wrap:wrap">{"".join(cells)}</div>', _note(left_out))
 
 
-def _small(thing: Any, sketch: Callable[[Any, int], Drawing]) -> str:
-    width, height = _SMALL
-    return sketch_svg(sketch(thing, MOST_TOKENS_OF_MANY).sketch, repr(thing), width=width, height=height)
+def model_card(model: "TextModel") -> str:
+    """The card of a classifier: its heaviest tokens."""
+    shown = range(min(len(model.classes), MOST_CLASSES))
+    bars = heaviest(model, MOST_BARS // len(shown), shown)
+
+    def draw(figure: Any) -> None:
+        from hardmax.figures.charts import draw_weights
+
+        figure.set_layout_engine("constrained")
+        draw_weights(model, bars, figure.add_subplot(), inside=False)
+
+    picture = _picture(draw, (3.7, 0.9 + 0.19 * len(bars)), repr(model))
+    rows = [["class", "token", "weight"], *([model.classes[bar.side], bar.name, bar.note] for bar in bars)]
+    return _card(model, picture or _table(rows))
+
+
+class Bar(NamedTuple):
+    """A bar: its name, its length, the class whose colour it has, and what is written at its end."""
+
+    name: str
+    value: float
+    side: int
+    note: str
+
+
+def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
+    """The heaviest tokens of each class, or of some; weights for the first of two classes are negative."""
+    scores = model.prepared.scores[: len(model.vocabulary)]
+    two = scores.shape[1] == 1
+    sides = np.column_stack([-scores, scores]) if two else scores - scores.mean(axis=1, keepdims=True)
+    found = []
+    for side in (1, 0) if two else range(sides.shape[1]):
+        if only is None or side in only:
+            best = [v for v in np.argsort(-sides[:, side], kind="stable")[:top].tolist() if sides[v, side] > 0]
+            sign = -1 if two and side == 0 else 1  # weights of two classes go down from the top, through zero
+            found += [(v, sign * float(sides[v, side]), side) for v in best[::sign]]
+    digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
+    return [Bar(model.vocabulary.surfaces[v], weight, side, f"{weight:+.{digits}f}") for v, weight, side in found]
+
+
+def _run_of(cloud: Any) -> "Trajectory":
+    return getattr(cloud, "run", cloud)
+
+
+def _cloud_picture(cloud: Any, side: float) -> str:
+    d = _run_of(cloud).d
+
+    def draw(figure: Any) -> None:
+        from hardmax.figures.layers import draw_layer
+        from hardmax.figures.limits import draw_limit
+
+        rect = (0.02, 0.04, 0.92, 0.92) if d == 3 else (0.14, 0.2, 0.84, 0.76) if d == 1 else (0.14, 0.1, 0.84, 0.87)
+        ax = figure.add_axes(rect, projection="3d" if d == 3 else None)
+        if hasattr(cloud, "run"):
+            draw_limit(cloud, ax, most=MOST_TOKENS)
+        else:
+            draw_layer(cloud, cloud.layers, ax, most=MOST_TOKENS)
+        ax.set(xlabel="", ylabel="", **({"zlabel": ""} if d == 3 else {}))
+
+    return _picture(draw, (side, side / 2 if d == 1 else side), repr(cloud))
+
+
+def _leader_table(run: "Trajectory") -> str:
+    places, since, leaders = run.floats_at(run.layers), run.leader_layers.tolist(), run.leaders.tolist()
+    rows = [
+        [token, since[row], ", ".join(f"{x:.4g}" for x in places[token].tolist())]
+        for row, token in enumerate(leaders[:MOST_ROWS])
+    ]
+    more = [[f"and {len(leaders) - len(rows):,} more"]] if len(leaders) > len(rows) else []
+    return _table([["leader", "since layer", "position"], *rows, *more])
+
+
+# ---------------------------------------------------------------- HTML
+
+
+def _card(thing: Any, *parts: str) -> str:
+    """A card: the facts of a `repr`, `Kind(facts)`, above parts that are HTML already."""
+    kind, _, rest = repr(thing).partition("(")
+    head = f"<div><strong>{escape_html(kind)}</strong> {escape_html(rest.removesuffix(')'))}</div>"
+    return f'<div style="{_CARD}">{head}{"".join(parts)}</div>'
+
+
+def _note(text: str) -> str:
+    return f'<div style="font-size:11px;opacity:.75">{escape_html(text)}</div>' if text else ""
+
+
+def _table(rows: Sequence[Sequence[object]]) -> str:
+    cells = (
+        "".join(f'<td style="{_CELL}">{escape_html(truncate(str(cell), LONGEST_CELL))}</td>' for cell in row)
+        for row in rows
+    )
+    return f'<table style="border-collapse:collapse">{"".join(f"<tr>{row}</tr>" for row in cells)}</table>'
+
+
+def _picture(draw: Callable[[Any], None], size: tuple[float, float], alt: str) -> str:
+    """What is drawn on a figure of that size, as an image in HTML; nothing if matplotlib is missing."""
+    try:
+        from hardmax.figures.style import Figure, FigureCanvasAgg, our_look
+    except MissingExtra:
+        return ""
+    buffer = io.BytesIO()
+    with our_look(small=True):
+        figure = Figure(figsize=size, dpi=100 * _SHARP)
+        FigureCanvasAgg(figure)
+        draw(figure)
+        figure.savefig(buffer, format="png")
+    data, width = base64.b64encode(buffer.getvalue()).decode(), round(100 * size[0])
+    return f'<img alt="{escape_html(alt)}" width="{width}" style="{_PICTURE}" src="data:image/png;base64,{data}"/>'

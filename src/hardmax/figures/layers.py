@@ -1,164 +1,243 @@
-"""One layer of a run in the look of the paper's Figure 2: who follows whom, and the ways so far."""
+"""`run.plot()` and `run.animate()`: one layer of a run, with its leaders, who follows whom, and the paths so far."""
 
 from collections import defaultdict
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from hardmax._validation import check_bool
-from hardmax.figures import inputs
-from hardmax.figures.asked import RunLike
-from hardmax.figures.inputs import validate_params
-from hardmax.figures.marks import draw_lines, marks
-from hardmax.figures.mpl import Artist, Axes, LineCollection, Path, PathCollection
-from hardmax.figures.palette import CYCLE, FAINT, INK, LEADER, room
-from hardmax.figures.polytopes import draw_polytope
-from hardmax.figures.views import View, prepare, view_of
-from hardmax.geometry.polytope import Polytope
+from hardmax._format import pluralize
+from hardmax._tokens.batches import whole_numbers
+from hardmax._validation import InputError, check_bool, check_instance, check_int, check_path, shorten
+from hardmax.figures import plane, style
+from hardmax.figures.palette import BLUE, FAINT, GREY, INK, LEADER, VERMILION, look_of_leader, mark_scale
+from hardmax.trajectory import Trajectory
 
-# A circle cut into more slices cannot be read; it is left grey, and the thin lines tell.
 MOST_SLICES = 6
-MOST_BENDS, MOST_POINTS = 100, 5000
-CIRCLE, STAR, RIM, WAY, GAZE = 54.0, 130.0, 1.9, 1.1, 0.6
-
-Follows = Mapping[int, tuple[int, ...]]
-
-
-@dataclass(frozen=True)
-class DrawnLayer:
-    """What `draw_layer` drew. A circle has a slice for each point that it follows."""
-
-    stars: PathCollection
-    slices: list[PathCollection]
-    rims: PathCollection
-    ways: LineCollection
-    gazes: LineCollection
-    hull: list[Artist]
+"""A circle cut into more slices cannot be read: it is left grey."""
+MOST_PANELS, MOST_FRAMES, DEFAULT_FRAMES = 100, 300, 60
+_CIRCLE, _RIM = 54.0, 1.9
+_SIDE, _SIDE_IN_ROW = 4.4, 3.0  # of a panel, in inches
 
 
-@validate_params(run=inputs.a_run, ax=inputs.an_axes, hull=check_bool)
-def draw_layer(run: RunLike, layer: int, ax: Axes, *, hull: bool = False) -> DrawnLayer:
-    """The tokens at one layer; repeated tokens are drawn once, and of very many points only some.
+def draw_layer(
+    run: Trajectory, layer: int, ax: style.Axes, *, hull: bool = True, most: int = plane.MOST_TOKENS
+) -> plane.Artists:
+    """Draw the tokens at one layer; repeated tokens are drawn once.
 
-    Stars attend to themselves alone. The others are circles in the colours of those whom they follow, with a rim in
-    their own colour if they are followed themselves. Thin lines lead to whom a token follows, strong ones show its way
-    so far; `hull` shades the hull of the leaders. Tokens of the plane, and of space on axes in space, are shown where
-    they are, those of more dimensions by principal coordinates; on a line time runs downwards.
+    Stars attend to themselves alone, and are numbered. The others are circles in the colours of those whom they
+    attend to, along dotted lines, with a rim in a colour of their own if they are attended to as well. Paths begin in
+    small marks. Tokens on a line come down with the layers; more than three dimensions are shown by principal
+    coordinates.
+
+    Parameters
+    ----------
+    run : Trajectory
+        The run of one cloud.
+    layer : int
+        A layer of the run, or any later one if it settled.
+    ax : matplotlib Axes
+        Where to draw; three-dimensional axes for tokens in space, if you like.
+    hull : bool, default True
+        Shade the hull of the leaders.
+    most : int, default 5000
+        Of more tokens than this only some are drawn.
+
+    Returns
+    -------
+    dict of lists of matplotlib Artist
+        "leaders", "labels", "circles", "slices" (of circles that attend to several), "rims", "paths", "starts",
+        "attention" (the dotted lines) and "hull".
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import hardmax as hm
+    >>> run = hm.simulate(hm.clouds.square(), hm.Dynamics("1/2"), layers=3)
+    >>> len(draw_layer(run, 3, Figure().subplots())["leaders"][0].get_offsets())
+    4
     """
-    view = _prepare(run, layer, ax)
-    places, firsts = view.places(run.floats_at(layer)), _firsts(run)
+    view, hull = _prepare(run, layer, ax), check_bool(hull, "`hull`")
     choices = run.attended(layer).choices
-    shown = _shown(choices.is_leader)
-    follows = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
-    color = _colors(run, np.unique(choices.indices).tolist())
+    shown = _shown(choices.is_leader, check_int(most, "`most`", at_least=1))
+    sets = {point: tuple(choices[point].tolist()) for point in shown.tolist()}
+    number = _numbers(run, np.unique(choices.indices))
+    first = np.empty(run.points.count, dtype=int)  # the first token on each point
+    first[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
+    places = view.places(run.floats_at(layer)[first])
     stars, circles = shown[choices.is_leader[shown]], shown[~choices.is_leader[shown]]
-    followed = {goal for point in circles.tolist() for goal in follows[point]}
-    rims = [point for point in circles.tolist() if point in followed]
-    small = room(len(shown))
-    at = places[firsts]
-    return DrawnLayer(
-        stars=marks(
-            at[stars], ax, s=STAR, c=[color[i] for i in stars], marker=LEADER, edgecolors=INK, lw=0.5, zorder=6
-        ),
-        slices=_draw_slices(at, circles.tolist(), follows, color, ax),
-        rims=marks(
-            at[rims],
-            ax,
-            s=CIRCLE * small,
-            facecolors="none",
-            edgecolors=[color[i] for i in rims],
-            lw=RIM * small**0.5,
-            zorder=5,
-        ),
-        ways=_draw_ways(run, layer, firsts[shown], view, ax),
-        gazes=_draw_gazes(at, circles.tolist(), follows, color, ax),
-        hull=draw_polytope(Polytope(places[run.leaders]), ax) if hull and len(run.leaders) else [],
-    )
+    groups = np.where(choices.sizes[shown] == 1, number[choices.firsts(shown)], GREY)
+    shade = places[run.points.of_token[run.leaders]]
+    path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
+    return {
+        "hull": plane.draw_polytope(shade, ax) if hull and len(shade) else [],
+        **plane.draw_flow(view.path(path), groups, ax),
+        **_draw_followers(places, {point: sets[point] for point in circles.tolist()}, number, ax),
+        **plane.draw_leaders(places[stars], number[stars].tolist(), first[stars].tolist(), ax),
+    }
 
 
-def _prepare(run: RunLike, layer: int, ax: Axes) -> View:
-    """Axes that are the same at all layers: nobody ever leaves the hull of the first."""
-    starts = run.floats_at(0)
-    view = view_of(starts, ax)
-    prepare(ax, view, view.path(starts[None])[0])
-    if view.falling:
-        ax.set_yticks([1, 0], ["start", f"layer {layer:,}"])
-    return view
+def _prepare(run: Trajectory, layer: int, ax: style.Axes) -> plane.View:
+    check_instance(run, Trajectory, "`run`", "a Trajectory, as `simulate` gives for one cloud")
+    run.floats_at(layer)  # a layer that is not there is refused before anything is drawn
+    return plane.prepare(ax, run.floats_at(0), f"layer {layer:,}")
 
 
-def _firsts(run: RunLike) -> np.ndarray:
-    """The first token on each point."""
-    firsts = np.empty(run.points.count, dtype=int)
-    firsts[run.points.of_token[::-1]] = np.arange(run.n)[::-1]
-    return firsts
-
-
-def _shown(is_leader: np.ndarray) -> np.ndarray:
+def _shown(is_leader: np.ndarray, most: int) -> np.ndarray:
     """The points that are drawn: all, or, where these are too many, some of those that lead and some of all."""
-    if len(is_leader) <= MOST_POINTS:
+    if len(is_leader) <= most:
         return np.arange(len(is_leader))
     leading = np.flatnonzero(is_leader)
-    every = len(is_leader) // MOST_POINTS + 1
-    return np.union1d(leading[:: len(leading) // MOST_POINTS + 1], np.arange(0, len(is_leader), every))
+    return np.union1d(leading[:: len(leading) // most + 1], np.arange(0, len(is_leader), len(is_leader) // most + 1))
 
 
-def _colors(run: RunLike, followed_now: list[int]) -> list[str]:
-    """A colour for each point, the same at all layers: leaders first, then whoever else is followed; others grey."""
+def _numbers(run: Trajectory, attended: np.ndarray) -> np.ndarray:
+    """A number for the look of each point, the same at all layers: leaders first, then others that are attended to."""
     ranked = dict.fromkeys(np.flatnonzero(run.leader_since >= 0).tolist())
     for phase in run.phases:
         ranked |= dict.fromkeys(np.unique(phase.choices.indices).tolist())
-    ranked |= dict.fromkeys(followed_now)
-    colors = [FAINT] * run.points.count
-    for rank, point in enumerate(ranked):
-        colors[point] = CYCLE[rank % len(CYCLE)]
-    return colors
+    ranked |= dict.fromkeys(attended.tolist())
+    numbers = np.full(run.points.count, GREY)
+    numbers[list(ranked)] = np.arange(len(ranked))
+    return numbers
 
 
-def _draw_slices(
-    places: np.ndarray, circles: list[int], follows: Follows, color: list[str], ax: Axes
-) -> list[PathCollection]:
-    """Circles as pies, all those that follow the same points together."""
-    alike: dict[tuple[int, ...], list[int]] = defaultdict(list)
-    for point in circles:
-        alike[follows[point]].append(point)
-    drawn = []
-    for goals, points in alike.items():
-        faces = [color[goal] for goal in goals] if len(goals) <= MOST_SLICES else [FAINT]
-        for number, face in enumerate(faces):
-            slice_, size = _slice(number, len(faces))
-            drawn.append(
-                marks(
-                    places[points],
-                    ax,
-                    s=CIRCLE * room(len(follows)) * size,
-                    marker=slice_,
-                    color=face,
-                    lw=0,
-                    zorder=4,
-                )
-            )
-    return drawn
+def _draw_followers(
+    places: np.ndarray, sets: Mapping[int, tuple[int, ...]], number: np.ndarray, ax: style.Axes
+) -> plane.Artists:
+    """Circles, or pies, with lines to whom they attend."""
+    small = mark_scale(len(sets))
+    color = [look_of_leader(group)[0] for group in number.tolist()]
+    alike, pairs = defaultdict(list), defaultdict(list)
+    for point, goals in sets.items():
+        alike[goals if 1 < len(goals) <= MOST_SLICES else ()].append(point)
+        for goal in goals:
+            pairs[color[goal]].append((point, goal))
+    whole, look = alike.pop((), []), {"s": _CIRCLE * small, "zorder": 4}
+    faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
+    rims = sorted({goal for goals in sets.values() for goal in goals} & sets.keys())
+    return {
+        "circles": [plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)],
+        "slices": [
+            _draw_slice(places[points], slice_, len(goals), ax, color=color[goal], **look)
+            for goals, points in alike.items()
+            for slice_, goal in enumerate(goals)
+        ],
+        "rims": [plane.marks(places[rims], ax, fc="none", ec=[color[p] for p in rims], lw=_RIM * small**0.5, **look)],
+        "attention": [
+            plane.draw_lines(places[np.array(ends).T], ax, color=shade, lw=0.8 * small, ls=":", zorder=2)
+            for shade, ends in pairs.items()
+        ],
+    }
 
 
-def _slice(number: int, of: int) -> tuple[Path, float]:
-    """A slice of a round pie as a marker, and by what its size must be multiplied."""
-    if of == 1:
-        return Path.unit_circle(), 1.0
-    slice_ = Path.wedge(90 + 360 * number / of, 90 + 360 * (number + 1) / of)
+def _draw_slice(places: np.ndarray, slice_: int, of: int, ax: style.Axes, *, s: float, **look: Any) -> Any:
+    wedge = style.MarkerPath.wedge(90 + 360 * slice_ / of, 90 + 360 * (slice_ + 1) / of)
     # A marker is blown up until it fills its box; a slice of the pie must not be.
-    return slice_, float(np.abs(np.asarray(slice_.vertices)).max()) ** 2
+    area = s * float(np.abs(np.asarray(wedge.vertices)).max()) ** 2
+    return plane.marks(places, ax, s=area, marker=wedge, lw=0, **look)
 
 
-def _draw_ways(run: RunLike, layer: int, tokens: np.ndarray, view: View, ax: Axes) -> LineCollection:
-    before = [recorded for recorded in run.recorded if recorded < layer]
-    bends = [*before[:: len(before) // MOST_BENDS + 1], layer]
-    path = view.path(np.stack([run.floats_at(bend)[tokens] for bend in bends]))
-    return draw_lines(list(path.swapaxes(0, 1)), ax, colors=FAINT, linewidths=WAY * room(len(tokens)), zorder=3)
+# ---------------------------------------------------------------- run.plot(), run.animate() and a comparison
 
 
-def _draw_gazes(places: np.ndarray, circles: list[int], follows: Follows, color: list[str], ax: Axes) -> LineCollection:
-    pairs = [(point, goal) for point in circles for goal in follows[point]]
-    ends = places[np.array(pairs, dtype=int).reshape(-1, 2)]
-    colors, width = [color[goal] for _, goal in pairs], GAZE * room(len(follows))
-    return draw_lines(list(ends), ax, colors=colors, linewidths=width, alpha=0.55, zorder=2)
+def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: Any = None) -> Any:
+    """`draw_layer` of one layer, the last if none is named, or of a row of them: the axes, or an array of them."""
+    if not isinstance(layers, Sequence | np.ndarray):
+        shown = run.layers if layers is None else check_int(layers, "`layers`", at_least=0)
+        return _new_panels(run, [shown], figsize)[0] if ax is None else _titled(run, shown, style.check_axes(ax))
+    several = _check_layers(layers, MOST_PANELS)
+    if ax is not None:
+        raise InputError("`ax` is for one layer: plot several without it, or each on axes of its own.")
+    return _new_panels(run, several, figsize)
+
+
+def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
+    """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
+    usual = sorted({*run.recorded[:: -(-len(run.recorded) // DEFAULT_FRAMES)], run.layers})
+    frames = usual if layers is None else _check_layers(layers, MOST_FRAMES)
+    path, fps = check_path(path), style.check_fps(fps)
+    style.film_writer(path, fps)  # what cannot be written, and a layer that is not there, are refused before the work
+    run.floats_at(max(frames))
+    # An even number of pixels each way, as video demands.
+    figure = style.Figure(figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained")
+    ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
+
+    def frame(layer: int) -> None:
+        ax.clear()
+        _titled(run, layer, ax)
+
+    style.write_film(figure, path, frames, frame, fps=fps)
+
+
+def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray) -> style.Figure:
+    """A panel for each run in the plane, with the `watched` tokens and the points where they belong, `goals`."""
+    with style.our_look():
+        figure = style.Figure(figsize=(3.6 * len(runs), 4.1), layout="constrained")
+        panels = figure.subplots(1, len(runs), squeeze=False)[0]
+        for ax, (title, run) in zip(panels, runs.items(), strict=True):
+            draw_layer(run, run.layers, ax)
+            ax.set_title(title)
+            ax.scatter(*goals.T, s=120, facecolors="none", edgecolors=FAINT, linewidths=1.4, zorder=7)
+            for token, goal in zip(watched, goals, strict=True):
+                path = np.asarray(run)[:, token]
+                right = bool(np.allclose(path[-1], goal, atol=1e-9))
+                color, mark = (BLUE, "o") if right else (VERMILION, "X")
+                ax.plot(*path.T, color=color, lw=1.8, zorder=7)
+                ax.scatter(*path[-1], s=70, c=color, marker=mark, edgecolors="white", zorder=8)
+                look = {"textcoords": "offset points", "xytext": (6, -9), "fontsize": 8, "color": color}
+                ax.annotate(f"token {token}", path[0], **look)
+        figure.supxlabel("star: leader    ring: where a watched token belongs    cross: it ends elsewhere", fontsize=8)
+    return figure
+
+
+def _check_layers(value: Any, at_most: int) -> list[int]:
+    """Layers that are drawn one by one, at least one and not too many."""
+    numbers = whole_numbers(value, "`layers`")
+    if numbers.ndim != 1 or (numbers.size and numbers.min() < 0):
+        raise InputError(f"`layers` must be a list of whole numbers from 0 up, not {shorten(value)}.")
+    check_int(len(numbers), "the number of `layers`", at_least=1, at_most=at_most)
+    return numbers.tolist()
+
+
+def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
+    side = _SIDE if len(layers) == 1 else _SIDE_IN_ROW
+    size = style.check_figsize(figsize, (side * len(layers), (0.6 * side if run.d == 1 else side) + 0.8))
+    run.floats_at(max(layers))  # a layer that is not there is refused before there is a figure
+    figure, kind = style.new_figure(size), {"projection": "3d" if run.d == 3 else None}
+    with style.our_look():
+        panels = figure.subplots(1, len(layers), squeeze=False, subplot_kw=kind)[0]
+        for panel, layer in zip(panels, layers, strict=True):
+            _prepare(run, layer, panel)
+            panel.set_title(_title(run, layer), loc="left")
+        figure.legend(handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=8)
+        # Labels find room on axes that are where they will be.
+        figure.get_layout_engine().execute(figure)
+        for panel, layer in zip(panels, layers, strict=True):
+            draw_layer(run, layer, panel)
+    return panels
+
+
+def _titled(run: Trajectory, layer: int, ax: style.Axes) -> style.Axes:
+    with style.our_look():
+        draw_layer(run, layer, ax)
+        ax.set_title(_title(run, layer), loc="left")
+    return ax
+
+
+def _title(run: Trajectory, layer: int) -> str:
+    some = ", some drawn" if run.points.count > plane.MOST_TOKENS else ""
+    return f"layer {layer:,}: {pluralize(run.n, 'token')}{some}, {pluralize(len(run.leaders), 'leader')}"
+
+
+def _legend(run: Trajectory) -> list[Any]:
+    leader = style.sign(LEADER, INK, "leader, with its token number", 11)
+    others = [
+        style.sign("o", FAINT, "token, in the colour of whom it attends to", 7),
+        style.sign("o", FAINT, "its start and its path", 3.5, line="-"),
+        style.sign("", FAINT, "attends to", 0, line=":"),
+    ]
+    hull = style.Patch(fc=plane.SEE_THROUGH, ec=FAINT, label="hull of the leaders")
+    if not len(run.leaders):
+        return others
+    return [leader, hull] if len(run.leaders) == run.n else [leader, *others, hull]

@@ -1,149 +1,154 @@
-"""Infinitely many layers in one picture: where every token starts, which way it goes, and where it ends."""
+"""`lim.plot()`: where every token of a cloud starts, which way it goes, and where it ends."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax.figures import inputs
-from hardmax.figures.asked import LimitLike, face_of, is_elsewhere
-from hardmax.figures.inputs import validate_params
-from hardmax.figures.marks import marks
-from hardmax.figures.mpl import Artist, Axes, Axes3D, Line2D, PathCollection, Text, withStroke
-from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of, room
-from hardmax.figures.polytopes import draw_polytope
-from hardmax.figures.views import View, prepare, view_of
-from hardmax.geometry.polytope import Polytope
+from hardmax._clusters import FaceProjection, OtherLimit
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_int, shorten
+from hardmax.figures import plane, style
+from hardmax.figures.palette import ELSEWHERE, INK, LEADER, PROJECTION, look_of_leader
+from hardmax.trajectory import Trajectory
 
-MOST_BENDS, MOST_LABELS = 100, 60
-MOST_TOKENS = 5000
-"""Of more tokens than this only every second, third, … is drawn: the rest would be a blot."""
+if TYPE_CHECKING:
+    from hardmax.limits import Limit
+
+MOST_CLUSTERS_IN_LEGEND = 18
 
 
-@dataclass(frozen=True)
-class DrawnLimit:
-    """What `draw_limit` drew; ways and starts have an entry for each cluster, faces one for each projection."""
+def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -> plane.Artists:
+    """Draw tokens and their paths to the limits, in the colour and shape of their cluster.
 
-    hull: list[Artist]
-    ways: list[Line2D]
-    starts: list[PathCollection]
-    leaders: PathCollection
-    labels: list[Text]
-    projections: PathCollection
-    faces: list[Line2D]
-    elsewhere: PathCollection
+    Leaders are numbered stars, and have the colours that `draw_layer` gives them. Projections of the origin onto a face
+    are diamonds, with strong lines to the leaders that span the face; a limit of any other kind is a cross. The hull of
+    the leaders is shaded.
 
+    Parameters
+    ----------
+    lim : Limit
+        The limit of one cloud.
+    ax : matplotlib Axes
+        Where to draw; three-dimensional axes for tokens in space, if you like.
+    most : int, default 5000
+        Of more tokens than this only every second, third, … is drawn.
 
-@validate_params(lim=inputs.a_limit, ax=inputs.an_axes)
-def draw_limit(lim: LimitLike, ax: Axes) -> DrawnLimit:
-    """Tokens and their ways to the limits, in the colour and shape of their cluster.
+    Returns
+    -------
+    dict of lists of matplotlib Artist
+        "leaders", "labels", "paths", "starts", "projections", "faces" (the strong lines), "elsewhere" and "hull".
 
-    Leaders are stars with their numbers. Projections of the origin onto a face are diamonds, with strong lines to the
-    leaders that span the face; a limit of any other kind is a cross. The hull of the leaders is shaded.
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> import hardmax as hm
+    >>> lim = hm.limit(hm.clouds.square(), hm.Dynamics("1/2"))
+    >>> len(draw_limit(lim, Figure().subplots())["leaders"][0].get_offsets())
+    4
     """
-    view = view_of(lim.run.floats_at(0), ax)
-    prepare(ax, view, view.path(lim.run.floats_at(0)[None])[0])
-    clusters = lim.clusters
-    ends = view.places(clusters.points)
-    projected = [label for label, kind in enumerate(clusters.kinds) if face_of(kind)]
-    elsewhere = [label for label, kind in enumerate(clusters.kinds) if is_elsewhere(kind)]
-    every = drawn_every(lim)
-    path, labels = view.path(_bends(lim)[:, ::every]), clusters.labels[::every]
-    order, sizes = np.argsort(labels, kind="stable"), np.bincount(labels, minlength=len(clusters))
-    members = np.split(order, np.cumsum(sizes)[:-1])
-    small = room(len(labels))
-    return DrawnLimit(
-        hull=_draw_hull(lim, view, ax),
-        ways=[_draw_ways(path[:, tokens], label, small, ax) for label, tokens in enumerate(members)],
-        starts=[_draw_starts(path[0, tokens], label, small, ax) for label, tokens in enumerate(members)],
-        leaders=_draw_leaders(lim, view, ax),
-        labels=_draw_labels(lim, view, ax),
-        projections=_draw_ends(ends, projected, PROJECTION, ax),
-        faces=[_draw_face(lim, label, view, ax) for label in projected],
-        elsewhere=_draw_ends(ends, elsewhere, ELSEWHERE, ax),
-    )
+    view, every = _prepare(lim, ax), (lim.run.n - 1) // check_int(most, "`most`", at_least=1) + 1
+    clusters, number, leaders = lim.clusters, _numbers(lim), lim.distinct_leaders
+    corners, groups = view.places(lim.float_points[leaders]), number[clusters.labels[leaders]].tolist()
+    projected = {label: kind for label, kind in enumerate(clusters.kinds) if isinstance(kind, FaceProjection)}
+    others = [label for label, kind in enumerate(clusters.kinds) if isinstance(kind, OtherLimit)]
+    path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]])
+    return {
+        # Of a projected polytope the shadow is shown. Its metric does not matter here.
+        "hull": plane.draw_polytope(corners, ax) if len(leaders) else [],
+        **plane.draw_flow(view.path(path), number[clusters.labels[::every]], ax),
+        "faces": [_draw_face(lim, label, face, view, ax) for label, face in projected.items()],
+        "projections": [_draw_ends(lim, list(projected), view, number, PROJECTION, ax)],
+        "elsewhere": [_draw_ends(lim, others, view, number, ELSEWHERE, ax)],
+        **plane.draw_leaders(corners, groups, leaders.tolist(), ax),
+    }
 
 
-def drawn_every(lim: LimitLike) -> int:
-    """m, where every m-th token is drawn."""
-    return (lim.run.n - 1) // MOST_TOKENS + 1
+def _prepare(lim: "Limit", ax: style.Axes) -> plane.View:
+    if not isinstance(getattr(lim, "run", None), Trajectory):
+        raise InputError(f"`lim` must be a Limit, as `limit` gives for one cloud, not {shorten(lim)}.")
+    return plane.prepare(ax, lim.run.floats_at(0), "limit")
 
 
-def _bends(lim: LimitLike) -> np.ndarray:
-    """The tokens (k, n, d) wherever their ways bend: where attended sets change, and at the limit."""
-    layers = lim.run.decided_at[:: len(lim.run.decided_at) // MOST_BENDS + 1]
-    return np.stack([*(lim.run.floats_at(layer) for layer in layers), lim.float_points])
+def _numbers(lim: "Limit") -> np.ndarray:
+    """A number for the look of each cluster: those of leaders first, in the order of these."""
+    leading = lim.clusters.labels[lim.distinct_leaders]
+    rest = np.setdiff1d(np.arange(len(lim.clusters)), leading)
+    return np.argsort(np.concatenate([leading, rest]))
 
 
-def _draw_hull(lim: LimitLike, view: View, ax: Axes) -> list[Artist]:
-    if not len(lim.leaders):
-        return []
-    # Of a projected polytope the shadow is shown. Its metric is of no concern here.
-    return draw_polytope(Polytope(view.places(lim.float_points[lim.distinct_leaders])), ax)
+def _draw_ends(
+    lim: "Limit", labels: list[int], view: plane.View, number: np.ndarray, marker: str, ax: style.Axes
+) -> style.PathCollection:
+    colors = [look_of_leader(group)[0] for group in number[labels].tolist()]
+    look = {"s": 64, "c": colors, "marker": marker, "edgecolors": INK, "lw": 0.6, "zorder": 5}
+    return plane.marks(view.places(lim.clusters.points[labels]), ax, **look)
 
 
-def _draw_ways(path: np.ndarray, label: int, thin: float, ax: Axes) -> Line2D:
-    gaps = np.full((1, *path.shape[1:]), np.nan)
-    # One line with gaps is drawn a hundred times faster than a line for each token.
-    joined = np.concatenate([path, gaps]).swapaxes(0, 1).reshape(-1, path.shape[2])
-    (line,) = ax.plot(*joined.T, color=look_of(label)[0], lw=1.1 * thin, alpha=0.7, zorder=2)
-    return line
-
-
-def _draw_starts(places: np.ndarray, label: int, small: float, ax: Axes) -> PathCollection:
-    color, shape = look_of(label)
-    return marks(places, ax, s=36 * small, color=color, marker=shape, edgecolors="white", lw=0.5 * small, zorder=3)
-
-
-def _draw_leaders(lim: LimitLike, view: View, ax: Axes) -> PathCollection:
-    places = view.places(lim.float_points[lim.leaders])
-    colors = [look_of(label)[0] for label in lim.clusters.labels[lim.leaders].tolist()]
-    return marks(places, ax, s=150, c=colors, marker=LEADER, edgecolors=INK, lw=0.6, zorder=6)
-
-
-def _draw_labels(lim: LimitLike, view: View, ax: Axes) -> list[Text]:
-    """The numbers of the leaders at the corners of the hull that is seen; within a shadow they would hide the rest."""
-    if not 0 < len(lim.distinct_leaders) <= MOST_LABELS:
-        return []
-    places = view.places(lim.float_points[lim.distinct_leaders])
-    away = places - places.mean(axis=0)
-    lengths = np.linalg.norm(away, axis=1, keepdims=True)
-    away = np.where(lengths > 0, away / np.where(lengths > 0, lengths, 1), np.sqrt(0.5))
-    corners = Polytope(places).indices
-    return [_label(str(lim.distinct_leaders[corner]), places[corner], away[corner], ax) for corner in corners]
-
-
-def _label(name: str, place: np.ndarray, away: np.ndarray, ax: Axes) -> Text:
-    halo = [withStroke(linewidth=2, foreground="white")]
-    if isinstance(ax, Axes3D):
-        x, y, z = place.tolist()
-        return ax.text(x, y, z, f"  {name}", fontsize=8, path_effects=halo, zorder=7)
-    x, y = away.tolist()
-    # Long numbers begin or end beside their star, else they would cover it.
-    beside = "left" if x > 0.4 else "right" if x < -0.4 else "center"
-    return ax.annotate(
-        name,
-        (float(place[0]), float(place[1])),
-        textcoords="offset points",
-        xytext=(8 * x, 11 * y),
-        ha=beside,
-        va="center",
-        fontsize=8,
-        path_effects=halo,
-        zorder=7,
-    )
-
-
-def _draw_ends(ends: np.ndarray, labels: Sequence[int], marker: str, ax: Axes) -> PathCollection:
-    colors = [look_of(label)[0] for label in labels]
-    return marks(ends[list(labels)], ax, s=64, c=colors, marker=marker, edgecolors=INK, lw=0.6, zorder=5)
-
-
-def _draw_face(lim: LimitLike, label: int, view: View, ax: Axes) -> Line2D:
+def _draw_face(lim: "Limit", label: int, face: FaceProjection, view: plane.View, ax: style.Axes) -> style.Line2D:
     """Lines from a projection to the leaders whose hull it is the nearest point of."""
-    corners, end = lim.float_points[list(face_of(lim.clusters.kinds[label]))], lim.clusters.points[label]
-    there_and_back = np.stack([np.broadcast_to(end, corners.shape), corners], axis=1).reshape(-1, lim.run.d)
-    (line,) = ax.plot(
-        *view.places(there_and_back).T, color=look_of(label)[0], lw=3, alpha=0.5, solid_capstyle="round", zorder=2
-    )
-    return line
+    corners = view.places(lim.float_points[list(face.vertices)])
+    end = view.places(lim.clusters.points[[label]])
+    color = look_of_leader(int(_numbers(lim)[label]))[0]
+    look = {"color": color, "lw": 3, "alpha": 0.5, "solid_capstyle": "round", "zorder": 2}
+    return plane.draw_lines(np.stack([np.broadcast_to(end, corners.shape), corners]), ax, **look)
+
+
+# ---------------------------------------------------------------- with a title and a legend
+
+
+def plot_limit(lim: "Limit", *, ax: Any = None, figsize: Any = None) -> style.Axes:
+    """`draw_limit` on the axes; on new ones with a title and a legend."""
+    if ax is not None:
+        draw_limit(lim, ax)
+        return ax
+    return _draw_on(style.new_figure(style.check_figsize(figsize, _size(lim))), lim)
+
+
+def limit_figure(lim: "Limit") -> style.Figure:
+    """`draw_limit` as a figure of its own, without pyplot, with a title and a legend."""
+    figure = style.Figure(figsize=_size(lim), dpi=style.DPI, layout="constrained")
+    _draw_on(figure, lim)
+    return figure
+
+
+def _size(lim: "Limit") -> tuple[float, float]:
+    return 6.4, 2.6 if lim.run.d == 1 else 4.6
+
+
+def _draw_on(figure: Any, lim: "Limit") -> style.Axes:
+    with style.our_look():
+        ax = figure.add_subplot(projection="3d" if lim.run.d == 3 else None)
+        _prepare(lim, ax)
+        ax.set_title(_title(lim), loc="left")
+        figure.legend(handles=_legend(lim), loc="outside right upper", frameon=False, fontsize=8)
+        # Labels find room on axes that are where they will be.
+        figure.get_layout_engine().execute(figure)
+        draw_limit(lim, ax)
+    return ax
+
+
+def _title(lim: "Limit") -> str:
+    every = (lim.run.n - 1) // plane.MOST_TOKENS + 1
+    count = pluralize(lim.run.n, "token") + (f" (one in {every} drawn)" if every > 1 else "")
+    if lim.settled_at is not None:
+        return f"{count}, settled at layer {lim.settled_at}"
+    return f"{count}, not settled at layer {lim.run.layers:,}:\nlimits within {lim.bound:.2g}"
+
+
+def _legend(lim: "Limit") -> list[style.Line2D]:
+    """What the marks mean, and what each cluster is: the largest ones if there are too many."""
+    kinds, settled, number = lim.clusters.kinds, lim.settled_at is not None, _numbers(lim)
+    signs = [style.sign(LEADER, INK, "leader, with its token number", 11)] if len(lim.leaders) else []
+    if any(isinstance(kind, FaceProjection) for kind in kinds):
+        signs.append(style.sign(PROJECTION, INK, "projection of the origin onto a face", 7))
+    if any(isinstance(kind, OtherLimit) for kind in kinds):
+        signs.append(style.sign(ELSEWHERE, INK, "another limit" if settled else "last seen here", 7))
+    if not settled:
+        return signs
+    sizes = lim.clusters.sizes
+    largest = np.argsort(-sizes, kind="stable")[:MOST_CLUSTERS_IN_LEGEND]
+    for label in largest[np.argsort(number[largest])].tolist():
+        color, shape = look_of_leader(int(number[label]))
+        signs.append(style.sign(shape, color, f"{kinds[label]}: {pluralize(int(sizes[label]), 'token')}", 6))
+    left = len(kinds) - len(largest)
+    return [*signs, style.sign("", INK, f"and {pluralize(left, 'smaller cluster')}", 0)] if left else signs

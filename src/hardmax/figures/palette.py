@@ -1,4 +1,4 @@
-"""Colours that everybody can tell apart, and shapes, since nothing is told by colour alone."""
+"""Colours that everybody can tell apart, and shapes, since nothing is shown by colour alone. No matplotlib in here."""
 
 from typing import Any
 
@@ -7,43 +7,37 @@ BLACK, ORANGE, SKY, GREEN = "#000000", "#E69F00", "#56B4E9", "#009E73"
 YELLOW, BLUE, VERMILION, PURPLE = "#F0E442", "#0072B2", "#D55E00", "#CC79A7"
 CYCLE = (BLUE, VERMILION, GREEN, ORANGE, PURPLE, SKY)
 INK, FAINT, SHADE = "#222222", "#9A9A9A", "#EDEDED"
-# Seven shapes and six colours: the first 42 pairs are all different, and neighbours differ in both.
+# Leaders begin with colours that two classes do not have, so that no picture of a text contradicts another; then come
+# darker and paler ones.
+_LEADERS = (GREEN, PURPLE, ORANGE, SKY, BLUE, VERMILION)
+_LEADERS += ("#005740", "#82376A", "#7E5700", "#1F5F8B", "#003A5C", "#743300")
+_LEADERS += ("#73CBB2", "#E4B9D0", "#F1CB73", "#A4D7F3", "#6CABD1", "#E8A573")
 SHAPES = ("o", "s", "^", "P", "v", "<", ">")
 LEADER, PROJECTION, ELSEWHERE = "*", "D", "X"
+GREY = -1
+"""The group of tokens that follow no single leader."""
 
 
 def look_of(number: int) -> tuple[str, str]:
-    """The colour and the shape of the thing with this number.
-
-    >>> look_of(0), look_of(6)
-    (('#0072B2', 'o'), ('#0072B2', '>'))
-    """
+    """Colour and shape of the curve with this number: the first 42 pairs differ, and neighbours differ in both."""
     return CYCLE[number % len(CYCLE)], SHAPES[number % len(SHAPES)]
 
 
-# What speaks for a class and what speaks against it; of two classes the second is the one that is spoken for.
-FOR, AGAINST = CYCLE[0], CYCLE[1]
+def look_of_leader(number: int) -> tuple[str, str]:
+    """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for `GREY`."""
+    return (FAINT, "o") if number == GREY else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
 
 
 def place_of_class(number: Any, classes: int) -> Any:
-    """Where in the cycle of colours the class, or classes, of this number stand, in every figure and page: the second
-    of two has the colour of what speaks for it."""
+    """Index in the cycle of colours of a class, in every figure and page: the second of two comes first."""
     return 1 - number if classes == 2 else number
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:
-    """The colour and the shape of the class with this number, of so many.
-
-    >>> look_of_class(1, classes=2)[0] == FOR, look_of_class(0, classes=2)[0] == AGAINST
-    (True, True)
-    """
+    """Colour and shape of one of so many classes."""
     return look_of(place_of_class(number, classes))
 
 
-def room(tokens: int) -> float:
-    """By what the area of a mark is multiplied where so many tokens share the axes.
-
-    >>> room(10), room(1000)
-    (1.0, 0.2)
-    """
+def mark_scale(tokens: int) -> float:
+    """Factor for the area of marks where so many tokens share the axes."""
     return min(1.0, (40 / max(tokens, 1)) ** 0.5)

@@ -1,13 +1,131 @@
-"""Clouds in the plane: tokens, the ways they went, and the polygon of their leaders."""
+"""Clouds on axes: how tokens of any dimension are laid on paper, and the marks, paths and hulls that figures share."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from hardmax.figures import inputs
-from hardmax.figures.inputs import validate_params
-from hardmax.figures.mpl import Axes, Line2D, PathCollection, Polygon
-from hardmax.figures.palette import FAINT, INK, SHADE
+from hardmax._validation import InputError
+from hardmax.figures import style
+from hardmax.figures.labels import place_labels
+from hardmax.figures.palette import FAINT, INK, LEADER, SHADE, look_of_leader, mark_scale
+from hardmax.geometry._hull import going_round
+from hardmax.geometry.polytope import Polytope
+from hardmax.trajectory import Trajectory
+
+MOST_TOKENS = 5000
+"""Of more tokens than this only some are drawn: the rest would be a blot."""
+MOST_BENDS, MOST_LABELS = 100, 40
+SEE_THROUGH = (INK, 0.07)  # grey on white, and what is behind it still shows
+_STAR = 130.0
+_SAMPLE = 20_000  # of so many tokens the directions of largest spread are found
+Artists = dict[str, list[Any]]
+"""What a figure drew, by what it shows."""
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A linear map (d, 2 or 3) onto the paper, and the names of its axes."""
+
+    axes: np.ndarray
+    names: tuple[str, ...]
+    falling: bool = False
+    """Tokens on a line would hide their paths: they start above it, and come down."""
+
+    def places(self, points: np.ndarray) -> np.ndarray:
+        """Where points (n, d) are drawn: (n, 2 or 3)."""
+        return points @ self.axes
+
+    def path(self, path: np.ndarray) -> np.ndarray:
+        """Where tokens are drawn on their way: from (k, n, d) to (k, n, 2 or 3)."""
+        drawn = path @ self.axes
+        if self.falling:
+            drawn[:, :, 1] = np.linspace(1, 0, len(path))[:, None]
+        return drawn
+
+
+def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
+    """The view of tokens (n, d) on these axes: themselves where they fit, else principal coordinates."""
+    d, names = tokens.shape[1], ("$z_1$", "$z_2$", "$z_3$")
+    if isinstance(style.check_axes(ax), style.Axes3D):
+        if d != 3:
+            raise InputError(f"`ax` is in three dimensions, but the tokens have {d}: take plane axes.")
+        return View(np.eye(3), names)
+    if d == 1:
+        return View(np.array([[1.0, 0.0]]), ("$z$", ""), falling=True)
+    if d == 2:
+        return View(np.eye(2), names)
+    return View(principal_axes(tokens), (f"principal coordinate 1 of {d}", "principal coordinate 2"))
+
+
+def principal_axes(tokens: np.ndarray) -> np.ndarray:
+    """The two directions (d, 2) in which the tokens (n, d) spread most, seen from the origin as it is.
+
+    >>> principal_axes(np.array([[0.0, 3.0, 0.0], [0.0, -3.0, 0.0], [1.0, 0.0, 0.0]])).round(1).tolist()
+    [[0.0, 1.0], [1.0, 0.0], [0.0, 0.0]]
+    """
+    some = tokens[:: len(tokens) // _SAMPLE + 1]
+    some = some / (np.abs(some).max() or 1.0)  # no square of it is too large or too small for a float
+    # The triangle of a QR decomposition has the same directions, and d rows instead of n.
+    triangle = np.linalg.qr(some - some.mean(axis=0), mode="r")
+    _, _, directions = np.linalg.svd(triangle, full_matrices=True)
+    chosen = directions[:2]
+    # A direction and its opposite are equally good: the largest entry is made positive, so that pictures do not flip.
+    largest = chosen[np.arange(2), np.abs(chosen).argmax(axis=1)]
+    return (chosen * np.sign(largest)[:, None]).T
+
+
+def bends(run: Trajectory, end: int, tokens: np.ndarray | slice) -> list[np.ndarray]:
+    """Some of the tokens (n, d) wherever their paths bend before a layer: where attended sets change."""
+    layers = [layer for layer in run.decided_at if layer < end] or [0]
+    # Of large clouds the start alone: each layer between has to be computed again.
+    some = layers[:: len(layers) // MOST_BENDS + 1] if run.points.count <= MOST_TOKENS else layers[:1]
+    return [run.floats_at(layer)[tokens] for layer in some]
+
+
+def prepare(ax: style.Axes, starts: np.ndarray, end: str) -> View:
+    """Axes with numbers for a cloud that starts at these points (n, d), and the origin if it is near.
+
+    They are the same at all layers: no token ever leaves the hull of the first. `end` names where tokens on a line
+    come down to.
+    """
+    view = view_of(starts, ax)
+    places = view.path(starts[None])[0]
+    near = bool(np.abs(places.mean(axis=0)).max() <= 3 * np.ptp(places, axis=0).max())
+    if isinstance(ax, style.Axes3D):
+        _prepare_space(ax, places)
+    else:
+        ax.set_aspect("equal")
+        ax.axis(window(np.vstack([places, np.zeros((int(near), 2))])))
+        for axis in (ax.xaxis, ax.yaxis):
+            axis.set_major_locator(style.MaxNLocator(5, steps=[1, 2, 5, 10]))
+        for side in ax.spines.values():
+            side.set_color(SHADE)
+        ax.tick_params(color=FAINT, labelcolor=INK, labelsize="small")
+    ax.set(**dict(zip(("xlabel", "ylabel", "zlabel")[: places.shape[1]], view.names, strict=False)))
+    if view.falling:
+        ax.set_aspect("auto")
+        ax.set(ylim=(-0.25, 1.15), yticks=[1, 0], yticklabels=["start", end])
+    if near:
+        draw_origin(ax)
+    return view
+
+
+def _prepare_space(ax: style.Axes3D, places: np.ndarray) -> None:
+    ax.computed_zorder = False  # stars lie over facets, whichever is in front
+    low, high = places.min(axis=0), places.max(axis=0)
+    reach = float((high - low).max()) / 2 or 1.0
+    x, y, z = ((low + high) / 2).tolist()
+    ax.set(xlim=(x - reach, x + reach), ylim=(y - reach, y + reach), zlim=(z - reach, z + reach))
+    ax.set_box_aspect((1, 1, 1), zoom=0.9)  # pyright: ignore[reportArgumentType]
+    ax.grid(False)
+    ax.tick_params(labelsize="x-small", pad=0)
+    axes: Any = (ax.xaxis, ax.yaxis, ax.zaxis)
+    for axis in axes:
+        axis.set_major_locator(style.MaxNLocator(4))
+        axis.pane.set_alpha(0.0)
+        axis.labelpad = -4
 
 
 def window(places: np.ndarray) -> tuple[float, float, float, float]:
@@ -22,37 +140,68 @@ def window(places: np.ndarray) -> tuple[float, float, float, float]:
     return x - reach, x + reach, y - reach, y + reach
 
 
-@validate_params(tokens=inputs.in_plane, ax=inputs.an_axes, leaders=inputs.numbers_of_tokens, color=inputs.a_color)
-def draw_tokens(
-    tokens: np.ndarray, ax: Axes, *, leaders: Sequence[int] | np.ndarray = (), color: str = FAINT
-) -> tuple[PathCollection, PathCollection]:
-    """Leaders as stars, the others as circles. Gives back both collections."""
-    leads = np.isin(np.arange(len(tokens)), leaders)
-    circles = ax.scatter(*tokens[~leads].T, s=26, c=color, edgecolors="white", linewidths=0.6, zorder=3)
-    stars = ax.scatter(*tokens[leads].T, s=110, c=INK, marker="*", edgecolors="white", linewidths=0.6, zorder=4)
-    return circles, stars
+def draw_origin(ax: style.Axes) -> style.PathCollection:
+    """A small plus at the origin."""
+    return ax.scatter(*[0] * (3 if isinstance(ax, style.Axes3D) else 2), s=30, marker="+", c=FAINT, lw=0.8, zorder=2)
 
 
-@validate_params(path=inputs.path_in_plane, ax=inputs.an_axes, color=inputs.a_color, width=inputs.a_width)
-def draw_paths(path: np.ndarray, ax: Axes, *, color: str = FAINT, width: float = 0.9) -> list[Line2D]:
-    """The way of each token, from `path` of shape (layers, n, 2)."""
-    return ax.plot(path[:, :, 0], path[:, :, 1], color=color, lw=width, zorder=2)
+def marks(places: np.ndarray, ax: style.Axes, **look: Any) -> style.PathCollection:
+    """A mark at each place (n, 2 or 3)."""
+    # In space matplotlib pales what is far away, and a pale colour is another colour.
+    flat = {"depthshade": False} if isinstance(ax, style.Axes3D) else {}
+    return ax.scatter(*places.T, **look, **flat)
 
 
-@validate_params(ax=inputs.an_axes)
-def draw_origin(ax: Axes) -> PathCollection:
-    """A small plus where zero is: a token looks away from it."""
-    return ax.scatter(0, 0, s=30, marker="+", color=FAINT, linewidths=0.8, zorder=2)
+def draw_lines(path: np.ndarray, ax: style.Axes, **look: Any) -> style.Line2D:
+    """Paths (k, n, 2 or 3) as one line with gaps, which is drawn a hundred times faster than a line for each."""
+    gaps = np.full((1, *path.shape[1:]), np.nan)
+    joined = np.concatenate([path, gaps]).swapaxes(0, 1).reshape(-1, path.shape[2])
+    return ax.plot(*joined.T, **look)[0]
 
 
-@validate_params(leaders=inputs.in_plane, ax=inputs.an_axes)
-def draw_leader_polygon(leaders: np.ndarray, ax: Axes) -> Polygon:
-    """The convex hull of the leaders' positions, shaded.
+def draw_flow(path: np.ndarray, groups: np.ndarray, ax: style.Axes) -> Artists:
+    """Paths (k, n, 2 or 3) of the tokens that move, and small marks at their starts, in the look of their groups."""
+    moves = np.ptp(path, axis=0).max(axis=1) > 0
+    path, groups, small = path[:, moves], groups[moves], mark_scale(len(groups))
+    drawn: Artists = {"paths": [], "starts": []}
+    for group in np.unique(groups).tolist():
+        mine, (color, shape) = path[:, groups == group], look_of_leader(group)
+        drawn["paths"].append(draw_lines(mine, ax, color=color, lw=1.1 * small, alpha=0.6, zorder=2))
+        look = {"marker": shape, "color": color, "edgecolors": "white", "lw": 0.4 * small, "zorder": 3}
+        drawn["starts"].append(marks(mine[0], ax, s=28 * small**0.5, **look))
+    return drawn
 
-    Leaders are the vertices of a polytope, so going round their centre visits them in order.
-    """
-    offsets = leaders - leaders.mean(axis=0)
-    order = np.argsort(np.arctan2(offsets[:, 1], offsets[:, 0]))
-    polygon = Polygon(leaders[order], closed=True, facecolor=SHADE, edgecolor=FAINT, lw=0.8, zorder=1)
-    ax.add_patch(polygon)
-    return polygon
+
+def draw_leaders(places: np.ndarray, groups: Sequence[int], tokens: Sequence[int], ax: style.Axes) -> Artists:
+    """Stars in the colours of their groups, and the numbers of the tokens; of very many, those that find room."""
+    size = _STAR * mark_scale(len(places)) ** 0.5
+    colors = [look_of_leader(group)[0] for group in groups]
+    stars = marks(places, ax, s=size, c=colors, marker=LEADER, edgecolors=INK, lw=0.5, zorder=6)
+    places, names = places[:MOST_LABELS], [str(token) for token in tokens[:MOST_LABELS]]
+    if isinstance(ax, style.Axes3D):
+        look = {"fontsize": 8, "path_effects": [style.withStroke(linewidth=2, foreground="white")], "zorder": 7}
+        labels = [ax.text(x, y, z, f"  {name}", **look) for (x, y, z), name in zip(places.tolist(), names, strict=True)]
+    else:
+        reach = [size**0.5 / 2] * len(places)
+        labels = place_labels(places, names, reach, ax, centre=places.mean(axis=0) if len(places) else None)
+    return {"leaders": [stars], "labels": labels}
+
+
+def draw_polytope(polytope: Any, ax: style.Axes) -> list[style.Artist]:
+    """A `Polytope`, or the hull of points: a polygon, facets in space, or the segment or point that is left of it."""
+    given = polytope if isinstance(polytope, Polytope) else Polytope(polytope)
+    corners = given.vertices
+    space = 3 if isinstance(style.check_axes(ax), style.Axes3D) else 2
+    if corners.shape[1] != space:
+        raise InputError(
+            f"`polytope` lies in {corners.shape[1]} dimensions, these axes have {space}: draw a projection of it."
+        )
+    if given.dimension == 0:
+        return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
+    if given.dimension == 1:
+        return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
+    look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
+    if isinstance(ax, style.Axes3D):
+        facets = [corners[list(face)] for face in given.faces(2)]
+        return [ax.add_collection3d(style.Poly3DCollection([facet[going_round(facet)] for facet in facets], **look))]
+    return [ax.add_patch(style.Polygon(corners[going_round(corners)], **look))]

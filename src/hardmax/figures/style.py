@@ -1,17 +1,39 @@
-"""One look for all figures, and how they are written to files."""
+"""One look for all figures, and how they are written to files. All that is taken of matplotlib is imported here, once,
+so that whoever lacks it is told which extra brings it."""
 
 import io
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._validation import InputError, check_instance, check_path
-from hardmax.figures.mpl import Axes, Figure, rc_context
-from hardmax.figures.palette import SHADE
+from hardmax._validation import InputError, MissingExtra, check_instance, check_path, check_real, shorten
+
+try:
+    from matplotlib import rc_context
+    from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
+    from matplotlib.artist import Artist as Artist
+    from matplotlib.axes import Axes
+    from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
+    from matplotlib.collections import LineCollection as LineCollection
+    from matplotlib.collections import PathCollection as PathCollection
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch as Patch
+    from matplotlib.patches import Polygon as Polygon
+    from matplotlib.path import Path as MarkerPath  # noqa: F401
+    from matplotlib.patheffects import withStroke as withStroke
+    from matplotlib.text import Annotation as Annotation
+    from matplotlib.ticker import MaxNLocator as MaxNLocator
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection as Poly3DCollection
+    from mpl_toolkits.mplot3d.axes3d import Axes3D as Axes3D
+except ImportError:
+    raise MissingExtra("Drawing", "figures") from None
 
 DPI = 160
+LARGEST_FIGURE, FASTEST = 100, 50
 _RULES: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -24,28 +46,68 @@ _RULES: dict[Any, Any] = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
+_FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
+_SMALL: dict[Any, Any] = _FRAMES | {"font.size": 7, "axes.titlesize": 8}
 
 
 @contextmanager
-def our_look() -> Iterator[None]:
-    """Within this block figures are made in the look of the package."""
-    with rc_context(_RULES):
+def our_look(*, small: bool = False) -> Iterator[None]:
+    """Within this block figures have the look of the package; small ones keep their size, and have small text."""
+    with rc_context(_RULES | _SMALL if small else _RULES):
         yield
 
 
-def plain_axes(ax: Axes, *, frame: bool = False) -> None:
-    """Equal scales and no numbers, since positions matter; a frame where panels would run into one another."""
-    ax.set_aspect("equal")
-    ax.margins(0.12)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for side in ax.spines.values():
-        side.set_visible(frame)
-        side.set_color(SHADE)
+def sign(marker: str, color: str, text: str, size: float, *, face: str | None = None, line: str = "none") -> Line2D:
+    """An entry of a legend: a mark, filled with another colour inside a rim if `face` is given, or a line."""
+    return Line2D(
+        [],
+        [],
+        ls=line,
+        lw=1.2,
+        marker=marker,
+        color=color,
+        markersize=size,
+        markerfacecolor=color if face is None else face,
+        markeredgewidth=0.0 if face is None else 0.9,
+        label=text,
+    )
+
+
+def new_figure(figsize: tuple[float, float]) -> Any:
+    """A figure of pyplot, which shows it, whose layout makes room for legends."""
+    from matplotlib import pyplot
+
+    # Not inside our look: with its first figure pyplot loads its backend, and what that sets (in a notebook, that
+    # figures are shown) would be undone at the end of the look.
+    return pyplot.figure(figsize=figsize, dpi=DPI, layout="constrained")
+
+
+def check_axes(value: Any, name: str = "`ax`") -> Axes:
+    """Axes of matplotlib."""
+    return check_instance(value, Axes, name, "axes of matplotlib, such as pyplot.gca()")
+
+
+def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, float]:
+    """Width and height of a figure in inches."""
+    if value is None:
+        return default
+    if isinstance(value, list | tuple) and len(value) == 2:
+        width, height = (check_real(side, "`figsize`", above=0) for side in value)
+        if max(width, height) <= LARGEST_FIGURE:
+            return width, height
+    raise InputError(f"`figsize` must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}.")
+
+
+def check_fps(value: Any) -> float:
+    """Frames per second: no more than a GIF can store."""
+    fps = check_real(value, "`fps`", above=0)
+    if fps > FASTEST:
+        raise InputError(f"`fps` must be at most {FASTEST} frames per second, not {shorten(value)}.")
+    return fps
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a picture whole or not at all; the suffix (.png, .svg, .pdf) says which kind."""
+    """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives the same bytes."""
     write_whole(path, figure_bytes(figure, path))
 
 
@@ -62,3 +124,31 @@ def figure_bytes(figure: Figure, path: str | Path) -> bytes:
     with our_look():
         figure.savefig(buffer, format=kind, metadata=undated)
     return buffer.getvalue()
+
+
+def write_film(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
+    """Write a `.gif` or `.mp4`, completely or not at all: `draw` draws the frame of each number on the figure."""
+    writer = film_writer(path, fps)
+    FigureCanvasAgg(figure)
+    # Writers want a file of their own; readers shall never meet half of one.
+    with tempfile.TemporaryDirectory() as folder, rc_context(_FRAMES):
+        draft = Path(folder) / f"draft{path.suffix.lower()}"
+        # Not by `writer.saving`, which ends a film without frames by an error that hides what went wrong.
+        writer.setup(figure, str(draft), figure.dpi)
+        for number in frames:
+            draw(number)
+            writer.grab_frame()
+        writer.finish()
+        write_whole(path, draft.read_bytes())
+
+
+def film_writer(path: Path, fps: float) -> AbstractMovieWriter:
+    """The writer for a file of that name, or an error if there is none."""
+    kind = path.suffix.lower()
+    if kind == ".gif":
+        return PillowWriter(fps=fps)  # pyright: ignore[reportArgumentType]
+    if kind != ".mp4":
+        raise InputError(f"`path` must end in .gif or .mp4, not {path.suffix or 'nothing'!r}.")
+    if not FFMpegWriter.isAvailable():
+        raise InputError("`path` ends in .mp4, for which ffmpeg must be installed: name a .gif instead.")
+    return FFMpegWriter(fps=fps)  # pyright: ignore[reportArgumentType]

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from hardmax.figures.mpl import Figure
+from hardmax.figures.style import Figure
 from hardmax.paper.telling import Progress, say_nothing
 
 Numbers = dict[str, Any]

@@ -1,11 +1,11 @@
 from ._analysis import Analysis as Analysis
-from .data.corpora import Corpus as Corpus
-from .data.corpora import read_corpus as read_corpus
-from .data.planted import plant as plant
+from .corpora import Corpus as Corpus
+from .corpora import plant as plant
+from .corpora import read_corpus as read_corpus
 from .encoding import Encoded as Encoded
 from .encoding import encode as encode
 from .evaluation import evaluate as evaluate
-from .explain.explanation import Explanation as Explanation
+from .explain import Explanation as Explanation
 from .shipped import load as load
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser

@@ -113,8 +113,9 @@ def _of_arrow(array: Any, name: str) -> TextBytes:
     kind = pyarrow.types
     if kind.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
-    if not (kind.is_string(array.type) or kind.is_large_string(array.type) or kind.is_string_view(array.type)):
-        raise InputError(f"{name} is an Arrow array of {array.type}: expected strings.")
+    texts = (kind.is_string, kind.is_large_string, kind.is_string_view)
+    if not any(is_text(array.type) for is_text in texts):
+        raise InputError(f"{name} has values of type {array.type}: expected texts.")
     if array.null_count:
         _refuse(pyarrow.compute.index(array.is_null(), True).as_py(), None, name)
     # Large strings have offsets of 64 bits, so that any number of chunks fits into one array.

@@ -50,7 +50,7 @@ def write_card(model: TextModel) -> str:
     """The text of README.md."""
     facts = "\n".join(f"| {name} | {_cell(value)} |" for name, value in _facts(model).items())
     return _CARD.format(
-        formula=_formula(model),
+        formula=_cell(_formula(model)),
         facts=facts,
         measured=_table(model.metrics),
         edited=_edited(model.metrics),

@@ -10,9 +10,9 @@ import numpy as np
 
 from hardmax._format import escape_html, pluralize
 from hardmax.text.evaluation import Evaluation, calibration_curve
-from hardmax.text.explain.explaining import explain
-from hardmax.text.explain.page import content, document, opening, short_name
+from hardmax.text.explain import explain
 from hardmax.text.interpret import LeaderStatistics, keywords
+from hardmax.text.page import content, document, opening, short_name
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_layers

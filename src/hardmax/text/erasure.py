@@ -9,7 +9,7 @@ import numpy as np
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text._analysis import UNDECIDED
 from hardmax.text._texts import read_texts
-from hardmax.text.data.spans import read_spans
+from hardmax.text.corpora import read_spans
 from hardmax.text.spans import Span, cut, keep, merged, touched
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser

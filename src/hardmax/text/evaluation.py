@@ -127,7 +127,8 @@ def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     for label in listed:
         if not isinstance(label, str | int | float) or (label not in number and str(label) not in number):
             known = ", ".join(map(str, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)
-            raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. Rename the labels, or map them.")
+            hint = f"Rename the labels; on the command line, with --map {label}={classes[0]},…."
+            raise InputError(f"`labels` has {shorten(label)}: the model knows {known}. {hint}")
     return np.array([number[label] if label in number else number[str(label)] for label in listed], dtype=np.int64)
 
 

@@ -14,7 +14,7 @@ from hardmax.text.text_model import TextModel
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from hardmax.text.explain.account import Label
+    from hardmax.text.explain import Label
 
 _SHOWN = 10
 

@@ -182,7 +182,8 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
         found = f"{config.get('format')!r}, version {config.get('version')!r}"
         raise InputError(f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}.")
     try:
-        return kind(**_fields(config, files), metrics=_read_object(files, "metrics.json", folder))
+        metrics = _read_object(files, "metrics.json", folder)
+        return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
         raise InputError(f"`{folder}` has no sound model: {error}") from None
     except (KeyError, TypeError) as error:

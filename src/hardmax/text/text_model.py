@@ -32,10 +32,10 @@ from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     import pandas
+    from matplotlib.axes import Axes
 
-    from hardmax.text.changing.comparing import Comparison
-    from hardmax.text.changing.flipping import Flip
-    from hardmax.text.explain.explanation import Explanation
+    from hardmax.text.counterfactual import Flip
+    from hardmax.text.explain import Explanation, Label
     from hardmax.text.interpret import Keyword, LeaderStatistics
 
 
@@ -77,6 +77,8 @@ class TextModel:
         How texts are cut.
     metrics : dict, optional
         What was measured, for the model card: plain data.
+    name : str, optional
+        How pages call it: the name of the folder that it was loaded from.
 
     Notes
     -----
@@ -110,6 +112,7 @@ class TextModel:
     binary: bool = False
     tokeniser: Tokeniser = field(default_factory=Tokeniser)
     metrics: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
 
     def __post_init__(self) -> None:
         for name, dtype in (("embeddings", "f4"), ("decoder", "f4"), ("bias", "f4"), ("extra", "f4"), ("metric", "f8")):
@@ -230,28 +233,61 @@ class TextModel:
         Explanation
             Its numbers are those of `predict_proba`, to the bit.
         """
-        from hardmax.text.explain.explaining import explain
+        from hardmax.text.explain import explain
 
         return explain(self, text)
 
-    def flip(self, text: str, *, instead: Sequence[str] | None = None, to: Any = None, tries: int = 20_000) -> "Flip":
-        """The fewest words to take out of a text, or to replace by one of `instead`, for another answer; see `Flip`."""
-        from hardmax.text.changing.flipping import flip
+    def flip(
+        self,
+        text: str,
+        *,
+        replacements: Sequence[str] | None = None,
+        to: "Label | None" = None,
+        keep: Sequence[str] = (),
+        max_evaluations: int = 20_000,
+    ) -> "Flip":
+        """Find a counterfactual: the fewest words to remove, or to replace, for another label.
 
-        return flip(self, text, instead=instead, to=to, tries=tries)
+        Parameters
+        ----------
+        text : str
+            The text. If it is undecided, there is no label to flip.
+        replacements : sequence of str, optional
+            Words to put in the place of others; if omitted, words are removed.
+        to : label, optional
+            The label to reach; any other than now if omitted. An undecided text does not count as another label.
+        keep : sequence of str, optional
+            Words, or phrases, that must stay.
+        max_evaluations : int, default 20_000
+            About how many changed texts may be classified to prove that no smaller set of words does it.
+
+        Returns
+        -------
+        Flip
+            The changes, the label that they lead to, and whether they are proved to be the fewest.
+        """
+        from hardmax.text.counterfactual import flip
+
+        return flip(self, text, replacements=replacements, to=to, keep=keep, max_evaluations=max_evaluations)
 
     def edit(self, changes: Mapping[str, Any]) -> Self:
-        """A model in which some words are forbidden ("forbid"), say something else (a number), or stand elsewhere (a
-        vector); this one stays as it is. `compare` tells which answers change."""
-        from hardmax.text.changing.editing import edit
+        """A copy of the model in which some tokens are changed.
+
+        Parameters
+        ----------
+        changes : dict
+            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
+            weight, in logits of a text of this token alone; positive for the second of two classes, for more a dict
+            from labels to numbers), or its vector. Unknown tokens become known.
+
+        Returns
+        -------
+        TextModel
+            The changes are in `metrics["edited"]`, and on its card.
+        """
+        from hardmax.text.edit import edit
 
         return edit(self, changes)
-
-    def compare(self, other: "TextModel", texts: Any) -> "Comparison":
-        """Which of the texts another model answers otherwise, and which words are why."""
-        from hardmax.text.changing.comparing import compare
-
-        return compare(self, other, texts)
 
     def keywords(self, label: Any, top_k: int = 20, *, min_df: int = 1) -> "list[Keyword]":
         """The tokens that speak most for a class.
@@ -320,23 +356,60 @@ class TextModel:
         columns |= {f"texts of {name}": self.vocabulary.counts[:, row] for row, name in enumerate(self.classes)}
         return pandas.DataFrame(columns)
 
-    def score_table(
-        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null", prefix: str = ""
-    ) -> Any:
-        """The table with what the model says of every row: a table of pandas, polars, pyarrow or another library gives
-        one of the same kind.
+    def plot(
+        self, label: Any = None, *, top: int = 10, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None
+    ) -> "Axes":
+        """Draw the heaviest tokens of each class as bars (extra `figures`).
 
-        `text` names the column of the texts; usual names are looked for. After the columns that are there come `label`,
-        its `probability`, the `margin` (that probability less the next one), the words that lead (`leaders`), those
-        that count (`counting`) with their `votes`, `abstain` (whether the probability is below the one given) and
-        `error`. `prefix` is put before these names; a name that is taken gets `hardmax_` before it. Rows without a text
-        have nothing but an error ("null"), are left out ("skip") or refused ("refuse").
+        Parameters
+        ----------
+        label : a class, optional
+            Draw the tokens of this class alone.
+        top : int, default 10
+            Number of tokens for each class.
+        ax : matplotlib Axes, optional
+            Where to draw; by default a new figure.
+        figsize : tuple of float, optional
+            Size of the new figure, in inches.
+
+        Returns
+        -------
+        matplotlib Axes
+            The axes.
+        """
+        from hardmax.figures.charts import plot_weights
+        from hardmax.text.labels import number_of_class
+
+        only = None if label is None else [number_of_class(label, self.classes, "`label`")]
+        return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
+
+    def score_table(
+        self, table: Any, *, text: str | None = None, abstain: float = 0.0, on_bad_rows: str = "null"
+    ) -> Any:
+        """Table with the model's answer to every row, in columns after its own.
+
+        Parameters
+        ----------
+        table : DataFrame or Table
+            Of pandas, polars, pyarrow, or another library that narwhals knows.
+        text : str, optional
+            Column of the texts; by default, usual names are looked for.
+        abstain : float, default 0.0
+            Rows whose probability is below are marked in the column `abstain`.
+        on_bad_rows : {"null", "skip", "refuse"}, default "null"
+            Rows without a text have nothing but an `error`, are left out, or refused.
+
+        Returns
+        -------
+        DataFrame or Table
+            Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
+            next one), `leaders`, `counting` (active tokens), their `votes`, `abstain` and `error`; a name that the
+            table has gets the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
-        from hardmax.text.scoring.frames import score_table
-        from hardmax.text.scoring.scored import Asked
+        from hardmax.text.scoring import ScoreOptions, score_table
 
-        return score_table(self, table, Asked.read(text, abstain, on_bad_rows, prefix))
+        return score_table(self, table, ScoreOptions(text, abstain, on_bad_rows))
 
     # ---------------------------------------------------------------- folders
 

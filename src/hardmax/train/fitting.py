@@ -12,6 +12,7 @@ from scipy.optimize import minimize_scalar
 
 from hardmax._compile import interpreted
 from hardmax._validation import InputError
+from hardmax.text.explain import LENGTHS
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.encoding import Encoded, encode
 from hardmax.text.text_model import TextModel
@@ -133,12 +134,19 @@ def fit(
     corpus = corpus.with_sentences(settings.sentences, settings.seed)
     say(f"{len(candidates):,} candidate tokens")
     tuned, chosen = _tune(corpus, candidates, settings, say)
-    return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen)
+    return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen | _lengths(found))
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
     """Classes as a model folder can hold them: texts, numbers, truth values; anything else by what it says."""
     return tuple(value if isinstance(value, str | int | float | bool) else str(value) for value in classes.tolist())
+
+
+def _lengths(texts: TextBytes) -> dict[str, list[int]]:
+    """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would mean nothing."""
+    starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
+    lengths = [np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())]
+    return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()} if len(lengths) >= 100 else {}
 
 
 def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:

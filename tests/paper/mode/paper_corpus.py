@@ -3,7 +3,7 @@
 import numpy as np
 
 from hardmax.paper.reviews.preparing import PaperReviews, prepare_reviews
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
 
 
 def planted_reviews(texts: int = 200, length: int = 24) -> PaperReviews:

@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from matplotlib.colors import to_rgba
 from scipy.spatial import Delaunay
 
 from hardmax import clouds as named_clouds
 from hardmax.dynamics import Dynamics
-from hardmax.figures.marks import sign
-from hardmax.figures.mpl import Axes, Figure, Line2D, to_rgba
 from hardmax.figures.palette import INK, LEADER, look_of
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.style import Axes, Figure, Line2D, our_look, sign
 from hardmax.geometry.halfspaces import leader_cells
 from hardmax.limits import Limits, limit
+from hardmax.paper.drawing import plain_axes
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
 

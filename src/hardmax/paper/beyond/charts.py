@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from hardmax.figures.mpl import Axes, Line2D
 from hardmax.figures.palette import look_of
+from hardmax.figures.style import Axes, Line2D
 
 
 def open_axes(ax: Axes) -> None:

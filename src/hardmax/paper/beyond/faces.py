@@ -10,9 +10,8 @@ from hardmax import clouds as named_clouds
 from hardmax._clusters import FaceProjection, OtherLimit
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, VERMILION
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.limits import Limit, limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.random_clouds import KINDS, on_grid

@@ -9,13 +9,13 @@ import numpy as np
 
 from hardmax import clouds
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
-from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, draw_tokens, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.walks import naive_walk
+from hardmax.paper.drawing import draw_paths, draw_tokens, plain_axes
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
 
@@ -100,7 +100,7 @@ def _draw_turned(numbers: Numbers, ax: Axes) -> None:
     exact, naive = np.array(turned["exact"]), np.array(turned["naive"])
     plain_axes(ax, frame=True)
     ax.axis(window(exact[0]))
-    draw_leader_polygon(exact[-1, turned["leaders"]], ax)
+    draw_polytope(exact[-1, turned["leaders"]], ax)
     draw_origin(ax)
     draw_paths(exact, ax)
     draw_tokens(exact[0], ax, leaders=turned["leaders"])

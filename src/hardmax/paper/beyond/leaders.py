@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Figure
 from hardmax.figures.palette import FAINT
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Figure, our_look
 from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.random_clouds import KINDS

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Axes, Figure
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.limits import limit
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.piece import Numbers, Piece, Setting

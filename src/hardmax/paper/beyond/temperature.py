@@ -8,12 +8,12 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Axes, Figure
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
-from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, draw_tokens, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.paper.beyond.charts import open_axes, series
 from hardmax.paper.beyond.walks import softmax_walk
+from hardmax.paper.drawing import draw_paths, draw_tokens, plain_axes
 from hardmax.paper.figures.fig2 import figure2_runs
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded
@@ -112,7 +112,7 @@ def _draw_cloud(numbers: Numbers, ax: Axes) -> None:
     parted = next(row for row in numbers["figure_2"] if row["cloud"] == SHOWN)["tokens"]
     plain_axes(ax, frame=True)
     ax.axis(window(hard[0]))
-    draw_leader_polygon(hard[-1, shown["leaders"]], ax)
+    draw_polytope(hard[-1, shown["leaders"]], ax)
     draw_origin(ax)
     draw_paths(hard, ax)
     draw_tokens(hard[0], ax, leaders=shown["leaders"])

@@ -7,12 +7,8 @@ from typing import Any
 from hardmax import clouds
 from hardmax._clusters import Vertex
 from hardmax.dynamics import Dynamics
-from hardmax.figures import inputs
-from hardmax.figures.animation import write_film
-from hardmax.figures.inputs import validate_params
 from hardmax.figures.layers import draw_layer
-from hardmax.figures.mpl import Figure
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Figure, our_look, write_film
 from hardmax.limits import limit
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded, written
@@ -24,7 +20,7 @@ ALPHA = "1/2"
 # In a film everybody has all but arrived after a dozen layers; the last frame is that of the figure.
 FRAMES = (0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 30, 30, 30)
 KEY = (
-    "star: attends to itself alone      circle: in the colours of those it follows, along the thin lines      "
+    "star: attends to itself alone      circle: in the colours of those it follows, along dotted lines      "
     "rim: is followed too"
 )
 
@@ -40,7 +36,6 @@ def figure2_runs() -> dict[str, Trajectory]:
     return {name: simulate(cloud, Dynamics(ALPHA), layers=LAYERS[-1]) for name, cloud in rows.items()}
 
 
-@validate_params(runs=inputs.runs_by_name, layers=inputs.layers)
 def figure2(runs: Mapping[str, Trajectory], layers: Sequence[int] = LAYERS) -> Figure:
     """A row for each run and a column for each layer; the hull of the leaders is shaded in the last one."""
     with our_look():
@@ -49,6 +44,7 @@ def figure2(runs: Mapping[str, Trajectory], layers: Sequence[int] = LAYERS) -> F
         for row, (name, run) in zip(panels, runs.items(), strict=True):
             for ax, layer in zip(row, layers, strict=True):
                 draw_layer(run, layer, ax, hull=layer == layers[-1])
+                ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
             row[0].set_ylabel(name)
         for ax, layer in zip(panels[0], layers, strict=True):
             ax.set_title(f"layer {layer}")
@@ -97,7 +93,8 @@ def animate(numbers: Numbers, path: Path) -> None:
         def frame(layer: int) -> None:
             for name, ax in panels.items():
                 ax.clear()
-                draw_layer(runs[name], layer, ax, hull=True)
+                draw_layer(runs[name], layer, ax)
+                ax.set(xticks=[], yticks=[], xlabel="", ylabel="")
                 ax.set_title(name, fontsize=9)
             figure.suptitle(f"layer {layer}", x=0.012, y=0.97, ha="left", fontsize=10)
 
@@ -152,10 +149,10 @@ PIECE = Piece(
     title="Four clouds on their way",
     caption=(
         "Tokens of four clouds (rows) at layers 0, 1, 2, 5 and 30 (columns), for alpha = 1/2 and A = I. Stars "
-        "attend to themselves alone; circles have the colours of those whom they follow, along thin lines, two "
-        "halves if these are two, and a rim in a colour of their own if they are followed as well. Grey lines are "
-        "the ways so far, the plus is the origin. In the last column the convex hull of the leaders is shaded: "
-        "every token ends at one of its vertices, or, in the last row, also in the middle of an edge."
+        "attend to themselves alone; circles have the colours of those whom they follow, along dotted lines, two "
+        "halves if these are two, and a rim in a colour of their own if they are followed as well. Lines from "
+        "small marks are the paths so far, the plus is the origin. In the last column the convex hull of the leaders "
+        "is shaded: every token ends at one of its vertices, or, in the last row, also in the middle of an edge."
     ),
     compute=compute,
     draw=draw,

@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from hardmax.figures.mpl import Axes, Circle, FancyArrowPatch, FancyBboxPatch, Figure
+from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch
+
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, ORANGE
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 
 ATTENTION, FEED_FORWARD, NORMALISATION = "self-attention", "feed-forward", "normalisation"

@@ -5,14 +5,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from matplotlib.patches import Circle
 
 from hardmax.dynamics import Dynamics
-from hardmax.figures.marks import sign
-from hardmax.figures.mpl import Axes, Circle, Figure, Line2D, MaxNLocator
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY, VERMILION
-from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, Line2D, MaxNLocator, our_look, sign
 from hardmax.limits import limit
+from hardmax.paper.drawing import draw_paths, plain_axes
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
@@ -62,7 +62,7 @@ def _draw_neighbourhood(numbers: Numbers, ax: Axes) -> None:
     path, shown, delta = np.array(numbers["path"]), numbers["shown_layer"], float(numbers["delta"])
     plain_axes(ax)
     ax.axis(window(path[0]))
-    draw_leader_polygon(path[0, numbers["leaders"]], ax)
+    draw_polytope(path[0, numbers["leaders"]], ax)
     draw_origin(ax)
     for attractor in numbers["attractors"]:
         x, y = (float(Fraction(number)) for number in attractor["point"])

@@ -5,14 +5,15 @@ from fractions import Fraction
 from math import tau
 
 import numpy as np
+from matplotlib.patches import Circle
 
 from hardmax.dynamics import Dynamics
-from hardmax.figures.mpl import Axes, Circle, Figure, Polygon
 from hardmax.figures.palette import BLUE, FAINT, GREEN, INK, LEADER, PROJECTION, SKY
-from hardmax.figures.plane import draw_leader_polygon, draw_origin, draw_paths, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.plane import draw_origin, draw_polytope, window
+from hardmax.figures.style import Axes, Figure, Polygon, our_look
 from hardmax.geometry.halfspaces import half_plane
 from hardmax.limits import limit
+from hardmax.paper.drawing import draw_paths, plain_axes
 from hardmax.paper.figures.attracting import PENTAGON, attracting_set, distances_to
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import rounded
@@ -91,7 +92,7 @@ def _draw_separation(numbers: Numbers, ax: Axes) -> None:
     token, vertex, leaders = path[-1, numbers["token"]], numbers["vertex"], numbers["leaders"]
     shown = ax.axis()
     plain_axes(ax, frame=True)
-    draw_leader_polygon(points[: len(leaders)], ax)
+    draw_polytope(points[: len(leaders)], ax)
     draw_origin(ax)
     ax.add_patch(Polygon(half_plane(token, shown), closed=True, facecolor=GREEN, alpha=0.1, lw=0, zorder=1))
     ax.axline(token, token + np.array([-token[1], token[0]]), color=GREEN, lw=1.6, zorder=4)

@@ -3,9 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardmax.figures.leading_words import LeadingWord, draw_leading_words, key_of_classes
-from hardmax.figures.mpl import Axes, Figure, Patch
-from hardmax.figures.style import our_look
+from hardmax.figures.cards import Bar
+from hardmax.figures.charts import class_handles, draw_bars
+from hardmax.figures.style import Axes, Figure, Patch, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed
 from hardmax.paper.results.documents import kept_document
@@ -45,10 +45,10 @@ def draw(numbers: Numbers) -> Mapping[str, Figure]:
 
 def _draw_bars(ax: Axes, model: Mapping[str, Any], most: int) -> None:
     words = [
-        LeadingWord(_name(word), 100 * word["reviews"] / model["correct"], word["logit"], int(word["logit"] > 0))
+        Bar(_name(word), 100 * word["reviews"] / model["correct"], int(word["logit"] > 0), f"{word['logit']:+.0f}")
         for word in model["words"][:most]
     ]
-    draw_leading_words(words, len(CLASSES), ax)
+    draw_bars(words, len(CLASSES), ax)
     ax.set_title(model["source"])
     ax.set_xlabel("% of the reviews read correctly")
 
@@ -60,7 +60,8 @@ def _name(word: Mapping[str, Any]) -> str:
 
 def _key() -> list[Patch]:
     return [
-        *key_of_classes(CLASSES, range(len(CLASSES))),
+        *class_handles(CLASSES, range(len(CLASSES))),
+        Patch(fc="none", ec="none", label="+9: the logit of the word alone"),
         Patch(fc="none", ec="none", label=f"{_IN_LIST} in the authors' list of 15"),
     ]
 

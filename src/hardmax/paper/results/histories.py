@@ -16,8 +16,8 @@ import numpy as np
 
 from hardmax._validation import require_extra
 from hardmax.paper.piece import Setting
-from hardmax.text.data.corpora import read_corpus
-from hardmax.text.data.planted import plant
+from hardmax.text import plant
+from hardmax.text.corpora import read_corpus
 
 KEPT, IMDB, PLANTED = "IMDb, kept", "IMDb", "planted words"
 
@@ -73,7 +73,7 @@ def _reviews(data: Path, seed: int) -> tuple[np.ndarray, np.ndarray, int]:
     from hardmax.paper.reviews.lemmas import find_lemmas
     from hardmax.paper.reviews.preparing import prepare_reviews
 
-    corpora = [read_corpus(data / f"{split}.parquet").refuse_bad() for split in ("train", "test")]
+    corpora = [read_corpus(data / f"{split}.parquet", on_bad_rows="refuse") for split in ("train", "test")]
     texts, labels = ([item for corpus in corpora for item in getattr(corpus, part)] for part in ("texts", "labels"))
     reviews = prepare_reviews(texts, labels, find_lemmas(), seed=seed)
     return reviews.ids, reviews.labels, len(reviews.vocabulary)

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import BLUE, GREEN, INK, VERMILION
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, MaxNLocator, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.results.histories import PLANTED, authors_history, epoch_times, our_result
 

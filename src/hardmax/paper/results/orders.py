@@ -5,9 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import BLUE, INK, VERMILION
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, MaxNLocator, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.results.documents import kept_document
 from hardmax.paper.results.histories import authors_history, kept_training

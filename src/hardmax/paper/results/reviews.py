@@ -8,13 +8,11 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
-from hardmax.figures.animation import write_film
 from hardmax.figures.labels import place_labels
-from hardmax.figures.marks import sign
-from hardmax.figures.mpl import Axes, Figure, Line2D
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
 from hardmax.figures.plane import draw_origin, window
-from hardmax.figures.style import our_look, plain_axes
+from hardmax.figures.style import Axes, Figure, Line2D, our_look, sign, write_film
+from hardmax.paper.drawing import plain_axes
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed
 from hardmax.paper.results.clouds import Cloud, Decoder, walk_words

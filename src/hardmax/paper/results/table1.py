@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
-from hardmax.figures.mpl import Axes, Figure, MaxNLocator
 from hardmax.figures.palette import look_of
-from hardmax.figures.style import our_look
+from hardmax.figures.style import Axes, Figure, MaxNLocator, our_look
 from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.plain import listed, rounded
 from hardmax.paper.results.documents import kept_document

@@ -1,0 +1,107 @@
+"""`hardmax evaluate`: measure a model on labelled texts."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hardmax import __version__
+from hardmax._files import write_whole
+from hardmax._validation import InputError
+from hardmax.cli import options as opt
+from hardmax.cli.output import notify, print_facts, print_json, print_table
+
+SHOWN_LEADERS = 30
+
+
+def evaluate_command(
+    model: opt.ModelName,
+    file: opt.CorpusFile,
+    text: opt.TextColumn = None,
+    label: opt.LabelColumn = None,
+    spans: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Column of marked spans: [[3, 9], [20, 31]].")
+    ] = None,
+    on_bad_rows: opt.OnBadRows = "skip",
+    picture: opt.Picture = None,
+    card: opt.Card = None,
+    rename: Annotated[str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")] = None,
+    sample: Annotated[int, typer.Option(min=0, help="Number of texts on which to measure erasure.")] = 1000,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Evaluate a model on labelled texts.
+
+    Prints accuracy, calibration, the most frequent leaders, and erasure: how often the label stays the same if only
+    the leaders or the active tokens are kept, or if the active tokens are removed. With --spans, pairs of character
+    positions that people marked as reasons, also how often the leader of the predicted class lies within one.
+    --picture plots the calibration.
+    """
+    opt.check_target(picture, "--picture", *opt.PICTURES)
+    opt.check_target(card, "--card", ".html", ".htm")
+    names = {} if rename is None else _read_names(rename)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, spans=spans)
+
+    # Only now: scipy takes most of a second to import.
+    from hardmax.text.erasure import measure_agreement, measure_erasure
+    from hardmax.text.evaluation import evaluate_model
+    from hardmax.text.shipped import load
+
+    loaded = load(model)
+    found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
+    erasure = measure_erasure(loaded, corpus.texts, at_most=sample) if sample else None
+    rationales = None if corpus.spans is None else measure_agreement(loaded, corpus.texts, corpus.spans)
+    contents: dict[str, bytes] = {}
+    if picture is not None:
+        from hardmax.figures.charts import reliability_figure
+        from hardmax.figures.style import figure_bytes
+        from hardmax.text.evaluation import calibration_curve
+
+        curve = calibration_curve(found.truth, found.probabilities)
+        contents[picture] = figure_bytes(reliability_figure(curve), picture)
+    if card is not None:
+        from hardmax.text.card_page import card_page
+
+        contents[card] = card_page(loaded, Path(model).name, corpus.texts, found).encode()
+    for path, data in contents.items():
+        write_whole(path, data)
+        notify(f"wrote {path}")
+    document = {
+        "model": opt.describe(loaded),
+        "classes": list(loaded.classes),
+        **found.metrics,
+        "erasure": None if erasure is None else erasure.to_dict(),
+        "rationales": None if rationales is None else rationales.to_dict(),
+        "leaders": [leader.to_dict() for leader in found.statistics.leaders[:SHOWN_LEADERS]],
+    }
+    if as_json:
+        print_json({"hardmax": __version__} | document)
+    else:
+        _show(repr(loaded), document)
+
+
+def _read_names(text: str) -> dict[str, str]:
+    """The class for each label.
+
+    >>> _read_names("1=positive, 0=negative")
+    {'1': 'positive', '0': 'negative'}
+    """
+    pairs = [[name.strip() for name in part.split("=", 1)] for part in text.split(",")]
+    if not all(len(pair) == 2 and all(pair) for pair in pairs) or len({pair[0] for pair in pairs}) < len(pairs):
+        raise InputError(f"`--map` must be pairs such as 1=positive,0=negative, each label once, not {text!r:.60}.")
+    return {pair[0]: pair[1] for pair in pairs}
+
+
+def _show(model: str, document: dict[str, Any]) -> None:
+    """Every number, the confusion matrix and the most frequent leaders."""
+    facts = {"model": model} | {name: value for name, value in document.items() if isinstance(value, int | float)}
+    for name in ("erasure", "rationales"):
+        facts |= {f"{name}, {key}": value for key, value in (document[name] or {}).items()}
+    print_facts(facts)
+    names = document["classes"]
+    print_table(
+        ["true \\ predicted", *names], ([name, *row] for name, row in zip(names, document["confusion"], strict=True))
+    )
+    print_table(
+        list(document["leaders"][0]) if document["leaders"] else ["no leaders"],
+        (list(one.values()) for one in document["leaders"]),
+    )

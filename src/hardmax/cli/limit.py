@@ -1,0 +1,150 @@
+"""`hardmax limit`: where every token ends after infinitely many layers."""
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardmax import __version__
+from hardmax._files import write_whole
+from hardmax._validation import InputError, require_extra
+from hardmax.cli import options as opt
+from hardmax.cli import output as out
+
+if TYPE_CHECKING:
+    from hardmax._clusters import Kind
+    from hardmax.limits import Limit, Limits
+
+NEAR = "1e-6"  # layers are counted to this distance from the limit
+
+
+def limit_command(
+    file: opt.TokenFile,
+    alpha: opt.Alpha,
+    metric: opt.Metric = None,
+    arithmetic: opt.Arithmetic = "certified",
+    threads: opt.Threads = None,
+    gpu: opt.UseGpu = False,
+    max_layers: Annotated[int | None, typer.Option(help="Give up after this many layers.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check every statement of the theorem on the cloud.")] = False,
+    certificate: Annotated[str | None, typer.Option(metavar="FILE", help="Write a proof to a .json file.")] = None,
+    picture: opt.Picture = None,
+    output: opt.ResultFile = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Find where every token ends after infinitely many layers.
+
+    Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up after 10,000 layers,
+    or 500 if the theorem does not apply, unless --max-layers is given. `hardmax verify` checks the proof.
+    """
+    opt.check_target(output, "--output", ".npz", ".csv")
+    opt.check_target(certificate, "--certificate", ".json")
+    opt.check_target(picture, "--picture", *opt.PICTURES)
+    if output is not None and output.endswith(".csv"):
+        require_extra("`--output` .csv", "tables", "pandas")
+    from hardmax.io import read_cloud
+
+    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+    for path, option in ((certificate, "--certificate"), (picture, "--picture")):
+        if path is not None and getattr(tokens, "ndim", None) != 2:
+            raise InputError(f"`{option}` is for one cloud, but there are {len(tokens)}: pass them one by one.")
+
+    # Only now: scipy takes most of a second to import.
+    from hardmax.limits import Limit, limit
+    from hardmax.theorem import check_theorem
+
+    engine = opt.choose_engine(gpu, threads)
+    with out.progress_bar("clouds") as progress:
+        result = limit(tokens, dynamics, max_layers=max_layers, arithmetic=arithmetic, engine=engine, progress=progress)
+    limits = [result] if isinstance(result, Limit) else list(result)
+    with out.progress_bar("statements"):
+        reports = [check_theorem(lim) for lim in limits] if check else []
+    for path in _write(result, output, certificate, picture):
+        out.notify(f"wrote {path}")
+    found = [document(lim) for lim in limits]
+    for one, report in zip(found, reports, strict=False):
+        one["check"] = [asdict(statement) for statement in report]
+    many = not isinstance(result, Limit)
+    if as_json:
+        out.print_json({"hardmax": __version__} | ({"clouds": found} if many else found[0]))
+    elif output is None and not many:
+        show_limit(limits[0], found[0])
+    elif output is None:
+        names = ("n", "settled_at", "arithmetic")
+        rows = ([n, *map(one.get, names), len(one["leaders"]), len(one["clusters"])] for n, one in enumerate(found))
+        out.print_table(["cloud", "tokens", "settled", "arithmetic", "leaders", "clusters"], rows)
+    if check and not as_json:
+        checks = ([n, s.claim, s.verdict, s.detail] for n, report in enumerate(reports) for s in report)
+        header = ["cloud", "statement", "verdict", "detail"]
+        out.print_table(header[not many :], (row[not many :] for row in checks))
+    if not all(reports):
+        raise typer.Exit(1)
+
+
+def _write(result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None) -> list[str]:
+    """Make everything, then write it: if one thing cannot be made, nothing is written. Returns the paths."""
+    from hardmax.limits import Limit
+
+    contents: dict[str, bytes] = {}
+    if output is not None and output.endswith(".csv"):
+        contents[output] = result.to_pandas().to_csv(index=False).encode()
+    if isinstance(result, Limit) and certificate is not None:
+        contents[certificate] = result.certificate.to_json().encode()
+    if isinstance(result, Limit) and picture is not None:
+        from hardmax.figures.limits import limit_figure
+        from hardmax.figures.style import figure_bytes
+
+        contents[picture] = figure_bytes(limit_figure(result), picture)
+    for path, data in contents.items():
+        write_whole(path, data)
+    if output is None or output in contents:
+        return list(contents)
+    (result.run if isinstance(result, Limit) else result.runs).save(output)
+    return [*contents, output]
+
+
+def document(lim: "Limit") -> dict[str, Any]:
+    """Everything about a limit, for JSON."""
+    run, clusters = lim.run, lim.clusters
+    found = zip(clusters.points.tolist(), clusters.sizes.tolist(), clusters.kinds, strict=True)
+    names = ("n", "d", "layers", "settled_at", "arithmetic")
+    return {
+        **run.dynamics.to_dict(),
+        **{name: getattr(run, name) for name in names},
+        "stopped": lim.stopped,
+        f"layers_to_{NEAR}": None if lim.settled_at is None else lim.layers_to(NEAR),
+        "certified": lim.certified,
+        "bound": out.finite_or_none(lim.bound),
+        "theorem_applies": lim.theorem_applies,
+        "theorem_reason": lim.theorem_reason,
+        "cycle": lim.period,
+        "leaders": lim.leaders.tolist(),
+        "leader_layers": run.leader_layers.tolist(),
+        "clusters": [{"point": point, "size": size} | _kind_document(kind) for point, size, kind in found],
+        "labels": clusters.labels.tolist(),
+        "points": lim.points.tolist(),
+    }
+
+
+def _kind_document(kind: "Kind") -> dict[str, Any]:
+    from hardmax._clusters import FaceProjection, Vertex
+
+    if isinstance(kind, Vertex):
+        return {"kind": "vertex", "leader": kind.leader}
+    if isinstance(kind, FaceProjection):
+        return {"kind": "face", "vertices": list(kind.vertices), "weights": [str(weight) for weight in kind.weights]}
+    return {"kind": "elsewhere"}
+
+
+def show_limit(lim: "Limit", document: dict[str, Any]) -> None:
+    """Print the facts, then the clusters."""
+    names = ("n", "d", "alpha", "leaders", "settled_at", f"layers_to_{NEAR}", "stopped", "bound", "cycle")
+    out.print_facts(document, *names, "theorem_applies", "theorem_reason", "arithmetic")
+    members: list[list[int]] = [[] for _ in lim.clusters.kinds]
+    for token, label in enumerate(document["labels"]):
+        members[label].append(token)
+    header = out.fit_columns([f"z{number}" for number in range(lim.run.d)], beside=44)
+    points = [out.fit_columns(cluster["point"], beside=44) for cluster in document["clusters"]]
+    kinds = map(str, lim.clusters.kinds)
+    rows = ([n, *points[n], kind, len(members[n]), members[n]] for n, kind in enumerate(kinds))
+    out.print_table(["cluster", *header, "kind", "size", "tokens"], rows)

@@ -1,0 +1,69 @@
+"""`hardmax models`: list the shipped models, describe one, or write its card."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardmax._files import write_whole
+from hardmax._validation import InputError
+from hardmax.cli import options as opt
+from hardmax.cli.output import notify, print_facts, print_json, print_table
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
+KEYWORDS = 10
+
+
+def models_command(
+    model: Annotated[str | None, typer.Argument(metavar="MODEL", help="Model to describe, if not to list all.")] = None,
+    picture: opt.Picture = None,
+    card: opt.Card = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """List the shipped models, or describe one by its strongest tokens.
+
+    Any of them can be used as MODEL: `hardmax explain TEXT --model MODEL`. The accuracy was measured once, on texts
+    that were not used in training. --picture draws the weights of its strongest tokens.
+    """
+    from hardmax.text.shipped import available, load
+
+    opt.check_target(picture, "--picture", *opt.PICTURES)
+    opt.check_target(card, "--card", ".html", ".htm")
+    if model is None:
+        if card is not None or picture is not None:
+            raise InputError("`--picture` and `--card` need a model: name a shipped one, or a folder.")
+        listed = [_describe(name, load(name)) for name in available()]
+        if as_json:
+            print_json(listed)
+        else:
+            print_table(list(listed[0]), (list(one.values()) for one in listed))
+        return
+    loaded, name = load(model), Path(model).name
+    contents: dict[str, bytes] = {}
+    if picture is not None:
+        from hardmax.figures.charts import weights_figure
+        from hardmax.figures.style import figure_bytes
+
+        contents[picture] = figure_bytes(weights_figure(loaded), picture)
+    if card is not None:
+        from hardmax.text.card_page import card_page
+
+        contents[card] = card_page(loaded, name).encode()
+    for path, data in contents.items():
+        write_whole(path, data)
+        notify(f"wrote {path}")
+    found = {str(label): {one.word: one.says for one in loaded.keywords(label, KEYWORDS)} for label in loaded.classes}
+    if as_json:
+        print_json(_describe(name, loaded) | {"keywords": found})
+    elif not contents:
+        print_facts(_describe(name, loaded))
+        for label, weights in found.items():
+            print_table([f"strongest tokens for {label}", "weight"], weights.items())
+
+
+def _describe(name: str, model: "TextModel") -> dict[str, Any]:
+    about = {"name": name} | opt.describe(model)
+    about.pop("temperature")
+    return about | {"classes": list(model.classes), "accuracy": model.metrics.get("accuracy")}

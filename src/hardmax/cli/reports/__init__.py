@@ -1,1 +1,0 @@
-"""What commands print: a summary for people, a document for programs."""

@@ -1,0 +1,97 @@
+"""`hardmax score`: classify every row of a table."""
+
+import time
+from contextlib import nullcontext
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from hardmax._format import pluralize
+from hardmax._validation import check_path, require_extra
+from hardmax.cli import options as opt
+from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
+
+if TYPE_CHECKING:
+    from hardmax.text.scoring import ScoringReport
+
+SHOWN_ROWS = 5
+INPUT = "Parquet, CSV, TSV or JSON lines file, a folder of Parquet files, or - to read stdin."
+BAD_ROWS = "What to do with rows that cannot be used; null keeps them, with an error."
+
+
+def score_command(
+    source: Annotated[str, typer.Argument(metavar="INPUT", help=INPUT)],
+    out: Annotated[str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")],
+    model: opt.ModelOption = opt.DEFAULT_MODEL,
+    text: opt.TextColumn = None,
+    abstain: Annotated[float, typer.Option(help="Mark rows whose probability is below this one.")] = 0.0,
+    on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
+    threads: opt.Threads = None,
+    force: opt.Force = False,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Classify every row of a table of any size.
+
+    Writes the table with columns for the label, whether it is decided, its probability, the margin to the next label,
+    the leaders, the active tokens with their votes, whether to abstain, and what was wrong with a row. If it is
+    interrupted, the same command continues after the last part that was written.
+    """
+    require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
+
+    # Only now: numpy and pyarrow take a while to import.
+    from hardmax._parallel import limit_threads
+    from hardmax.text.scoring import ScoreOptions, check_output, score_file
+    from hardmax.text.shipped import load
+
+    options, target = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows), check_path(out, "`out`")
+    check_output(source, target, force)
+    began = time.perf_counter()
+    with progress_bar("scoring") as bar, limit_threads(threads) if threads else nullcontext():
+
+        def update(share: float, rows: int) -> None:
+            if bar:
+                bar(int(1000 * share), 1000, f"{rows / max(time.perf_counter() - began, 1e-9):,.0f} rows/s")
+
+        report = score_file(load(model), source, target, options, force=force, progress=update)
+    _warn(report, on_bad_rows)
+    document = _document(report, source, out, model, time.perf_counter() - began)
+    if as_json:
+        print_json(document)
+    else:
+        print_facts(document, "output", "rows", "undecided", "abstained", "bad", "seconds", "rows_per_second")
+        print_table(["label", "rows"], (list(one.values()) for one in document["labels"]))
+
+
+def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
+    """Print to stderr what those who use the file should know."""
+    if report.resumed:
+        notify(f"continued after {pluralize(report.resumed, 'row')} that an earlier run had scored")
+    if report.note:
+        notify(report.note)
+    renamed = [f"{name} as {new}" for name, new in report.names.items() if new.startswith("hardmax_")]
+    if renamed:
+        notify(f"the table already has columns of these names, so ours are renamed: {', '.join(renamed)}")
+    if report.bad:
+        shown = "; ".join(f"{place}: {fault}" for place, fault in report.listed[:SHOWN_ROWS])
+        more = f"; and {report.bad - SHOWN_ROWS:,} more" if report.bad > SHOWN_ROWS else ""
+        what = "without an answer" if on_bad_rows == "null" else "left out"
+        notify(f"{pluralize(report.bad, 'bad row')} {what} ({shown}{more})")
+
+
+def _document(report: "ScoringReport", source: str, out: str, model: str, seconds: float) -> dict[str, Any]:
+    return {
+        "input": source,
+        "output": out,
+        "model": model,
+        "text": report.text,
+        "columns": report.names,
+        "rows": report.rows,
+        "labels": [{"label": label, "rows": rows} for label, rows in sorted(report.labels.items())],
+        "undecided": report.undecided,
+        "abstained": report.abstained,
+        "bad": report.bad,
+        "bad_rows": [{"place": place, "error": fault} for place, fault in report.listed],  # the first hundred
+        "scored_before": report.resumed,
+        "seconds": round(seconds, 3),
+        "rows_per_second": round((report.rows - report.resumed) / seconds, 1),
+    }

@@ -1,0 +1,122 @@
+"""`hardmax simulate`: run a cloud, or many, through the layers."""
+
+import re
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardmax import __version__
+from hardmax._files import write_whole
+from hardmax._validation import InputError, require_extra
+from hardmax.cli import options as opt
+from hardmax.cli import output as out
+
+if TYPE_CHECKING:
+    from hardmax.stops import Every, LastOnly, Stop
+    from hardmax.trajectory import Trajectory
+
+
+def simulate_command(
+    file: opt.TokenFile,
+    alpha: opt.Alpha,
+    layers: Annotated[int | None, typer.Option(help="Number of layers to run.")] = None,
+    until_settled: Annotated[bool, typer.Option("--until-settled", help="Run until no attended set changes.")] = False,
+    metric: opt.Metric = None,
+    arithmetic: opt.Arithmetic = "certified",
+    threads: opt.Threads = None,
+    gpu: opt.UseGpu = False,
+    record: Annotated[str, typer.Option(metavar="LAYERS", help="Layers to keep: all, last, or every m-th: m.")] = "all",
+    output: opt.ResultFile = None,
+    as_json: opt.AsJson = False,
+) -> None:
+    """Run a cloud, or many, through the layers.
+
+    Prints where every token is, which tokens lead and since when, and which arithmetic decided. A .npz file can be
+    simulated further, from its last layer on.
+    """
+    stop, kept = _read_stop(layers, until_settled), _read_record(record)
+    opt.check_target(output, "--output", ".npz", ".csv")
+    if output is not None and output.endswith(".csv"):
+        require_extra("`--output` .csv", "tables", "pandas")
+    from hardmax.io import read_cloud
+
+    dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
+
+    # Only now: scipy takes most of a second to import.
+    from hardmax.simulation import simulate
+    from hardmax.trajectory import Trajectory
+
+    engine = opt.choose_engine(gpu, threads)
+    with out.progress_bar("clouds") as progress:
+        result = simulate(
+            tokens, dynamics, stop=stop, arithmetic=arithmetic, record=kept, progress=progress, engine=engine
+        )
+    runs = [result] if isinstance(result, Trajectory) else list(result)
+    if output is not None:
+        if output.endswith(".csv"):
+            import pandas
+
+            table = pandas.concat([run.to_pandas().assign(cloud=number) for number, run in enumerate(runs)])
+            write_whole(output, table.to_csv(index=False).encode())
+        else:
+            result.save(output)
+        out.notify(f"wrote {output}")
+    found = [_document(run) for run in runs]
+    if as_json:
+        out.print_json({"hardmax": __version__} | (found[0] if isinstance(result, Trajectory) else {"clouds": found}))
+    elif output is None and isinstance(result, Trajectory):
+        _show(result, found[0])
+    elif output is None:
+        names = ("n", "settled_at", "smallest_margin", "arithmetic")
+        rows = ([number, *map(one.get, names), len(one["leaders"])] for number, one in enumerate(found))
+        out.print_table(["cloud", "tokens", "settled", "margin", "arithmetic", "leaders"], rows)
+
+
+def _read_stop(layers: int | None, until_settled: bool) -> "Stop":
+    from hardmax.stops import AfterLayers, Settled
+
+    if (layers is not None) == until_settled:
+        given = "both were" if until_settled else "neither was"
+        raise InputError(f"Give either `--layers` (such as --layers 30) or `--until-settled`: {given} given.")
+    return AfterLayers(layers) if layers is not None else Settled()
+
+
+def _read_record(text: str) -> "Every | LastOnly":
+    from hardmax.stops import Every, LastOnly
+
+    if text == "last":
+        return LastOnly()
+    if text != "all" and not re.fullmatch("0*[1-9][0-9]{0,17}", text):
+        raise InputError(f"`--record` must be all, last, or a number m for every m-th layer, not {text!r}.")
+    return Every(1 if text == "all" else int(text))
+
+
+def _document(run: "Trajectory") -> dict[str, Any]:
+    names = ("n", "d", "layers", "stopped", "settled_at", "arithmetic", "certified")
+    return {
+        **run.dynamics.to_dict(),
+        **{name: getattr(run, name) for name in names},
+        "error": out.finite_or_none(run.error),
+        "smallest_margin": out.finite_or_none(run.smallest_margin),
+        "decided_at": list(run.decided_at),
+        "decided_by": list(run.decided_by.values()),
+        "margins": [out.finite_or_none(margin) for margin in run.margins.tolist()],
+        "leaders": run.leaders.tolist(),
+        "leader_layers": run.leader_layers.tolist(),
+        "tokens": run.at(run.layers).tolist(),
+        "attended": [chosen.tolist() for chosen in run.attended(run.layers)],
+    }
+
+
+def _show(run: "Trajectory", document: dict[str, Any]) -> None:
+    """The facts, then every token at the last layer."""
+    names = ("n", "d", "alpha", "layers", "leaders", "settled_at", "smallest_margin", "arithmetic", "stopped")
+    out.print_facts(document, *names)
+    since = dict(zip(document["leaders"], document["leader_layers"], strict=True))
+    attended = run.attended(run.layers)
+    header = out.fit_columns([f"z{number}" for number in range(run.d)], beside=36)
+    rows = (
+        [token, *out.fit_columns(point, beside=36), attended[token].tolist(), since.get(token)]
+        for token, point in enumerate(document["tokens"])
+    )
+    out.print_table(["token", *header, "attends to", "leader since"], rows)

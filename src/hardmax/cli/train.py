@@ -1,0 +1,71 @@
+"""`hardmax train`: from labelled texts to a model folder."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardmax._format import pluralize
+from hardmax._validation import InputError
+from hardmax.cli import options as opt
+from hardmax.cli.output import at_most, notify, print_facts, print_json
+
+SHOWN_CLASSES = 6
+
+
+def train_command(
+    file: opt.CorpusFile,
+    output: opt.ModelFolder,
+    text: opt.TextColumn = None,
+    label: opt.LabelColumn = None,
+    longest_phrase: Annotated[int, typer.Option(help="Longest phrase that is a token, in words.")] = 2,
+    max_tokens: Annotated[int | None, typer.Option(help="Largest size of the vocabulary.")] = None,
+    strength: Annotated[float | None, typer.Option(help="Inverse regularisation strength.")] = None,
+    gate: Annotated[float | None, typer.Option(help="Share of the strongest above which a token is active.")] = None,
+    alpha: Annotated[str | None, typer.Option(metavar="NUMBER", help="Step towards the leaders: 0, 1/2, 1.")] = None,
+    neutral_weight: Annotated[int | None, typer.Option(help="Weight of the neutral leader, in words.")] = None,
+    seed: Annotated[int, typer.Option(help="Random seed of the cross-validation.")] = 0,
+    force: opt.Force = False,
+    on_bad_rows: opt.OnBadRows = "skip",
+    as_json: opt.AsJson = False,
+) -> None:
+    """Train a classifier on labelled texts.
+
+    Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
+    with a model card, which `hardmax evaluate` and `hardmax explain` can read.
+    """
+    from hardmax.train import Settings
+
+    settings = Settings(
+        longest_phrase=longest_phrase,
+        max_tokens=max_tokens,
+        strength=strength,
+        gate=gate,
+        alpha=alpha,
+        neutral_weight=neutral_weight,
+        seed=seed,
+    )
+    folder = Path(output)
+    if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
+    sizes = Counter(corpus.labels)
+    if len(sizes) < 2:
+        raise InputError(f"`{file}` has the label {corpus.labels[0]!r} alone: expected at least two classes.")
+    listed = at_most([f"{name}: {size:,}" for name, size in sizes.items()], SHOWN_CLASSES)
+    notify(f"{pluralize(len(corpus), 'text')} ({listed})")
+    from hardmax.train import fit  # scipy is not needed to refuse a file
+
+    model = fit(corpus.texts, corpus.labels, settings, progress=notify)
+    model.save(folder)
+    notify(f"wrote {output}")
+    if as_json:
+        from hardmax import __version__
+
+        about = {"hardmax": __version__, "output": output, "model": opt.describe(model), "classes": list(model.classes)}
+        print_json(about | model.metrics)
+        return
+    chosen = ("strength", "gate", "alpha", "neutral_weight")
+    measured = ("held_out_accuracy", "held_out_log_loss", "held_out_active_tokens")
+    print_facts({"model": repr(model)} | model.metrics["settings"] | model.metrics, "model", *chosen, *measured)

@@ -1,0 +1,100 @@
+"""Charts of a classifier: its heaviest tokens, the tokens that lead most often, and how well it is calibrated."""
+
+from collections.abc import Collection, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardmax._format import truncate
+from hardmax._validation import check_int
+from hardmax.figures import style
+from hardmax.figures.cards import Bar, heaviest
+from hardmax.figures.labels import escape_mathtext
+from hardmax.figures.palette import BLUE, FAINT, INK, VERMILION, look_of_class
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
+LONGEST_NAME = 32  # characters
+_HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alone
+
+
+def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> None:
+    """Draw horizontal bars, the first on top, in the colour and the hatch of their classes."""
+    for side in sorted({bar.side for bar in bars}):
+        mine = [(row, bar) for row, bar in enumerate(bars) if bar.side == side]
+        group = ax.barh([row for row, _ in mine], [bar.value for _, bar in mine], height=0.8, **_look(side, classes))
+        ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
+    ax.set_yticks(range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars])
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    lowest, highest = min([0.0, *(bar.value for bar in bars)]), max([0.0, *(bar.value for bar in bars)])
+    room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
+    ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
+    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
+
+
+def bar_axes(bars: Sequence[Bar], figsize: Any = None) -> style.Axes:
+    """The axes of a new figure of pyplot, with room for the bars."""
+    figure = style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars))))
+    with style.our_look():
+        return figure.add_subplot()
+
+
+def add_class_legend(classes: Sequence[object], bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
+    """What the colours and hatches mean: inside the axes, or below them, where the layout makes room."""
+    handles = class_handles(classes, {bar.side for bar in bars})
+    look = {"handles": handles, "frameon": False, "fontsize": "small"}
+    if inside:
+        ax.legend(loc="best", **look)
+    else:
+        ax.figure.legend(loc="outside lower center", ncols=2, **look)
+
+
+def class_handles(classes: Sequence[object], which: Collection[int]) -> list[style.Patch]:
+    """Entries of a legend for some of the classes."""
+    names = {side: escape_mathtext(truncate(f"for {name}", LONGEST_NAME)) for side, name in enumerate(classes)}
+    return [style.Patch(label=names[side], **_look(side, len(classes))) for side in sorted(which)]
+
+
+def _look(side: int, classes: int) -> dict[str, Any]:
+    return {"fc": look_of_class(side, classes)[0], "ec": "white", "lw": 0, "hatch": _HATCHES[side % len(_HATCHES)]}
+
+
+def plot_weights(
+    model: "TextModel", top: int = 10, *, only: Collection[int] | None = None, ax: Any = None, figsize: Any = None
+) -> style.Axes:
+    """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new figure."""
+    bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
+    given = bar_axes(bars, figsize) if ax is None else style.check_axes(ax)
+    with style.our_look():
+        draw_weights(model, bars, given, inside=ax is not None)
+    return given
+
+
+def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
+    """Bars of `heaviest`, with a title, a legend and the name of the axis."""
+    draw_bars(bars, len(model.classes), ax)
+    add_class_legend(model.classes, bars, ax, inside=inside)
+    ax.set_xlabel("weight in the logit" + ("" if len(model.classes) == 2 else ", above the mean of all classes"))
+    ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
+
+
+def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> style.Figure:
+    """A reliability diagram of what `calibration_curve` gives: mean probability of each bin against its accuracy."""
+    confidence, right, texts = curve
+    low = max(0.0, min(confidence.min(), right.min()) - 0.05)
+    error = float((np.abs(confidence - right) * texts).sum() / texts.sum())
+    with style.our_look():
+        figure = style.Figure(figsize=(4.4, 4.4))
+        ax = figure.add_subplot()
+        ax.plot([low, 1], [low, 1], color=FAINT, lw=0.9, ls="--", label="perfectly calibrated")
+        ax.vlines(confidence, confidence, right, colors=VERMILION, lw=1.6, alpha=0.7, zorder=2, label="gap")
+        ax.plot(confidence, right, color=BLUE, marker="o", ms=4, lw=1.1, zorder=3, label="model")
+        ax.set_aspect("equal")
+        ax.set(xlim=(low, 1.02), ylim=(low, 1.02), xlabel="predicted probability", ylabel="accuracy")
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_title(f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}", loc="left")
+        ax.legend(loc="upper left", frameon=False, fontsize=8)
+    return figure

@@ -1,1 +1,0 @@
-"""What would change an answer: other words in the text (flipping), or another model (editing, comparing)."""

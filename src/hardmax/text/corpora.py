@@ -1,0 +1,244 @@
+"""Texts with labels: from files and folders, or made up."""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from operator import index
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
+from hardmax.text import tables
+from hardmax.text._texts import is_missing
+from hardmax.text.spans import Span
+from hardmax.text.tables import Row
+
+_SHOWN = 5
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Corpus:
+    """Texts with their labels.
+
+    Examples
+    --------
+    >>> Corpus(["a superb film", "dull"], ["positive", "negative"])
+    Corpus(2 texts, 0 bad rows)
+    """
+
+    texts: list[str]
+    """The texts."""
+    labels: list[Any]
+    """The label of each text."""
+    bad: tuple[Row, ...] = ()
+    """Rows that were left out: where they are, and why."""
+    spans: list[list[Span]] | None = None
+    """What people marked in each text, if there is a column for it."""
+    notes: tuple[str, ...] = ()
+    """Which columns were taken, where others could have been meant."""
+    words: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of made-up texts, the words that carry each class."""
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+    def __repr__(self) -> str:
+        return f"Corpus({pluralize(len(self), 'text')}, {pluralize(len(self.bad), 'bad row')})"
+
+    def describe_bad(self) -> str:
+        """One line about the rows that were left out; empty if there are none."""
+        shown = "; ".join(f"{row.place}: {row.fault}" for row in self.bad[:_SHOWN])
+        more = f"; and {len(self.bad) - _SHOWN:,} more" if len(self.bad) > _SHOWN else ""
+        return f"left out {pluralize(len(self.bad), 'bad row')} ({shown}{more})" if self.bad else ""
+
+
+def read_corpus(
+    path: str | Path,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    spans: str | None = None,
+    on_bad_rows: str = "skip",
+) -> Corpus:
+    """Read texts with labels from a table, or from a folder that has a folder of .txt files for each class.
+
+    Parameters
+    ----------
+    path : str or Path
+        A CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or a folder such as aclImdb, in which the
+        names of the folders are the labels.
+    text, label : str, optional
+        Columns of the texts and labels; by default, usual names are looked for.
+    spans : str, optional
+        Column of what people marked in each text: a list of pairs [start, end] of characters, or its JSON.
+    on_bad_rows : {"skip", "refuse"}, default "skip"
+        What happens to rows without a text or label, and to broken ones.
+
+    Returns
+    -------
+    Corpus
+        Texts, labels, and the rows that were left out.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "reviews.csv")
+    ...     _ = path.write_text("review,stars\\nsuperb,5\\n,3\\ndull,1\\n")
+    ...     corpus = read_corpus(path, label="stars")
+    >>> corpus.labels, corpus.describe_bad()
+    (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
+    """
+    path = check_path(path)
+    check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
+    if path.is_dir() and not tables.parquet_files(path):
+        columns, notes, rows = ["text", "label"], [], _folder_rows(path)
+    else:
+        table = tables.open_table(path)
+        roles = {"text": text, "label": label} | ({} if spans is None else {"spans": spans})
+        chosen = [tables.choose_column(name, role, table.names, table.shown) for role, name in roles.items()]
+        columns, notes = [name for name, _ in chosen], [note for _, note in chosen if note]
+        rows = table.rows(columns)
+    corpus = _collect(rows, columns, notes)
+    if on_bad_rows == "refuse" and corpus.bad:
+        raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
+    if not corpus.texts:
+        raise InputError(f"`{path}` has no text with a label: {corpus.describe_bad() or 'it has no rows'}.")
+    return corpus
+
+
+def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str]) -> Corpus:
+    texts, labels, bad, marked = [], [], [], []
+    for place, cells, broken in rows:
+        text, label = cells.get(columns[0]), cells.get(columns[1])
+        fault, spans = broken or _fault(text, label), []
+        if len(columns) > 2 and not fault:
+            spans, fault = read_spans(cells.get(columns[2]), len(str(text)))
+        if fault:
+            bad.append(Row(place, cells, fault))
+            continue
+        texts.append(text)
+        labels.append(label.strip() if isinstance(label, str) else label)
+        marked.append(spans)
+    return Corpus(texts, labels, tuple(bad), marked if len(columns) > 2 else None, tuple(notes))
+
+
+def _fault(text: Any, label: Any) -> str:
+    if is_missing(label) or not str(label).strip():
+        return tables.text_fault(text) or "no label"
+    if not isinstance(label, str | int | float):
+        return f"the label is of type {type(label).__name__}"
+    return tables.text_fault(text) or ("" if tables.is_utf8([text, str(label)]) else "not UTF-8")
+
+
+def _folder_rows(path: Path) -> Iterator[Row]:
+    root = path / "train" if (path / "train").is_dir() and not any(path.glob("*.txt")) else path
+    # aclImdb keeps texts without labels in a folder of this name.
+    files = [file for file in sorted(root.glob("*/*.txt")) if file.parent.name != "unsup"]
+    if not files:
+        wish = "Parquet files, or a folder of .txt files for each class, such as pos and neg"
+        raise InputError(f"`{path}` has no texts: expected {wish}.")
+    for file in files:
+        text = file.read_bytes().decode("utf-8-sig", "surrogateescape")
+        yield Row(f"{file.parent.name}/{file.name}", {"text": text, "label": file.parent.name})
+
+
+def read_spans(cell: Any, length: int) -> tuple[list[Span], str]:
+    """Spans [start, end) of a text of so many characters, from pairs or their JSON; or what is wrong with them."""
+    try:
+        pairs = json.loads(cell) if isinstance(cell, str) else cell
+        spans = [(index(start), index(end)) for start, end in pairs]
+        if all(0 <= start <= end <= length for start, end in spans):
+            return [(start, end) for start, end in spans if start < end], ""
+    except (TypeError, ValueError, RecursionError):  # not pairs, not numbers, or not JSON
+        pass
+    wish = f"expected pairs [start, end] of whole numbers, 0 <= start <= end <= {length}"
+    return [], f"the spans are {shorten(cell)}: {wish}"
+
+
+# ---------------------------------------------------------------- made up
+
+_FILLERS = (
+    *("the", "a", "this", "that", "film", "movie", "plot", "story", "scene", "actor", "actress", "director", "camera"),
+    *("music", "script", "ending", "cast", "dialogue", "was", "is", "felt", "looked", "seemed", "with", "and", "from"),
+    *("about", "during", "after", "before", "where", "while", "they", "we", "it", "people", "evening", "cinema"),
+    *("every", "some", "many", "first", "second", "minute", "hour", "screen", "audience", "character", "version"),
+)
+_SENTIMENT = {
+    "negative": ("awful", "dreadful", "boring", "clumsy", "stale", "lifeless", "dire", "shoddy"),
+    "positive": ("superb", "delightful", "gripping", "charming", "witty", "radiant", "moving", "masterly"),
+}
+_SYLLABLES = ("ba", "do", "fi", "gu", "ka", "lo", "mi", "nu", "pa", "ro", "si", "tu", "va", "zo")
+
+
+def plant(
+    texts: int = 1000,
+    *,
+    classes: Sequence[str] = ("negative", "positive"),
+    words: int = 4,
+    length: int = 20,
+    disturbed: float = 0.2,
+    seed: int = 0,
+) -> Corpus:
+    """Make up texts whose answer is known: a few planted words among filler words carry the class.
+
+    Parameters
+    ----------
+    texts : int, default 1000
+        How many texts, the classes in turn.
+    classes : sequence of str, default ("negative", "positive")
+        Labels; these two have words that people know, others have words that nobody does.
+    words : int, default 4
+        How many words each class has; two or three of them are in a text.
+    length : int, default 20
+        How many filler words a text has.
+    disturbed : float, default 0.2
+        Share of the texts that also have a word of another class.
+    seed : int, default 0
+        Random seed.
+
+    Returns
+    -------
+    Corpus
+        Texts, labels, and in `words` those that carry each class.
+
+    Examples
+    --------
+    >>> corpus = plant(2, words=2, length=6, seed=1)
+    >>> corpus.labels, sorted(corpus.words)
+    (['negative', 'positive'], ['negative', 'positive'])
+    """
+    count, length = check_int(texts, "`texts`", at_least=1), check_int(length, "`length`", at_least=1)
+    words, seed = check_int(words, "`words`", at_least=1, at_most=10**5), check_int(seed, "`seed`", at_least=0)
+    names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
+    if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
+        raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
+    if check_real(disturbed, "`disturbed`", at_least=0) > 1:
+        raise InputError(f"`disturbed` must be a share from 0 to 1, not {shorten(disturbed)}.")
+    rng, taken = np.random.default_rng(seed), {*_FILLERS, *_SENTIMENT["negative"], *_SENTIMENT["positive"]}
+    planted: dict[str, tuple[str, ...]] = {}
+    for name in names:
+        known = list(_SENTIMENT.get(name, ()))[:words]
+        while len(known) < words:
+            invented = "".join(rng.choice(_SYLLABLES, size=4))
+            if invented not in taken:
+                taken.add(invented)
+                known.append(invented)
+        planted[name] = tuple(known)
+    labels = [names[number % len(names)] for number in range(count)]
+    return Corpus([_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted)
+
+
+def _write(label: str, planted: dict[str, tuple[str, ...]], length: int, disturbed: float, rng: Any) -> str:
+    words = list(rng.choice(_FILLERS, size=length))
+    carriers = list(rng.choice(planted[label], size=int(rng.integers(2, 4))))
+    if rng.random() < disturbed:
+        others = [name for name in planted if name != label]
+        carriers.append(rng.choice(planted[others[rng.integers(len(others))]]))
+    for word in carriers:
+        words.insert(int(rng.integers(len(words) + 1)), word)
+    half = len(words) // 2
+    return " ".join(" ".join(map(str, part)).capitalize() + "." for part in (words[:half], words[half:]) if part)

@@ -1,0 +1,256 @@
+"""Counterfactuals: the fewest words of a text to remove, or to replace, for another label.
+
+A word goes wherever it stands in the text. Whatever is reported was found by asking the model about the changed text:
+first by taking the word that helps most, again and again (of a very long text many at once), and leaving out what was
+not needed; then by trying all smaller sets of words, as long as there are not too many.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from itertools import combinations, islice, product
+from math import comb
+from typing import Any
+
+import numpy as np
+
+from hardmax._format import pluralize, sanitize_line
+from hardmax._validation import InputError, check_int, check_str, shorten
+from hardmax.text._characters import fold
+from hardmax.text.explain import Label
+from hardmax.text.labels import number_of_class
+from hardmax.text.spans import JOINT, Span, Units
+from hardmax.text.text_model import TextModel
+from hardmax.text.wording import format_probability
+
+MAX_EVALUATIONS = 20_000
+MARGIN = 1e-6
+"""By which the new label must lead in probability: a flip does not land on a tie, nor on a rounding error."""
+_AT_ONCE = 2048  # texts that are classified together
+_MOST_CHARACTERS = 100_000_000  # of the texts that are classified while words are added one by one
+
+
+@dataclass(frozen=True)
+class Change:
+    """A word that goes, wherever it stands, and what comes instead."""
+
+    word: str
+    """The word, in lower case."""
+    spans: tuple[Span, ...]
+    """Where it stands: `text[start:end]`."""
+    replacement: str | None = None
+    """What comes instead; None: nothing."""
+
+    def __str__(self) -> str:
+        return self.word if self.replacement is None else f"{self.word} → {self.replacement}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flip:
+    """A counterfactual of a text, or that none was found (`changes` is empty)."""
+
+    text: str
+    """The text with the changes made."""
+    decided: bool
+    """Whether the original text is decided; if not, there is no label to flip."""
+    before: Label
+    """The label of the original text."""
+    after: Label
+    """The label of the changed text."""
+    probability: float
+    """Probability of `after`, for the changed text."""
+    probability_before: float
+    """Probability of `before`, for the original text."""
+    changes: tuple[Change, ...]
+    """The words that change, in the order of the text."""
+    proved_smallest: bool
+    """Whether every smaller set of words was tried; if nothing was found, every set."""
+    evaluations: int
+    """How many changed texts were classified."""
+    undecided: int = field(default=0)
+    """How many of these were undecided: the label is gone, but no other takes its place. They do not count as flips."""
+
+    @property
+    def found(self) -> bool:
+        """Whether the label changes."""
+        return bool(self.changes)
+
+    @property
+    def verdict(self) -> str:
+        """How sure it is that no smaller set of words does it."""
+        tried = f"{pluralize(self.evaluations, 'variant')} tried"
+        if self.undecided:
+            tried += f", {self.undecided:,} of them undecided"
+        if self.found:
+            return f"{'proved smallest' if self.proved_smallest else 'smallest found, not proved'} ({tried})"
+        return f"{'no set of words changes it' if self.proved_smallest else 'nothing tried changes it'} ({tried})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, ready for JSON."""
+        return asdict(self) | {"found": self.found}
+
+    def __str__(self) -> str:
+        if not self.decided:
+            return "undecided: there is no label to flip"
+        before = f"{sanitize_line(self.before)} {format_probability(self.probability_before)}"
+        if not self.found:
+            return f"{before}: {self.verdict}"
+        words = ", ".join(sanitize_line(str(change)) for change in self.changes)
+        how = "without" if self.changes[0].replacement is None else "replacing"
+        after = f"{sanitize_line(self.after)} {format_probability(self.probability)}"
+        return f"{before} → {after} {how} {pluralize(len(self.changes), 'word')}: {words}; {self.verdict}"
+
+
+def flip(
+    model: TextModel,
+    text: str,
+    *,
+    replacements: Sequence[str] | None = None,
+    to: Label | None = None,
+    keep: Sequence[str] = (),
+    max_evaluations: int = MAX_EVALUATIONS,
+) -> Flip:
+    """Find the fewest words to remove, or to replace, for another label; see `TextModel.flip`."""
+    text = check_str(text, "`text`")
+    most = check_int(max_evaluations, "`max_evaluations`", at_least=1)
+    others = (None,) if replacements is None else _read_words(replacements, "`replacements`")
+    search = _Search.of(model, text, others, to, _read_words(keep, "`keep`", may_be_empty=True))
+    found = search.greedily(most)
+    smaller, proved = search.all_up_to(len(search.words) if found is None else len(found) - 1, most)
+    changes = tuple(sorted(smaller or found or (), key=lambda change: change.spans))
+    changed = _changed(text, changes)
+    now = model.analyse([changed])
+    after = int(model.predicted(now)[0])
+    return Flip(
+        text=changed,
+        decided=search.decided,
+        before=model.classes[search.before],
+        after=model.classes[after],
+        probability=float(now.probabilities[0, after]),
+        probability_before=search.probability,
+        changes=changes,
+        proved_smallest=proved,
+        evaluations=search.count,
+        undecided=search.undecided,
+    )
+
+
+@dataclass(eq=False)
+class _Search:
+    """A text, its words, and what the model says of changed ones."""
+
+    model: TextModel
+    text: str
+    before: int
+    decided: bool
+    probability: float
+    goal: int | None  # the class that is wanted; None: any other
+    words: list[list[Change]]  # for each word what can be done with it
+    count: int = 0
+    undecided: int = 0
+
+    @classmethod
+    def of(cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]) -> "_Search":
+        found = model.analyse([text])
+        before, decided = int(model.predicted(found)[0]), bool(found.decided[0])
+        goal = None if to is None else number_of_class(to, model.classes, "`to`")
+        if decided and goal == before:
+            raise InputError(f"`to` is {shorten(to)}, which is the label now: name another class.", argument="`to`")
+        units = Units.of(text, model.tokeniser)
+        staying = {word for token in keep for word in Units.of(token, model.tokeniser).words}
+        unknown = [token for token in keep if not set(Units.of(token, model.tokeniser).words) & set(units.words)]
+        if unknown:
+            raise InputError(f"`keep` has {shorten(unknown[0])}, which the text does not have.", argument="`keep`")
+        words = [
+            [Change(word, spans, other) for other in others if other is None or fold(other) != word]
+            for word, spans in zip(units.words, units.places, strict=True)
+            if decided and word not in staying
+        ]
+        probability = float(found.probabilities[0, before])
+        return cls(model, text, before, decided, probability, goal, [options for options in words if options])
+
+    def greedily(self, most: int) -> tuple[Change, ...] | None:
+        """A set that changes the label, made by adding what helps most, and leaving out what is not needed; of a text
+        with very many words, by adding many at once."""
+        taken: list[Change] = []
+        left = list(self.words)
+        most = min(most, _MOST_CHARACTERS // max(len(self.text), 1))
+        while left:
+            options = [change for options in left for change in options]
+            leads = self._leads([(*taken, change) for change in options])
+            best = int(leads.argmax())
+            if leads[best] > 0:
+                return self._needed([*taken, options[best]])
+            if self.count + len(options) > most:
+                helps = leads > self._leads([tuple(taken)])[0]
+                return self._at_once(taken, [options[n] for n in np.argsort(-leads, kind="stable") if helps[n]])
+            taken.append(options[best])
+            left = [each for each in left if each[0].word != options[best].word]
+        return None
+
+    def _at_once(self, taken: list[Change], ranked: list[Change]) -> tuple[Change, ...] | None:
+        """As many of the changes that help, in this order and one for each word, as are enough, found by bisection."""
+        more = list({change.word: change for change in reversed(ranked)}.values())[::-1]
+        few, enough = 0, len(more)
+        if self._leads([(*taken, *more)])[0] <= 0:
+            return None
+        while few + 1 < enough:
+            half = (few + enough) // 2
+            few, enough = (few, half) if self._leads([(*taken, *more[:half])])[0] > 0 else (half, enough)
+        return self._needed([*taken, *more[:enough]])
+
+    def all_up_to(self, most: int, evaluations: int) -> tuple[tuple[Change, ...] | None, bool]:
+        """The first set that changes the label of all sets of 1, 2, … words, up to `most`; whether all were tried."""
+        options = max((len(each) for each in self.words), default=0)
+        for size in range(1, most + 1):
+            many = comb(len(self.words), size) * options**size
+            if many > evaluations:
+                return None, False
+            evaluations -= many
+            for several in _batches(each for words in combinations(self.words, size) for each in product(*words)):
+                flips = np.flatnonzero(self._leads(several) > 0)
+                if len(flips):
+                    return several[int(flips[0])], True
+        return None, True
+
+    def _needed(self, taken: list[Change]) -> tuple[Change, ...]:
+        """Without those that are not needed, the first taken asked first."""
+        for change in list(taken):
+            fewer = [each for each in taken if each is not change]
+            if fewer and self._leads([tuple(fewer)])[0] > 0:
+                taken = fewer
+        return tuple(taken)
+
+    def _leads(self, sets: Sequence[tuple[Change, ...]]) -> np.ndarray:
+        """For each set of changes by how much the label is another: more than 0, or so much is missing."""
+        found = [self.model.analyse([_changed(self.text, changes) for changes in some]) for some in _batches(sets)]
+        chances = np.concatenate([part.probabilities for part in found])
+        decided = np.concatenate([part.decided for part in found])
+        self.count += len(sets)
+        self.undecided += int((~decided).sum())
+        if self.goal is None:
+            lead = np.delete(chances, self.before, axis=1).max(axis=1) - chances[:, self.before]
+        else:
+            lead = chances[:, self.goal] - np.delete(chances, self.goal, axis=1).max(axis=1)
+        return np.where(decided & (lead > MARGIN), 1.0 + lead, np.minimum(lead, 0.0))
+
+
+def _batches(sets: Iterable[tuple[Change, ...]]) -> Iterator[list[tuple[Change, ...]]]:
+    each = iter(sets)
+    while several := list(islice(each, _AT_ONCE)):
+        yield several
+
+
+def _changed(text: str, changes: Iterable[Change]) -> str:
+    """The text with the changes made."""
+    edits = sorted((span, change.replacement) for change in changes for span in change.spans)
+    parts, at = [], 0
+    for (start, end), replacement in edits:
+        parts += [text[at:start], JOINT if replacement is None else replacement]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _read_words(words: Any, name: str, *, may_be_empty: bool = False) -> tuple[str, ...]:
+    if isinstance(words, str) or not isinstance(words, Sequence) or not (words or may_be_empty):
+        raise InputError(f"{name} must be a list of words, not {shorten(words)}.", argument=name)
+    return tuple(dict.fromkeys(check_str(word, f"{name} (each)") for word in words))

@@ -1,1 +1,0 @@
-"""Whether what is said to matter does: attributions of words, ours and others', held against the model itself."""

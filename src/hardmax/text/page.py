@@ -1,0 +1,150 @@
+"""Explanations as HTML: in a notebook, as a page of its own, and many on one page.
+
+A page loads nothing and runs nothing. Whatever a colour says, a line, a shape or a word
+says too. `page.html` has the elements, `page.css` the look.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hardmax._files import write_whole
+from hardmax._format import pluralize, sanitize_text, truncate
+from hardmax._validation import InputError, check_path, shorten
+from hardmax.figures.palette import CYCLE, place_of_class
+from hardmax.text import view
+from hardmax.text.explain import Explanation
+from hardmax.text.wording import format_layers, format_probability
+
+MOST_ROWS = 40
+_MOST_CLASSES = 6
+_LONGEST_NAME = 80  # characters of a token or a class
+_STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
+_LINES = ("solid", "dashed", "dotted", "double")
+
+
+def fragment(why: Explanation) -> str:
+    """An explanation as an element, for a notebook."""
+    return f'<div class="hardmax"><style>{_style()}</style>{content(why, "p")}</div>'
+
+
+def page(why: Explanation) -> str:
+    """An explanation as a page of its own."""
+    body = f'<main class="hardmax">{content(why, "h1")}{_macros().footer(why)}</main>'
+    return document(f"{why.answer}: {opening(why.text)}", body)
+
+
+def report(explanations: Iterable[Explanation], path: str | Path) -> None:
+    """Write explanations, one below the other and with an index, to a `.html` file, whole or not at all.
+
+    Parameters
+    ----------
+    explanations : iterable of Explanation
+        What `model.explain(text)` gives.
+    path : str or Path
+        The file to write.
+
+    Examples
+    --------
+    >>> from hardmax import load, report
+    >>> model = load("imdb-2d")
+    >>> report([model.explain(text) for text in ("A great film.", "Awful.")], getfixture("tmp_path") / "two.html")
+    """
+    path = check_path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
+    wish = "expected a list of explanations, such as [model.explain(text)]"
+    if isinstance(explanations, Explanation) or not isinstance(explanations, Iterable):
+        raise InputError(f"`explanations` is {shorten(explanations)}: {wish}.")
+    told = list(explanations)
+    if wrong := [each for each in told if not isinstance(each, Explanation)]:
+        raise InputError(f"`explanations` has {shorten(wrong[0])}: {wish}.")
+    if not told:
+        raise InputError(f"`explanations` is empty: {wish}.")
+    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in told)
+    body = _macros().report(told, labels.most_common())
+    write_whole(path, document(f"{pluralize(len(told), 'text')} explained", body).encode())
+
+
+def document(title: str, body: str) -> str:
+    """A whole document round a body that is HTML already."""
+    return str(_macros().document(title, body, _style())) + "\n"
+
+
+def content(why: Explanation, heading: str) -> str:
+    """What is said of a text, under a heading of that kind, as HTML."""
+    return str(_macros().content(why, heading))
+
+
+def opening(text: str, most: int = 60) -> str:
+    """The first words of a text, in one line."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else f"{line[:most].rsplit(' ', 1)[0]} …"
+
+
+def short_name(name: object) -> str:
+    """A token or the name of a class, cut if it is very long."""
+    return truncate(str(name), _LONGEST_NAME)
+
+
+@cache
+def _macros() -> Any:
+    """The macros of the template; every value is made safe to show, and escaped."""
+    from jinja2 import Environment, FileSystemLoader
+
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: sanitize_text(value) if type(value) is str else value,
+    )
+    environment.filters |= {"short": short_name, "probability": format_probability}
+    environment.globals |= {
+        "bar_heads": view.bar_heads,
+        "class_of": _class_of,
+        "classes": _classes,
+        "format_layers": format_layers,
+        "leaders": view.leaders,
+        "opening": opening,
+        "sentence": view.sentence,
+        "tables": lambda why: view.tables(why, MOST_ROWS),
+        "pieces": view.pieces,
+        "shades_of": _shades,
+    }
+    return environment.get_template("page.html").module
+
+
+@cache
+def _style() -> str:
+    looks = "".join(
+        f".hardmax .c{n}{{--hardmax-color:{CYCLE[n % len(CYCLE)]};--hardmax-line:{_LINES[n % len(_LINES)]}}}\n"
+        for n in range(2 * len(CYCLE))
+    )
+    return looks + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
+
+
+def _class_of(side: int, why: Explanation) -> str:
+    """The CSS class of a class."""
+    return f"c{place_of_class(side, len(why.model.classes)) % (2 * len(CYCLE))}"
+
+
+def _classes(why: Explanation) -> tuple[list[tuple[int, Any, float]], int, float]:
+    """Number, name and probability of the most probable classes; how many others there are, and how probable."""
+    listed = [(number, name, p) for number, (name, p) in enumerate(why.probabilities.items())]
+    if len(listed) > 2:
+        listed.sort(key=lambda each: -each[2])
+    left = listed[_MOST_CLASSES:]
+    return listed[:_MOST_CLASSES], len(left), sum(p for _, _, p in left)
+
+
+def _shades(why: Explanation) -> dict[str, str]:
+    """The CSS classes of the marks of each active token: the larger its vote, the darker."""
+    largest = max((abs(entry.vote) for entry in why.active), default=0.0) or 1.0
+    return {
+        entry.word: f"{_class_of(entry.side, why)} s{min(int(_STRENGTHS * abs(entry.vote) / largest), _STRENGTHS - 1)}"
+        f"{' leads' if entry.leads and why.model.layers else ''}"
+        for entry in why.active
+    }

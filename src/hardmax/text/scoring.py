@@ -1,0 +1,372 @@
+"""Every row of a table scored: in memory, and in files of any size.
+
+A file is scored in parts, so that an interruption costs one of them. A part is a Parquet file in the folder that is
+written, or in `NAME.parts` beside the file that the parts become. Its metadata say what was read so far, and for which
+job: the same job goes on after its last part.
+"""
+
+# pyright: reportAttributeAccessIssue=false
+import csv
+import hashlib
+import json
+import math
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from hardmax import __version__
+from hardmax._files import reason, sync_folder, write_whole
+from hardmax._format import EXTRA_TOKEN
+from hardmax._validation import InputError, check_choice, check_real
+from hardmax.text import tables
+from hardmax.text._analysis import Analysis
+from hardmax.text._texts import encode_text, is_missing
+from hardmax.text.storage import digest
+from hardmax.text.tables import LineTable
+from hardmax.text.text_model import TextModel
+
+COLUMNS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error")
+PART_ROWS, PART_BYTES = 50_000, 1 << 26
+_LISTED = 100  # bad rows that are named
+_TOLD, _PACKED = b"hardmax score", {"compression": "zstd", "compression_level": 1}
+Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
+
+
+@dataclass(frozen=True)
+class ScoreOptions:
+    """What is asked of every row."""
+
+    text: str | None = None  # column of the texts; usual names are looked for
+    abstain: float = 0.0  # rows whose probability is below are marked
+    on_bad_rows: str = "null"  # null (nothing but an error), skip or refuse
+
+    def __post_init__(self) -> None:
+        if check_real(self.abstain, "`abstain`", at_least=0) > 1:
+            raise InputError(f"`abstain` must be a probability from 0 to 1, not {self.abstain}.", argument="abstain")
+        check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
+
+
+def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
+    """The table with our columns after its own, of the kind that it came as; see `TextModel.score_table`."""
+    try:
+        frame: Any = nw.from_native(table, eager_only=True)
+    except TypeError:
+        wish = "a table in memory that narwhals knows, such as of pandas, polars or pyarrow"
+        raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table") from None
+    names = [str(name) for name in frame.columns]
+    column, _ = tables.choose_column(options.text, "text", names, "`table`")
+    answers, faults = Scorer(model, names, options).answer(*_frame_texts(frame[column]))
+    if faults and options.on_bad_rows == "refuse":
+        raise tables.refusal(f"row {min(faults)}", faults[min(faults)])
+    if faults and options.on_bad_rows == "skip":
+        kept = np.setdiff1d(np.arange(len(frame)), list(faults))
+        frame, answers = frame[kept.tolist()], answers.take(pa.array(kept))
+    ours = nw.from_arrow(answers, backend=frame.implementation)
+    # Columns of pandas are put beside each other by their index, and rows have no other here than their place.
+    return frame.with_columns(*(ours[name] for name in ours.columns)).to_native()
+
+
+def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
+    """The texts of a column, null where a row has none, and what is wrong with rows that have something else."""
+    # Objects of pandas are Python's own, each by itself, and not all of them need be texts.
+    if column.dtype == nw.String and str(getattr(column.to_native(), "dtype", "")) != "object":
+        return pc.cast(column.to_arrow(), pa.large_string()), {}
+    values = column.to_list()
+    texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
+    others = {row: value for row, value in enumerate(values) if texts[row] is None and not is_missing(value)}
+    faults = {row: f"the text is of type {type(value).__name__}" for row, value in others.items()}
+    return pa.array(texts, pa.large_string()), faults
+
+
+class Scorer:
+    """A model that answers with Arrow tables, in columns whose names the scored table does not have."""
+
+    def __init__(self, model: TextModel, columns: list[str], options: ScoreOptions) -> None:
+        self.model, self.abstain = model, options.abstain
+        self.names = {name: f"hardmax_{name}" if name in columns else name for name in COLUMNS}
+        if taken := sorted(set(columns).intersection(self.names.values())):
+            raise InputError(f"the table has the columns {', '.join(taken)}, which are ours: rename them.")
+        self._surfaces = pa.array([*model.vocabulary.surfaces, EXTRA_TOKEN], pa.string())
+        kinds = {type(name) for name in model.classes}
+        self._classes = pa.array(model.classes if len(kinds) == 1 else [str(name) for name in model.classes])
+        tokens, numbers = pa.list_(pa.string()), pa.list_(pa.float64())
+        types = (self._classes.type, pa.bool_(), pa.float64(), pa.float64(), tokens, tokens, numbers, pa.bool_())
+        self.schema = pa.schema(list(zip(self.names.values(), (*types, pa.string()), strict=True)))
+
+    def answer(self, texts: Any, faults: dict[int, str]) -> tuple[Any, dict[int, str]]:
+        """Our columns for the texts, and all faults, those given included; a bad row has nothing but its `error`.
+
+        The answer to a text depends on that text alone, to the bit. `margin` is the probability of the label less that
+        of the next class. Leaders are sorted by mass, active tokens by the size of their votes, as in an explanation.
+        """
+        faults = _text_faults(texts) | faults
+        good = np.setdiff1d(np.arange(len(texts)), list(faults))
+        sound = texts.take(pa.array(good)) if faults else texts
+        parts = [self._answer(found, says) for found, says in self.model.weigh_texts(sound)]
+        table = pa.Table.from_batches(parts, schema=self.schema)
+        if faults:
+            rows = np.full(len(texts), -1)
+            rows[good] = np.arange(len(good))
+            errors = pa.array([faults.get(row) for row in range(len(texts))], pa.string())
+            table = table.take(pa.array(rows, mask=rows < 0)).set_column(8, self.schema.field(8), errors)
+        return table, faults
+
+    def _answer(self, found: Analysis, says: np.ndarray) -> Any:
+        model, count = self.model, len(found)
+        texts = np.repeat(np.arange(count), np.diff(found.offsets))
+        best, every = model.predicted(found), np.arange(count)
+        probability, others = found.probabilities[every, best], found.probabilities.copy()
+        others[every, best] = -1.0
+        leads = found.leader_since >= 0
+        if model.has_neutral:
+            leads &= found.ids < len(model.vocabulary)
+        # Votes are for the second of two classes, or for the label.
+        row = np.zeros_like(best) if len(model.bias) == 1 else best
+        leading, active = np.flatnonzero(leads), np.flatnonzero(found.active)
+        masses, adds = found.masses[leading], model.prepared.scores[found.ids[leading], row[texts[leading]]]
+        leading = leading[np.lexsort((-np.abs(masses * adds), -masses, texts[leading]))]
+        voices = model.prepared.voices(found)
+        total = np.maximum(np.bincount(texts, voices, minlength=count), 1)  # whole numbers: exact in floats
+        votes = voices[active] / total[texts[active]] * says[active, row[texts[active]]]
+        order = np.lexsort((-np.abs(votes), texts[active]))
+        active, votes = active[order], votes[order]
+        columns = (
+            self._classes.take(pa.array(best)),
+            pa.array(found.decided),
+            pa.array(probability),
+            pa.array(probability - others.max(axis=1)),
+            _lists(self._surfaces.take(pa.array(found.ids[leading])), texts[leading], count),
+            _lists(self._surfaces.take(pa.array(found.ids[active])), texts[active], count),
+            _lists(pa.array(votes), texts[active], count),
+            pa.array(probability < self.abstain),
+            pa.nulls(count, pa.string()),
+        )
+        return pa.record_batch(list(columns), schema=self.schema)
+
+
+def _text_faults(texts: Any) -> dict[int, str]:
+    blank = pc.fill_null(pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts)), False)
+    empty, missing = np.flatnonzero(blank.to_numpy(False)), np.flatnonzero(texts.is_null().to_numpy(False))
+    return dict.fromkeys(empty.tolist(), "the text is empty") | dict.fromkeys(missing.tolist(), "no text")
+
+
+def _lists(values: Any, texts: np.ndarray, count: int) -> Any:
+    offsets = np.zeros(count + 1, dtype=np.int32)
+    np.cumsum(np.bincount(texts, minlength=count), out=offsets[1:])
+    return pa.ListArray.from_arrays(pa.array(offsets), values)
+
+
+# ---------------------------------------------------------------- files
+
+
+@dataclass
+class ScoringReport:
+    """What became of the rows."""
+
+    rows: int = 0  # read
+    bad: int = 0
+    listed: list[tuple[str, str]] = field(default_factory=list)  # place and fault of the first bad rows
+    labels: dict[str, int] = field(default_factory=dict)
+    undecided: int = 0
+    abstained: int = 0
+    parts: int = 0
+    resumed: int = 0  # rows that an earlier run had scored
+    text: str = ""  # the column that was scored
+    note: str = ""  # on that choice
+    names: dict[str, str] = field(default_factory=dict)  # of our columns
+
+
+def check_output(source: str, target: Path, force: bool) -> None:
+    """Refuse before the work what could not be written after it."""
+    if not target.parent.is_dir():
+        raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Make it first.")
+    place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
+    if source != "-" and read in (place, *place.parents):
+        raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
+    if target.suffix and not target.is_dir():
+        tables.table_kind(target, "`out`")
+        if target.exists() and not force:
+            raise InputError(f"`{target}` exists: force=True replaces it.", also=("force=True",))
+
+
+def score_file(
+    model: TextModel,
+    source: str,
+    target: Path,
+    options: ScoreOptions,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> ScoringReport:
+    """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
+
+    The output, a file or a folder of Parquet files, has the columns of the table, and ours after them. If this is
+    interrupted, the same call goes on after the last part that is whole, to the same rows and values.
+    """
+    check_output(source, target, force)
+    folder = target.with_name(f"{target.name}.parts") if target.suffix and not target.is_dir() else target
+    with ExitStack() as stack:
+        table, marks = _open(source, stack)
+        text, note = tables.choose_column(options.text, "text", table.names, table.shown)
+        stored = table.schema(text)
+        scorer = Scorer(model, stored.names, options)
+        schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
+        asked = [__version__, digest(model), marks, text, asdict(options)]
+        job = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+        stack.enter_context(_failure_named(target))
+        report = ScoringReport(**_resume(folder, job, force or folder != target))
+        report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
+        with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
+            writing = pool.submit(int)  # nothing yet
+            for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
+                path = folder / f"part-{report.parts:06}.parquet"
+                report.parts += 1
+                told = {**(schema.metadata or {}), _TOLD: json.dumps([job, asdict(report)]).encode()}
+                writing.result()
+                writing = pool.submit(_write_part, path, part.replace_schema_metadata(told))
+            writing.result()
+        if folder != target:
+            _join(folder, schema, target)
+    return report
+
+
+def _scored_parts(
+    table: Any, scorer: Scorer, on_bad_rows: str, schema: Any, report: ScoringReport, progress: Progress | None
+) -> Iterator[Any]:
+    """The rows that are not scored yet, a part at a time, counted in the report; at least one part in all."""
+    some = [schema.empty_table()]
+    for batch in table.batches(report.text, report.resumed):
+        answers, faults = scorer.answer(batch.table[report.text], batch.faults)
+        rows = pa.Table.from_arrays([*batch.table.columns, *answers.columns], schema=schema)
+        bad = [(batch.places[row], faults[row]) for row in sorted(faults)]
+        if bad and on_bad_rows == "refuse":
+            raise tables.refusal(*bad[0])
+        if bad and on_bad_rows == "skip":
+            rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
+        some.append(rows)
+        report.rows, report.bad = report.rows + len(batch.table), report.bad + len(bad)
+        report.listed += bad[: _LISTED - len(report.listed)]
+        label, decided, *_, abstain, _ = answers.columns
+        report.undecided += pc.sum(pc.invert(decided)).as_py() or 0
+        report.abstained += pc.sum(abstain).as_py() or 0
+        for count in label.drop_null().value_counts().to_pylist():
+            report.labels[str(count["values"])] = report.labels.get(str(count["values"]), 0) + count["counts"]
+        if progress:
+            progress(batch.share, report.rows - report.resumed)
+        if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
+            yield pa.concat_tables(some)
+            some = []
+    if any(map(len, some)) or not report.parts:
+        yield pa.concat_tables(some)
+
+
+def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
+    """The table, and what tells whether it has changed when the job goes on."""
+    path = Path(source)
+    if source != "-":
+        table = tables.open_table(path)
+        files = tables.parquet_files(path) if path.is_dir() else [path]
+        return table, [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+    path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
+    with path.open("w+b") as stream:
+        shutil.copyfileobj(sys.stdin.buffer, stream)
+        stream.seek(0)
+        mark = hashlib.file_digest(stream, "sha256").hexdigest()
+        stream.seek(0)
+        is_json = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return LineTable(path, "json" if is_json else "csv", "standard input"), mark
+
+
+def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
+    """The report of the last part that is there, if all are of this job; others are removed, or refused."""
+    for draft in folder.glob(".*.part"):  # left by a process that was killed
+        draft.unlink()
+    try:
+        told = {path: json.loads(pq.read_schema(path).metadata[_TOLD]) for path in sorted(folder.glob("*"))}
+    except Exception:  # whatever it is, it is not ours
+        raise InputError(f"`{folder}` has other files in it: name another output, or move them.") from None
+    jobs, reports = [each[0] for each in told.values()], [each[1] for each in told.values()]
+    if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
+        return reports[-1] if reports else {}
+    if not force:
+        problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
+        raise InputError(problem, also=("force=True",))
+    for path in told:
+        path.unlink()
+    return {}
+
+
+def _write_part(path: Path, table: Any) -> None:
+    path.parent.mkdir(exist_ok=True)
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.combine_chunks(), sink, **_PACKED)
+    write_whole(path, sink.getvalue())
+
+
+def _join(folder: Path, schema: Any, target: Path) -> None:
+    """Make a file of the parts, which appears whole or not at all, and remove them."""
+    draft = folder / ".joined.part"
+    with _writer(draft, schema, target) as write:
+        for path in sorted(folder.glob("part-*.parquet")):
+            write(pq.ParquetFile(path).read())
+    with draft.open("rb") as stream:
+        os.fsync(stream.fileno())
+    if target.exists():
+        shutil.copymode(target, draft)
+    draft.replace(target)
+    sync_folder(target.parent)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], Any]]:
+    kind = tables.table_kind(target, "`out`")
+    if kind == "parquet":
+        with pq.ParquetWriter(path, schema, **_PACKED) as writer:
+            yield writer.write_table
+        return
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        if kind == "csv":
+            lines = csv.writer(stream, delimiter="\t" if target.suffix == ".tsv" else ",", lineterminator="\n")
+            lines.writerow(schema.names)
+            yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
+        else:
+            as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
+            yield lambda table: stream.writelines(_json_line(row, as_json) for row in table.to_pylist())
+
+
+@contextmanager
+def _failure_named(target: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        kept = "Finished parts are kept: the same command continues after them"
+        raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
+
+
+def _cells(row: dict[str, Any]) -> list[str | None]:
+    """A row of CSV: numbers, lists and objects as JSON has them."""
+    plain = bool | int | float | list | dict
+    return [_json(each) if isinstance(each, plain) else each if each is None else str(each) for each in row.values()]
+
+
+def _json_line(row: dict[str, Any], as_json: list[str]) -> str:
+    finite = {name: None if isinstance(each, float) and not math.isfinite(each) else each for name, each in row.items()}
+    return _json(finite | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)

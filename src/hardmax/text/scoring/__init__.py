@@ -1,1 +1,0 @@
-"""Every row of a table: read, scored and written in parts, so that an interruption costs one of them."""

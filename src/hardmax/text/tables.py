@@ -1,0 +1,272 @@
+"""One reader of tables with texts: CSV, JSON lines, Parquet, and folders of Parquet files.
+
+CSV is read by Python's `csv` in strict mode. pyarrow's reader repairs stray quotes silently, counts all lines that an
+open quote swallows as one bad row, and numbers rows instead of lines.
+"""
+
+import csv
+import io
+import json
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from hardmax._format import pluralize
+from hardmax._validation import InputError, check_str, require_extra, shorten
+from hardmax.text._texts import encode_text
+
+pa: Any = None  # most names of pyarrow are made when it is imported, so that no type checker knows them
+ds: Any = None
+with suppress(ImportError):  # CSV and JSON lines with labels are read without it
+    import pyarrow as pa
+    import pyarrow.dataset as ds
+
+USUAL_NAMES = {
+    "text": ("text", "review", "sentence", "content", "comment", "message", "body"),
+    "label": ("label", "sentiment", "class", "category", "target", "polarity", "y"),
+}
+KINDS = {".parquet": "parquet", ".csv": "csv", ".tsv": "csv", ".jsonl": "json", ".ndjson": "json"}
+JSON_CELLS = {b"hardmax": b"json"}  # metadata of a column that has JSON in its cells
+_LONGEST_CELL = 1 << 26  # characters: an open quote in a large file ends here, not in memory
+_ROWS = 4096  # that are read at a time
+
+
+class Row(NamedTuple):
+    """A row: where it is ("line 12", "row 11", "pos/3_1.txt"), its cells by column, and what is wrong with it."""
+
+    place: str
+    cells: dict[str, Any]
+    fault: str = ""
+
+
+class Batch(NamedTuple):
+    """Consecutive rows of a table for pyarrow."""
+
+    table: Any
+    places: list[str]
+    faults: dict[int, str]
+    share: float  # of the whole table, read so far
+
+
+def table_kind(path: Path, name: str) -> str:
+    """What a table is, by the suffix of its name."""
+    kind = KINDS.get(path.suffix.lower())
+    if kind is None:
+        problem = f"{name} `{path}` has the suffix {path.suffix!r}: expected one of {', '.join(KINDS)}."
+        raise InputError(problem, argument=name)
+    return kind
+
+
+def open_table(path: Path) -> "LineTable | ParquetTable":
+    """The table in a file, or in all Parquet files of a folder; its columns are read, its rows are not."""
+    if not path.exists():
+        raise InputError(f"`{path}` does not exist: expected a table of texts, or a folder of Parquet files.")
+    kind = "parquet" if path.is_dir() else table_kind(path, "the input")
+    if kind != "parquet":
+        return LineTable(path, kind)
+    require_extra("Reading Parquet", "tables", "pyarrow")
+    return ParquetTable(path)
+
+
+def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> tuple[str, str]:
+    """The column that was named, or the first with a usual name, and a note if other columns have one, too."""
+    there = f"{shown} has the columns {', '.join(columns)}"
+    if name is not None:
+        if check_str(name, f"`{role}`") not in columns:
+            raise InputError(f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role)
+        return name, ""
+    found = [column for each in USUAL_NAMES[role] for column in columns if column.lower() == each]
+    if not found:
+        problem = f"`{role}` must be named with {role}=: {there}, none with a usual name."
+        raise InputError(problem, argument=role, also=(f"{role}=",))
+    note = f"the {role} column is {found[0]}; {', '.join(found[1:])} could be, too (choose with --{role})"
+    return found[0], note if found[1:] else ""
+
+
+class LineTable:
+    """A CSV or JSON lines file."""
+
+    def __init__(self, path: Path, kind: str, shown: str = "") -> None:
+        self.path, self.kind, self.shown = path, kind, shown or f"`{path}`"
+        self.names: list[str] = []
+        self._position, self._kinds = 0, dict[str, set[type]]()
+        rows = self.rows()
+        # What the columns are, the header of CSV says; of JSON lines, any line may.
+        for row in islice(rows, 1) if kind == "csv" else rows:
+            for name, value in row.cells.items():
+                is_huge = isinstance(value, int) and not -(2**63) <= value < 2**63
+                self._kinds.setdefault(name, set()).add(object if is_huge else type(value))
+        rows.close()
+        self.names = self.names or list(self._kinds)
+        if not self.names:
+            wish = "column names in the first line" if kind == "csv" else "a JSON object in each line"
+            raise InputError(f"{self.shown} is empty: expected {wish}.")
+
+    def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
+        """All rows, with all their cells."""
+        with _failure_named(self.shown), self.path.open("rb") as stored:
+            # Bytes that are not UTF-8 become surrogates, so that their rows can be named.
+            lines = io.TextIOWrapper(stored, "utf-8-sig", errors="surrogateescape", newline="")
+            numbered = enumerate(lines, 1)
+            json_rows = (_json_row(f"line {number}", line) for number, line in numbered if line.strip())
+            for row in self._csv_rows(lines) if self.kind == "csv" else json_rows:
+                self._position = stored.tell()
+                yield row
+
+    def schema(self, text: str) -> Any:
+        """Arrow types of the columns. Cells of CSV stay texts: 007 is not 7."""
+        texts = set(self.names) if self.kind == "csv" else {text}
+        return pa.schema([_field(name, {str} if name in texts else self._kinds[name]) for name in self.names])
+
+    def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
+        """The rows after the first `skip` ones."""
+        rows, schema, size = islice(self.rows(), skip, None), self.schema(text), max(self.path.stat().st_size, 1)
+        while some := list(islice(rows, _ROWS)):
+            faults = [row.fault or text_fault(row.cells.get(text)) for row in some]
+            table = pa.table([_column(some, each) for each in schema], schema=schema)
+            bad = {n: fault for n, fault in enumerate(faults) if fault}
+            yield Batch(table, [row.place for row in some], bad, self._position / size)
+
+    def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
+        start = next(lines, "")
+        delimiter = "\t" if self.path.suffix == ".tsv" else max(",;\t", key=start.count)
+        csv.field_size_limit(max(csv.field_size_limit(), _LONGEST_CELL))
+        reader, names, last = csv.reader(chain([start], lines), delimiter=delimiter, strict=True), [], 0
+        try:
+            for cells in reader:
+                first, last = last + 1, reader.line_num
+                if cells and not names:
+                    names = self.names = [cell.strip() for cell in cells]
+                    if len(set(names)) < len(names) or not is_utf8(names):
+                        wish = "expected column names, all different, in UTF-8"
+                        raise InputError(f"{self.shown} line {first} is no header: {wish}.")
+                elif cells:  # not a blank line
+                    fault = "" if is_utf8(cells) else "not UTF-8"
+                    if len(cells) != len(names):
+                        to_line = f", up to line {last}" if last > first else ""
+                        fault = f"{pluralize(len(cells), 'cell')} instead of {len(names)}{to_line}"
+                    yield Row(f"line {first}", dict(zip(names, cells, strict=False)), fault)
+        except csv.Error as error:
+            way_out = "Write a quote inside a quoted cell twice, or save the table as JSON lines"
+            raise InputError(f"{self.shown} line {last + 1} is not CSV: {error}. {way_out}.") from None
+
+
+def parquet_files(folder: Path) -> list[Path]:
+    """Parquet files of a folder, and of those in it, without hidden and temporary ones."""
+    files = sorted(file for file in folder.rglob("*.parquet") if file.is_file())
+    return [file for file in files if not any(part[0] in "._" for part in file.relative_to(folder).parts)]
+
+
+class ParquetTable:
+    """A Parquet file, or all those of a folder, with the partition columns of their paths (`lang=en/a.parquet`)."""
+
+    def __init__(self, path: Path) -> None:
+        self.shown, self._is_folder = f"`{path}`", path.is_dir()
+        files = parquet_files(path) if self._is_folder else [path]
+        if not files:
+            raise InputError(f"{self.shown} has no .parquet files: expected a table of texts.")
+        hive: Any = {"partitioning": "hive", "partition_base_dir": str(path)} if self._is_folder else {}
+        with _failure_named(self.shown):
+            found = ds.dataset([str(file) for file in files], format="parquet", **hive)
+            fragments = list(found.get_fragments())
+            stored = pa.unify_schemas([found.schema, *(fragment.physical_schema for fragment in fragments)])
+        self._stored = stored.with_metadata(found.schema.metadata)
+        self.names = list(self._stored.names)
+        shown = [f"{file.relative_to(path)}" if self._is_folder else "" for file in files]
+        self._fragments = list(zip(shown, fragments, strict=True))
+
+    def schema(self, text: str) -> Any:
+        """Arrow types of the columns, with one for the file of a row, if there are several."""
+        kind = self._stored.field(text).type
+        kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+            problem = f"`text` is {text!r}, but that column of {self.shown} has type {kind}: expected texts."
+            raise InputError(problem, argument="text")
+        schema = self._stored.set(self.names.index(text), pa.field(text, kind))
+        if self._is_folder:
+            schema = schema.append(pa.field("hardmax_file" if "file" in self.names else "file", pa.string()))
+        return schema
+
+    def batches(self, text: str, skip: int = 0) -> Iterator[Batch]:
+        """The rows after the first `skip` ones."""
+        schema, total = self.schema(text), max(sum(fragment.count_rows() for _, fragment in self._fragments), 1)
+        seen, place = 0, self.names.index(text)
+        for file, fragment in self._fragments:
+            before = seen
+            with _failure_named(f"`{fragment.path}`"):
+                for batch in fragment.to_batches(schema=self._stored, batch_size=_ROWS, batch_readahead=4):
+                    rest = batch.slice(min(max(skip - seen, 0), len(batch)))
+                    seen += len(batch)
+                    columns = rest.columns + [pa.array([file] * len(rest), pa.string())] * self._is_folder
+                    columns[place] = columns[place].cast(schema.field(place).type)
+                    columns[place].validate(full=True)  # Parquet does not check that texts are UTF-8
+                    places = [f"{file} row {n - before}".lstrip() for n in range(seen - len(rest), seen)]
+                    yield Batch(pa.table(columns, schema=schema), places, {}, seen / total)
+
+    def rows(self, columns: Sequence[str]) -> Iterator[Row]:
+        """The cells of some columns, the first of them the texts."""
+        for batch in self.batches(columns[0]):
+            cells = batch.table.select(list(dict.fromkeys(columns))).to_pylist()
+            yield from map(Row, batch.places, cells)
+
+
+def refusal(place: str, fault: str) -> InputError:
+    """The error about the first bad row."""
+    way_out = "Fix it, or leave such rows out with on_bad_rows=skip"
+    return InputError(f"{place}: {fault}. {way_out}.", also=("on_bad_rows=skip",))
+
+
+@contextmanager
+def _failure_named(shown: str) -> Iterator[None]:
+    """Errors in the bytes of a file become one line that names it."""
+    try:
+        yield
+    except (InputError, MemoryError):
+        raise
+    except Exception as error:  # a broken file raises whatever its bytes happen to mean
+        raise InputError(f"{shown} cannot be read: {shorten(str(error), 250)}.") from None
+
+
+def is_utf8(cells: Sequence[str]) -> bool:
+    """Whether no cell has half a character, or a byte that is not UTF-8."""
+    return all(cell.isascii() or encode_text(cell).decode() == cell for cell in cells)
+
+
+def text_fault(value: Any) -> str:
+    """What is wrong with the text of a row; empty if nothing is."""
+    if value is None or value != value:
+        return "no text"
+    if not isinstance(value, str):
+        return f"the text is of type {type(value).__name__}"
+    return "" if value.strip() else "the text is empty"
+
+
+def _json_row(place: str, line: str) -> Row:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return Row(place, {}, "not JSON")
+    if not isinstance(found, dict):
+        return Row(place, {}, "not a JSON object")
+    return Row(place, found, "" if is_utf8([line]) else "not UTF-8")
+
+
+def _field(name: str, kinds: set[type]) -> Any:
+    """A column of JSON lines. One of several types, or of lists and objects, has JSON in its cells."""
+    known = {str: pa.string(), bool: pa.bool_(), int: pa.int64(), float: pa.float64()}
+    there = kinds - {type(None)} or {str}
+    kind = float if there == {int, float} else object if len(there) > 1 else there.pop()
+    return pa.field(name, known[kind]) if kind in known else pa.field(name, pa.string(), metadata=JSON_CELLS)
+
+
+def _column(rows: list[Row], each: Any) -> Any:
+    values = [row.cells.get(each.name) for row in rows]
+    if each.metadata:
+        values = [None if value is None else json.dumps(value, ensure_ascii=False) for value in values]
+    if each.type == pa.string():  # bytes that were not UTF-8, and halves of characters in JSON, become U+FFFD
+        values = [value if value is None else encode_text(str(value)).decode() for value in values]
+    elif each.type == pa.float64():
+        values = [value if value is None else float(value) for value in values]
+    return pa.array(values, each.type)

@@ -1,0 +1,270 @@
+"""What an explanation shows, in a terminal and on a page: the marked text, a sentence, and both ledgers with bars."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from hardmax._format import EXTRA_TOKEN, pluralize, sanitize_line, sanitize_text, truncate
+from hardmax.figures.palette import place_of_class
+from hardmax.text.explain import Explanation, LedgerEntry
+
+if TYPE_CHECKING:
+    from rich.console import Group
+
+WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than this shown of one that is longer
+AROUND = 200  # characters on either side of a leader
+MOST_ROWS = 20
+_MOST_NAMED, _MOST_LEADERS = 4, 10
+_TIMES = 5  # of a token that stands in many places, the first few are shown
+_NEAR_SPACE = 30  # characters in which to find a space, so that words are not cut
+_NAME, _BAR = 26, 10  # columns of a terminal for a token, and for half a bar
+# How tokens look on a terminal, by the place of their class in the cycle of colours of pages and figures.
+_LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
+
+Span = tuple[int, int]
+
+
+def leaders(why: Explanation) -> tuple[LedgerEntry, ...]:
+    """The leaders that are worth naming: without layers nobody follows them."""
+    return why.leaders if why.model.layers else ()
+
+
+# ---------------------------------------------------------------- the text
+
+
+class Piece(NamedTuple):
+    """Some characters of the text, perhaps an active token; or a remark about what is left out."""
+
+    text: str
+    entry: LedgerEntry | None = None
+    kind: Literal["", "left out"] = ""
+
+
+def pieces(why: Explanation) -> list[Piece]:
+    """The text from beginning to end, active tokens apart; where they overlap, leaders come first, then larger votes.
+
+    Of a text of more than `WHOLE` characters its opening is there, and what is around leaders.
+    """
+    leading = leaders(why) or why.active[:_MOST_LEADERS]
+    ends = (end for time in range(_TIMES) for each in leading for end in each.places[time : time + 1].ravel().tolist())
+    windows = _windows(why.text, ends)
+    marks, found, at = _marks(why, windows), [], 0
+    for first, last in windows:
+        found += _left_out(at, first)
+        at = first
+        for start, end, entry in marks:
+            if start < last and first < end:
+                found += [Piece(why.text[at:start]), Piece(why.text[max(start, first) : min(end, last)], entry)]
+                at = min(end, last)
+        found.append(Piece(why.text[at:last]))
+        at = last
+    return [piece for piece in [*found, *_left_out(at, len(why.text))] if piece.text]
+
+
+def _windows(text: str, places: Iterable[int]) -> list[Span]:
+    """What is shown of a text, in order, without overlaps: all of it, or the opening and what is around the places, the
+    first ones first."""
+    if len(text) <= WHOLE:
+        return [(0, len(text))]
+    merged: list[Span] = []
+    for first, last in sorted(_window(text, place) for place in islice(chain([0], places), WHOLE // (2 * AROUND))):
+        if merged and first <= merged[-1][1]:
+            first, last = merged[-1][0], max(last, merged.pop()[1])
+        merged.append((first, last))
+    return merged
+
+
+def _left_out(first: int, last: int) -> list[Piece]:
+    """A remark about the characters between two windows, if there are any."""
+    return [Piece(f"… {last - first:,} characters left out …", kind="left out")] if first < last else []
+
+
+def _window(text: str, place: int) -> Span:
+    """What is around a place, from space to space."""
+    first, last = max(0, place - AROUND), min(len(text), place + AROUND)
+    if first > 0:
+        first = max(first, text.find(" ", first, first + _NEAR_SPACE) + 1)
+    if last < len(text):
+        space = text.rfind(" ", last - _NEAR_SPACE, last)
+        last = space if space >= 0 else last
+    return first, last
+
+
+def _marks(why: Explanation, windows: list[Span]) -> list[tuple[int, int, LedgerEntry]]:
+    """The active tokens in the windows, in order, without overlaps."""
+    taken, marks = bytearray(len(why.text)), []
+    for entry in sorted(why.active, key=lambda entry: (not entry.leads, -entry.leads * entry.mass, -abs(entry.vote))):
+        starts, ends = entry.places.T  # both increase
+        for first, last in windows:
+            near = slice(np.searchsorted(ends, first, side="right"), np.searchsorted(starts, last, side="left"))
+            for start, end in entry.places[near].tolist():
+                if taken.find(1, start, end) < 0:
+                    taken[start:end] = b"\1" * (end - start)
+                    marks.append((start, end, entry))
+    return sorted(marks, key=lambda mark: mark[:2])
+
+
+# ---------------------------------------------------------------- a sentence
+
+
+class Bit(NamedTuple):
+    """Part of a sentence: our own words, or a token with the number of the class that it speaks for."""
+
+    text: str
+    side: int | None = None
+
+
+def sentence(why: Explanation) -> list[Bit]:
+    """Which tokens lead, how many follow them, and how many have no effect; or why the text is undecided."""
+    if not why.decided:
+        reason = why.undecided_because
+        return [Bit(f"{reason[0].upper()}{reason[1:]}.")]
+    followers = Counter(entry.leader for entry in why.active if entry.leader != entry.word)
+    named = leaders(why) or why.active
+    others, alone = named[_MOST_NAMED:], followers[None] if leaders(why) else 0
+    bits = [Bit("Leaders: " if leaders(why) else "Largest votes: ")]
+    for n, entry in enumerate(named[:_MOST_NAMED]):
+        name = "the extra token" if entry.word == EXTRA_TOKEN else entry.word
+        number = followers[entry.word]
+        many = f", {pluralize(number, 'follower')}" if number else ""
+        bits += [Bit(", " if n else ""), Bit(name, entry.side), Bit(f" ({why.model.classes[entry.side]}{many})")]
+    bits.append(Bit(f" and {len(others):,} more." if others else "."))
+    inactive = why.known - len(why.active)
+    if alone:
+        bits.append(Bit(f" {pluralize(alone, 'token')} {'has' if alone == 1 else 'have'} no single leader."))
+    if inactive:
+        bits.append(Bit(f" {pluralize(inactive, 'known token')} {'has' if inactive == 1 else 'have'} no effect."))
+    return bits
+
+
+# ---------------------------------------------------------------- the ledgers
+
+
+class Row(NamedTuple):
+    """A line of a ledger: what it is about, what it adds to the logit, and what else is known of it."""
+
+    name: str
+    part: float
+    beside: str = ""
+    side: int | None = None
+    leads: bool = False
+    bar: float = 0.0
+    """Its share of the largest vote, from -1 to 1, if it is a token."""
+
+
+class Table(NamedTuple):
+    """A ledger: the heads of its columns, and its lines, of which the last is the total."""
+
+    title: str
+    part: str
+    beside: str
+    rows: list[Row]
+
+
+def tables(why: Explanation, most: int = MOST_ROWS) -> list[Table]:
+    """Both ledgers: votes of the active tokens, and masses of the leaders, if there are any."""
+    total = [Row("bias", why.bias), Row("logit", why.logit)]
+    beside = "leader" if leaders(why) else ""
+    found = [Table("active tokens", "vote", beside, [*_votes(why, most), *total])] if why.active else []
+    return [*found, Table("leaders", "adds", "mass", [*_masses(why), *total])] if leaders(why) else found
+
+
+def bar_heads(why: Explanation) -> tuple[str, str]:
+    """What votes to the left and to the right speak for."""
+    return (str(why.model.classes[0]) if len(why.model.classes) == 2 else "other classes"), str(why.towards)
+
+
+def _votes(why: Explanation, most: int) -> Iterator[Row]:
+    """The active tokens, and in a line each what those left out and the inactive ones add."""
+    shown, left = why.active[:most], why.active[most:]
+    largest = max((abs(entry.vote) for entry in shown), default=0.0) or 1.0
+    gather = bool(leaders(why))
+    for entry in shown:
+        leader = "" if not gather else "leads" if entry.leads else entry.leader or "several"
+        yield Row(_named(entry), entry.vote, leader, entry.side, entry.leads and bool(leader), entry.vote / largest)
+    if left:
+        yield Row(f"… and {len(left):,} more", sum(entry.vote for entry in left))
+    if why.known > len(why.active) or why.rest:
+        number = why.known - len(why.active)
+        yield Row(pluralize(number, "inactive token") if number else "extra token", why.rest)
+
+
+def _masses(why: Explanation) -> Iterator[Row]:
+    """The leaders, the neutral one apart, and all other tokens together."""
+    shown, left = leaders(why)[:_MOST_LEADERS], leaders(why)[_MOST_LEADERS:]
+    for entry in shown:
+        yield Row(_named(entry), entry.contribution, percent(entry.mass), entry.side, leads=True)
+    leading = {entry.word for entry in leaders(why)}
+    others = [entry for entry in why.ledger if entry.word not in leading]
+    neutral = [entry for entry in others if entry.leads]
+    others = [entry for entry in others if not entry.leads]
+    groups = ((f"… and {len(left):,} more", left), ("neutral leader", neutral), (f"{len(others):,} others", others))
+    for name, entries in groups:
+        if entries:
+            yield Row(name, sum(e.contribution for e in entries), percent(sum(e.mass for e in entries)))
+
+
+def percent(share: float) -> str:
+    """A share, for people."""
+    return f"{100 * share:.1f} %"
+
+
+def _named(entry: LedgerEntry) -> str:
+    return f"{entry.word} ×{entry.count}" if entry.count > 1 else entry.word
+
+
+# ---------------------------------------------------------------- in a terminal
+
+
+def plain(why: Explanation) -> str:
+    """The answer, a sentence, notes, and both ledgers with bars."""
+    told = "".join(sanitize_line(bit.text) for bit in sentence(why))
+    return "\n".join([sanitize_line(why.answer), told, *why.notes, *(line for line, _ in _lines(why))])
+
+
+def colored(why: Explanation) -> "Group":
+    """The marked text, and the same in the colours of the classes."""
+    from rich.console import Group
+    from rich.text import Text
+
+    marked, told = Text(), Text()
+    for text, entry, kind in pieces(why):
+        if kind:
+            marked.append(f"\n{text}\n", "dim")
+        else:
+            marked.append(sanitize_text(text), "" if entry is None else _look(entry.side, why, strong=entry.leads))
+    for text, side in sentence(why):
+        told.append(sanitize_line(text), "" if side is None else _look(side, why, strong=True))
+    head = Text(sanitize_line(why.answer), "bold")
+    lines = [Text(line, _color(side, why), no_wrap=True, overflow="crop") for line, side in _lines(why)]
+    return Group(marked, Text(), head, told, *(Text(note, "italic") for note in why.notes), *lines)
+
+
+def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
+    """The lines of both ledgers, with the class of each."""
+    against, towards = (truncate(sanitize_line(name), _BAR) for name in bar_heads(why))
+    for table in tables(why):
+        names = [truncate(sanitize_line(row.name), _NAME) for row in table.rows]
+        width, has_bars = max(len(table.title), *map(len, names)), table.part == "vote"
+        head = f"{against:>{_BAR}}│{towards:{_BAR}}  " if has_bars else ""
+        yield "", None
+        yield f"  {table.title:{width}} {table.part:>8}  {head}{table.beside}".rstrip(), None
+        for name, row in zip(names, table.rows, strict=True):
+            size = round(abs(row.bar) * _BAR)
+            left, right = ("█" * size, "") if row.bar < 0 else ("", "█" * size)
+            bar = f"{left:>{_BAR}}│{right:{_BAR}}  " if has_bars else ""
+            beside = truncate(sanitize_line(row.beside), _NAME - 10)
+            yield f"  {name:{width}} {row.part:>+8.3f}  {bar}{beside}".rstrip(), row.side
+
+
+def _look(side: int, why: Explanation, *, strong: bool) -> str:
+    """The look of a class; the second of two is reversed, so that it is not told by colour alone."""
+    place = int(place_of_class(side, len(why.model.classes)))
+    return f"{_LOOKS[place % len(_LOOKS)]}{' reverse' * (place % 2)}{' bold underline' * strong}"
+
+
+def _color(side: int | None, why: Explanation) -> str:
+    return "" if side is None else _LOOKS[int(place_of_class(side, len(why.model.classes))) % len(_LOOKS)]

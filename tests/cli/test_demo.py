@@ -1,0 +1,32 @@
+"""`hardmax demo`: the difference that arithmetic makes, a limit with its proof, two reviews."""
+
+import json
+from pathlib import Path
+
+from running import Command, assert_refused
+
+from hardmax import verify
+
+
+def test_the_demo_shows_arithmetics_limit_and_reviews(hardmax: Command, here: Path):
+    outcome = hardmax("demo", "-o", "new/folder")
+    folder = here / "new" / "folder"
+    assert outcome.code == 0
+    assert "floats, ==: token 4 ends at a vertex, 1.00 from its limit." in outcome.out
+    assert "certified: token 4 ends on the edge" in outcome.out
+    assert "4\t0.6\t0.8\tface 0, 3\t1\t4\n" in outcome.out
+    assert "without the engines: accepted (" in outcome.out
+    assert "\npositive " in outcome.out
+    assert "\nnegative " in outcome.out
+    names = ["arithmetics.png", "certificate.json", "limit.png", "review-good.html", "review-bad.html"]
+    assert outcome.err.splitlines() == [f"wrote new/folder/{name}" for name in names]
+    assert {path.name for path in folder.iterdir()} == set(names)
+    assert verify(json.loads((folder / "certificate.json").read_text()))
+    assert (folder / "arithmetics.png").read_bytes().startswith(b"\x89PNG")
+    assert '<mark class="c' in (folder / "review-good.html").read_text()
+
+
+def test_a_file_is_no_folder_for_the_demo(hardmax: Command, here: Path):
+    (here / "taken").write_text("mine")
+    assert_refused(hardmax("demo", "-o", "taken"), "`--output` ")
+    assert (here / "taken").read_text() == "mine"

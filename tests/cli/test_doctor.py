@@ -1,0 +1,80 @@
+"""`hardmax doctor`: what is installed, what is missing and how to get it, and nothing about whose machine it is."""
+
+import importlib.metadata
+import json
+import platform
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from running import Command
+
+from hardmax.cli import doctor
+
+EXTRAS = set(importlib.metadata.metadata("hardmax").get_all("Provides-Extra", [])) - set(doctor.FOR_CONTRIBUTORS)
+
+
+def test_versions_extras_and_machine_are_printed_and_nothing_private(hardmax: Command):
+    outcome = hardmax("doctor")
+    assert (outcome.code, outcome.err) == (0, "")
+    for name in ("hardmax: ", "python: ", "numpy: ", "typer: ", "cores: ", "gpu: ", "exact arithmetic: "):
+        assert name in outcome.out
+    document = hardmax("doctor", "--json").out
+    found = json.loads(document)
+    assert found["versions"]["python"] == platform.python_version()
+    assert set(found["missing_of_extra"]) == EXTRAS
+    assert found["self_check"]["passed"] is True
+    assert found["self_check"]["sentence"] in outcome.out
+    for private in (platform.node(), str(Path.home()), sys.prefix, str(Path.cwd())):
+        assert private not in outcome.out + document
+
+
+def test_what_is_missing_comes_with_its_remedy(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+    installed = doctor._version
+    missing = ("pyarrow", "python-flint")
+    monkeypatch.setattr(doctor, "_version", lambda name: doctor.MISSING if name in missing else installed(name))
+    printed = hardmax("doctor").out
+    assert "missing pyarrow: pip install 'hardmax[tables]'" in printed
+    assert "Python integers" in printed
+    monkeypatch.setattr(doctor, "_version", lambda _: doctor.MISSING)
+    assert json.loads(hardmax("doctor", "--json").out)["missing_of_extra"] == {}
+
+
+def test_a_wrong_answer_is_noticed_and_an_exit_code(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+    from hardmax import simulate
+
+    monkeypatch.setattr(
+        "hardmax.simulation.simulate",
+        lambda cloud, dynamics, layers: simulate(cloud, dynamics, layers=layers, arithmetic="float"),
+    )
+    monkeypatch.delitem(sys.modules["hardmax"].__dict__, "simulate", raising=False)
+    outcome = hardmax("doctor")
+    assert outcome.code == 1
+    assert "off by" in outcome.out
+
+
+@pytest.mark.parametrize(
+    ("tool", "torch", "sees", "gpu"),
+    [
+        (None, "2.13.0", True, "none found"),
+        ("nvidia-smi", doctor.MISSING, True, "found, but torch is not installed"),
+        ("nvidia-smi", "2.13.0", False, "found, but torch cannot use it"),
+        ("nvidia-smi", "2.13.0", True, "NVIDIA H200"),
+    ],
+)
+def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch: pytest.MonkeyPatch, tool, torch, sees, gpu):
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: tool)
+    monkeypatch.setattr(doctor, "_version", lambda _: torch)
+    cuda = SimpleNamespace(is_available=lambda: sees, get_device_name=lambda: "NVIDIA H200")
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+    assert doctor._gpu() == gpu
+
+
+def test_after_compiling_clouds_and_texts_wait_for_no_kernel():
+    from hardmax._batch import walk_clouds
+    from hardmax._float.rounded import search
+
+    doctor._compile_kernels()
+    for kernel in (walk_clouds, search):
+        assert kernel.compiled.signatures

@@ -1,0 +1,372 @@
+"""The command as a whole: help, one-line errors, streams as they come, signals, a quick start."""
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+from effort import THOROUGH
+from planted_files import make_model
+from running import HARDMAX, Command, assert_refused, in_a_shell, on_a_terminal
+
+from hardmax._validation import MissingExtra
+from hardmax.cli.main import COMMANDS, SIGNALS, describe_error, make_app, quiet_libraries
+from hardmax.cli.output import progress_bar
+
+SQUARE = "1,1\n1,-1\n-1,-1\n-1,1\n1/2,0\n"
+TEXT = "A superb café – superb!"
+HALF = ("--alpha", "1/2")
+EXAMPLES: dict[str, tuple[str, ...]] = {
+    "simulate": ("simulate", "points.csv", *HALF, "--layers", "3"),
+    "limit": ("limit", "points.csv", *HALF),
+    "explain": ("explain", TEXT, "--model", "model"),
+    "flip": ("flip", TEXT, "--model", "model"),
+    "verify": ("verify", "proof.json"),
+    "evaluate": ("evaluate", "model", "texts.csv"),
+    "clouds": ("clouds", "square"),
+    "models": ("models", "model"),
+    "doctor": ("doctor",),
+}
+# A process of its own takes up to seconds: with every change, the command that starts soonest.
+IN_A_PROCESS = EXAMPLES if THOROUGH else ["verify"]
+FULL = Path("/dev/full")
+needs_full = pytest.mark.skipif(not FULL.exists(), reason="there is no /dev/full here")
+
+
+@pytest.fixture
+def examples(here: Path, hardmax: Command) -> Path:
+    """A folder to work in, with something for every command."""
+    (here / "points.csv").write_text(SQUARE)
+    (here / "texts.csv").write_text("text,label\nsuperb,positive\nawful,negative\n")
+    make_model().save(here / "model")
+    assert hardmax(*EXAMPLES["limit"], "--certificate", "proof.json").code == 0
+    return here
+
+
+# ---------------------------------------------------------------- help and errors
+
+
+def test_help_and_version(hardmax: Command):
+    assert "Usage: hardmax" in hardmax().out == hardmax("--help").out
+    assert hardmax("--version").out.startswith("hardmax ")
+    for command in COMMANDS:
+        assert f"Usage: hardmax {command}" in hardmax(command, "--help").out
+
+
+def test_an_unknown_command_is_refused(hardmax: Command):
+    assert_refused(hardmax("simulat"), "simulat", "Try `hardmax --help`")
+
+
+def raising(error: BaseException) -> Any:
+    def broken(_: str) -> None:
+        raise error
+
+    return broken
+
+
+def test_every_failure_is_one_line(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
+    limit = ("limit", "-", *HALF)
+    monkeypatch.setattr("hardmax.io.read_cloud", raising(RuntimeError("the cat sat\non the keyboard")))
+    assert_refused(hardmax(*limit), "hardmax failed (RuntimeError: the cat sat on the keyboard)", code=1)
+    monkeypatch.setattr("hardmax.io.read_cloud", raising(MissingExtra("reading clouds of cats", "cats")))
+    assert_refused(hardmax(*limit), "pip install 'hardmax[cats]'", code=1)
+    assert_refused(hardmax("clouds", "gaussian", "--n", 10**15, "--d", 2), "not enough memory", code=1)
+    monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
+    monkeypatch.setattr("hardmax.io.read_cloud", raising(RuntimeError()))
+    traced = hardmax(*limit)
+    assert traced.code == 1
+    assert "in broken" in traced.err
+
+
+def test_ctrl_c_is_quiet(hardmax: Command, here: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("hardmax.io.read_cloud", raising(KeyboardInterrupt()))
+    outcome = hardmax("limit", "-", *HALF, "-o", "limits.npz")
+    assert (outcome.code, outcome.out, outcome.err) == (130, "", "")
+    assert list(here.iterdir()) == []
+
+
+def test_errors_of_files_are_not_taken_for_those_of_streams():
+    assert "output cannot be written" in describe_error(OSError(errno.ENOSPC, "full"), [])[0]
+    assert "hardmax failed" in describe_error(OSError(errno.ENOSPC, "full", "run.npz"), [])[0]
+
+
+def test_warnings_of_libraries_are_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setattr(warnings, "showwarning", warnings.showwarning)
+    quiet_libraries()
+    warnings.showwarning(UserWarning("Glyph 27\n\x1b[31m"), UserWarning, "x.py", 1)
+    assert capsys.readouterr().err == "warning: Glyph 27 \\x1b[31m\n"
+
+
+# ---------------------------------------------------------------- streams
+
+
+@needs_full
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_a_full_stdout_is_one_line(command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch):
+    with FULL.open("w") as full:
+        monkeypatch.setattr(sys, "stdout", full)
+        outcome = hardmax(*EXAMPLES[command])
+    assert outcome.code == 1
+    assert outcome.err.splitlines()[-1] == "error: the output cannot be written: no space left on device."
+    assert outcome.err.count("error") == 1
+
+
+@pytest.mark.parametrize("command", IN_A_PROCESS)
+@pytest.mark.parametrize(
+    ("redirect", "why"), [(">/dev/full", "no space left on device"), (">&-", "bad file descriptor")]
+)
+def test_an_output_that_cannot_be_written_is_one_line(command: str, redirect: str, why: str, examples: Path):
+    ended = in_a_shell(*EXAMPLES[command], redirect=redirect)
+    assert (ended.code, ended.err) == (1, f"error: the output cannot be written: {why}.\n")
+
+
+@pytest.mark.parametrize("command", IN_A_PROCESS)
+def test_a_broken_pipe_is_quiet(command: str, examples: Path):
+    reader, writer = os.pipe()
+    os.close(reader)
+    ended = subprocess.run([*HARDMAX, *EXAMPLES[command]], stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (ended.returncode, ended.stderr) == (1, b"")
+
+
+def test_closed_streams_do_no_harm(examples: Path, hardmax: Command):
+    ended = in_a_shell("clouds", "square", "-o", "square.csv", redirect="<&- >&- 2>&-")
+    assert (ended.code, ended.out, ended.err) == (0, "", "")
+    # The file did not get the number of a closed stream: no message went into it.
+    assert (examples / "square.csv").read_text() == hardmax("clouds", "square").out
+    ended = in_a_shell("verify", "-", redirect="<&-")
+    assert (ended.code, ended.err) == (2, "error: standard input cannot be read: bad file descriptor.\n")
+    refused = in_a_shell("verify", "nowhere.json", redirect="2>&-")
+    assert (refused.code, refused.out) == (2, "")
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_ascii_is_enough_for_every_command(
+    command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch
+):
+    with (examples / "out.txt").open("w", encoding="ascii", errors="backslashreplace") as out:
+        monkeypatch.setattr(sys, "stdout", out)
+        outcome = hardmax(*EXAMPLES[command], *["--json"] * (command == "explain"))
+    assert outcome.code == 0, outcome.err
+    text = (examples / "out.txt").read_text()
+    assert text
+    assert command != "explain" or json.loads(text)["text"] == TEXT
+
+
+def test_names_that_a_locale_cannot_read_are_escaped(examples: Path):
+    (examples / "café.csv").write_text(SQUARE)
+    for environment, name in (
+        ({"PYTHONIOENCODING": "ascii"}, "caf\\xe9.csv"),
+        ({"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}, "caf\\udcc3\\udca9.csv"),
+    ):
+        assert_refused(in_a_shell("verify", "café.csv", environment=environment), f"`{name}` is not JSON")
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_a_narrow_terminal_without_colours_is_enough(command: str, examples: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    screen = on_a_terminal(*EXAMPLES[command], columns=20, colors=True, kind="dumb")
+    assert "\x1b" not in screen
+    assert screen.strip()
+
+
+def test_a_bar_appears_only_if_it_takes_a_while(monkeypatch: pytest.MonkeyPatch):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    monkeypatch.setattr("hardmax.cli.output.BAR_DELAY", 0.05)
+    for seconds in (0.0, 0.5):
+        screen = Terminal()
+        monkeypatch.setattr(sys, "stderr", screen)
+        with progress_bar("clouds"):
+            time.sleep(seconds)
+        assert ("clouds" in screen.getvalue()) == bool(seconds)
+
+
+# ---------------------------------------------------------------- where nothing can be kept
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="users have no numbers there")
+def test_a_user_without_name_and_home_can_work(examples: Path):
+    program = """
+import pwd
+def unknown(_):
+    raise KeyError("there is no such user")
+pwd.getpwuid = pwd.getpwnam = unknown
+from hardmax.cli.main import start
+start()
+"""
+    surroundings = os.environ | {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"}
+    for name in ("HOME", "USER", "LOGNAME", "MPLCONFIGDIR"):
+        surroundings.pop(name, None)
+    line = [sys.executable, "-c", program, *EXAMPLES["limit"], "--picture", "limit.png"]
+    ended = subprocess.run(line, env=surroundings, capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (0, b"wrote limit.png\n")
+
+
+# ---------------------------------------------------------------- signals
+
+# Each says `ready` where it would stay for minutes: in Python, before a draft becomes a file, in a kernel.
+WAITING = "hardmax.certificate.verify = lambda *_, **__: (say_ready(), time.sleep(600))"
+WRITING = "os.fsync = lambda _: (say_ready(), time.sleep(600))"
+IN_A_KERNEL = """
+def read_for_ever(*_, **__):
+    for number in SIGNALS:
+        signal.siginterrupt(number, False)  # as a kernel, it does not notice
+    say_ready()
+    ctypes.CDLL(None).read(os.pipe()[0], ctypes.create_string_buffer(1), 1)
+hardmax.certificate.verify = read_for_ever
+"""
+WITH_HELPERS = """
+from hardmax import _parallel as threads
+def work(first, last):
+    if first or last > 1:
+        say_ready()
+        ctypes.CDLL(None).poll(None, 0, 600_000)
+    time.sleep(0.01)
+hardmax.certificate.verify = lambda *_, **__: threads.parallel_for(work, 1000, ())
+"""
+IMPORTING = "class Slow:\n    def find_spec(*_): say_ready(); time.sleep(600)\nsys.meta_path.insert(0, Slow())"
+PROGRAM = """
+import ctypes, os, signal, sys, time
+import hardmax.certificate
+from hardmax.cli.main import SIGNALS, start
+def say_ready():
+    os.write(1, b"ready\\n")
+{hold}
+start()
+"""
+VERIFY, WRITE = ("verify", "proof.json"), ("clouds", "square", "-o", "square.csv")
+
+
+def begin(hold: str, arguments: tuple[str, ...]) -> subprocess.Popen:
+    Path("proof.json").write_text('{"format": ""}')
+    line = [sys.executable, "-c", PROGRAM.format(hold=hold), *arguments]
+    begun = subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert begun.stdout is not None
+    assert begun.stdout.readline() == b"ready\n", begun.communicate()
+    return begun
+
+
+def ended(begun: subprocess.Popen) -> tuple[int, bytes]:
+    _, err = begun.communicate(timeout=60)
+    return begun.returncode, err
+
+
+@pytest.mark.parametrize("number", SIGNALS)
+@pytest.mark.parametrize(
+    ("hold", "arguments"), [(WAITING, VERIFY), (WRITING, WRITE), (IMPORTING, VERIFY)], ids=["wait", "write", "import"]
+)
+def test_a_signal_ends_a_command_quietly_and_leaves_nothing_behind(
+    hold: str, arguments: tuple[str, ...], number: signal.Signals, here: Path
+):
+    begun = begin(hold, arguments)
+    begun.send_signal(number)
+    assert ended(begun) == (128 + number, b"")
+    assert [path.name for path in here.iterdir()] == ["proof.json"]
+
+
+@pytest.mark.parametrize("hold", [IN_A_KERNEL, WITH_HELPERS], ids=["in a kernel", "with helpers"])
+def test_a_kernel_does_not_hold_ctrl_c_up(hold: str, here: Path):
+    begun = begin(hold, VERIFY)
+    sent = time.monotonic()
+    begun.send_signal(signal.SIGINT)
+    assert ended(begun) == (130, b"")
+    assert time.monotonic() - sent < 10  # one second, and what a busy machine adds
+
+
+def test_a_second_signal_does_not_stop_the_cleaning_up(here: Path):
+    slow = "os.unlink = lambda path, **_: (time.sleep(0.5), os.remove(path))"
+    begun = begin(f"{WRITING}\n{slow}", WRITE)
+    for _ in range(2):
+        begun.send_signal(signal.SIGTERM)
+        time.sleep(0.1)
+    assert ended(begun) == (143, b"")
+    assert [path.name for path in here.iterdir()] == ["proof.json"]
+
+
+def test_signals_that_are_ignored_stay_so(here: Path):
+    begun = begin(f"signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{WAITING}", VERIFY)  # as `nohup` does
+    begun.send_signal(signal.SIGHUP)
+    time.sleep(0.1)
+    begun.send_signal(signal.SIGTERM)
+    assert ended(begun)[0] == 143
+
+
+# ---------------------------------------------------------------- a quick start
+
+HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
+# What one text has no use for, either; of our own rooms, those of runs, pages and pictures.
+IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.trajectory", "hardmax.limits", "hardmax.geometry")
+IDLE = (*IDLE, "hardmax.train")
+REFUSED = [
+    ("simulate", "nowhere.csv", *HALF, "--layers", "3"),
+    ("simulate", "points.csv", *HALF, "--layers", "3", "-o", "nowhere/run.npz"),
+    ("limit", "points.csv", *HALF, "--picture", "nowhere/limit.png"),
+    ("limit", "points.csv", "--alpha", "-1"),
+    ("verify", "nowhere.json"),
+    ("explain", "-f", "nowhere.txt"),
+    ("explain", "text", "--html", "page.png"),
+    ("flip", "text", "-f", "points.csv"),
+    ("evaluate", "imdb-2d", "nowhere.csv"),
+    ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
+    ("import", "nowhere.pth", "-o", "model"),
+    ("reproduce", "fig6"),
+    ("reproduce", "all", "-o", "points.csv"),
+    ("train", "nowhere.csv", "-o", "model"),
+    ("train", "texts.csv", "-o", "model"),
+    ("train", "texts.csv", "-o", "points.csv"),
+    ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
+]
+REFUSING = f"""
+import json, sys
+from hardmax.cli.main import run
+found = []
+for arguments in json.loads(sys.argv[1]):
+    sys.argv = ["hardmax", *arguments]
+    try:
+        run()
+    except SystemExit as left:
+        found.append([arguments, left.code, [name for name in {HEAVY} if name in sys.modules]])
+print(json.dumps(found))
+"""
+
+
+def test_bad_input_is_refused_before_anything_heavy_is_imported(here: Path):
+    (here / "points.csv").write_text("1,1\n-1,1\n")
+    (here / "texts.csv").write_text("text,label\nsuperb,good\n")  # a single class
+    line = [sys.executable, "-c", REFUSING, json.dumps(REFUSED)]
+    done = subprocess.run(line, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout) == [[list(arguments), 2, []] for arguments in REFUSED]
+    assert done.stderr.count("error: ") == done.stderr.count("\n") == len(REFUSED)
+
+
+def test_only_the_command_that_was_typed_is_imported():
+    assert [command.name for command in make_app(["explain", "train"]).registered_commands] == ["explain"]
+    for arguments in ([], ["--help"], ["expalin"]):
+        assert [command.name for command in make_app(arguments).registered_commands] == list(COMMANDS)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["explain", TEXT], ["explain", TEXT, "--json"]])
+def test_help_and_one_text_wait_for_no_heavy_import(arguments: list[str]):
+    program = f"""
+import sys
+sys.argv[1:] = {arguments!r}
+from hardmax.cli.main import run
+try:
+    run()
+finally:
+    print([name for name in {IDLE} if name in sys.modules], "numpy" in sys.modules, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, f"[] {arguments != ['--help']}\n")
+    assert done.stdout

@@ -1,0 +1,102 @@
+"""`hardmax verify`: accepted (0), refused with the reason (1), one line why it cannot be read (2), undecided (3)."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hostile_certificates import HOSTILE
+from hostile_certificates import signed as with_digest
+from running import Command, assert_refused
+
+from hardmax import Certificate, Dynamics, clouds, limit
+
+# In integers, for which nothing has to be compiled while tests are collected.
+CERTIFICATE: Certificate = limit(clouds.nonleader_clusters(), Dynamics("1/2"), arithmetic="exact").certificate
+
+
+def signed(**changes: Any) -> bytes:
+    """The certificate with changes, and a digest to match."""
+    return with_digest({key: value for key, value in (CERTIFICATE | changes).items() if key != "sha256"})
+
+
+def test_a_certificate_is_accepted(hardmax: Command, here: Path):
+    (here / "proof.json").write_bytes(CERTIFICATE.to_json().encode())
+    outcome = hardmax("verify", "proof.json")
+    assert (outcome.code, outcome.err) == (0, "")
+    assert outcome.out.startswith("accepted: ")
+    assert outcome.out.count("\n") == 1
+    assert hardmax("verify", "-", stdin=json.dumps(CERTIFICATE).encode()) == outcome
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"settled_at": 1}, "settled"),
+        ({"leaders": CERTIFICATE["leaders"][1:]}, "leaders"),
+        ({"limits": [{"vertex": 1}, *CERTIFICATE["limits"][1:]]}, "limits"),
+        ({"attended": [{"from": 0, "sets": [[0]] * 10}]}, "layer 0: point 1 attends to [1], not to [0]"),
+    ],
+    ids=lambda value: next(iter(value)) if isinstance(value, dict) else "",
+)
+def test_a_false_statement_is_refused_by_name(hardmax: Command, changes: dict[str, Any], named: str):
+    outcome = hardmax("verify", "-", stdin=signed(**changes))
+    assert (outcome.code, outcome.err) == (1, "")
+    assert outcome.out.startswith("refused: ")
+    assert named in outcome.out
+    unsigned = hardmax("verify", "-", "--json", stdin=json.dumps(CERTIFICATE | changes).encode())
+    assert unsigned.code == 1
+    assert json.loads(unsigned.out)["reason"].startswith("sha256")
+
+
+def test_what_costs_more_than_the_effort_allows_is_undecided(hardmax: Command):
+    outcome = hardmax("verify", "-", "--effort", "1e-6", stdin=signed())
+    assert (outcome.code, outcome.err) == (3, "")
+    assert outcome.out.startswith("undecided: budget: ")
+    assert "--effort" in outcome.out
+    for effort, decided in (("1e-6", False), ("2.5", True), ("inf", True)):
+        found = json.loads(hardmax("verify", "-", "--effort", effort, "--json", stdin=signed()).out)
+        assert found["accepted"] is found["decided"] is decided
+    for effort in ("0", "-1", "nan"):
+        assert_refused(hardmax("verify", "-", f"--effort={effort}", stdin=signed()), "`--effort` must be above 0")
+
+
+@pytest.mark.parametrize("name", ["long points", "indices of one hash", "a key with a lone surrogate"])
+def test_hostile_files_get_one_line(hardmax: Command, name: str):
+    verdict, make = HOSTILE[name]
+    outcome = hardmax("verify", "-", stdin=make())
+    assert (outcome.code, outcome.err) == ({"refused": 1, "undecided": 3}[verdict], "")
+    assert outcome.out.startswith(f"{verdict}: ")
+    assert outcome.out.count("\n") == 1
+
+
+REPEATED = next(make for name, (_, make) in HOSTILE.items() if "repeated" in name)
+UNREADABLE = {
+    "truncated": (CERTIFICATE.to_json().encode()[:-100], ["not JSON", "line "]),
+    "not JSON": (b"x,y\n1,2\n", ["not JSON", "line 1 column 1"]),
+    "empty": (b" \n", ["not JSON", "hardmax limit --certificate"]),
+    "not text": (b"\x93NUMPY\xff\xfe", ["not JSON"]),
+    "a key twice": (REPEATED(), ["a key appears twice"]),
+    "of another kind": (b'{"tokens": [[1, 2]]}', ["no certificate"]),
+    "of another version": (signed(version=2), ["version 2", "hardmax-limit-certificate"]),
+    "of a format that is long": (signed(format="\ud800" * 10**5), ["'\\ud800\\ud800"]),
+    "nested too deeply": (b"[" * 10**6, ["nested too deeply"]),
+    "of endless digits": (b'{"format": ' + b"1" * 10_000 + b"}", ["not JSON"]),
+}
+
+
+@pytest.mark.parametrize("case", UNREADABLE)
+def test_what_is_no_certificate_gets_one_line(hardmax: Command, here: Path, case: str):
+    data, words = UNREADABLE[case]
+    (here / "proof.json").write_bytes(data)
+    assert_refused(hardmax("verify", "proof.json"), "`proof.json`", *words)
+    assert_refused(hardmax("verify", "-", stdin=data), "standard input", *words)
+
+
+def test_files_that_cannot_be_read_are_named(hardmax: Command, here: Path):
+    assert_refused(hardmax("verify", "nowhere.json"), "`nowhere.json`", "does not exist")
+    assert_refused(hardmax("verify", here), str(here), "folder")
+    with (here / "proof.json").open("wb") as stream:
+        stream.truncate(2**30)  # zeros that take no room on the disk, and are not read to their end
+    assert_refused(hardmax("verify", "proof.json"), "`proof.json`", "larger than 4 MiB", "--effort")
+    assert_refused(hardmax("verify", "proof.json", "--effort", "2"), "larger than 8 MiB")

@@ -1,0 +1,220 @@
+"""Labelled texts from every kind of file: no row is lost without being named, and what is read is what was written."""
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardmax._validation import InputError, MissingExtra
+from hardmax.text import Corpus, plant
+from hardmax.text.corpora import read_corpus
+
+TEXTS, LABELS = ["A film, good.", 'He said "no".\nTwice.', "Né 名"], ["pos", "neg", "pos"]
+
+
+def write(folder: Path, name: str, content: str | bytes) -> Path:
+    path = folder / name
+    path.write_bytes(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
+    return path
+
+
+def write_rows(folder: Path, name: str, columns: dict[str, list[Any]]) -> Path:
+    """The columns in a file of the kind that its name says."""
+    rows = list(zip(*columns.values(), strict=True))
+    if name.endswith(".parquet"):
+        pq.write_table(pa.table(columns), folder / name)
+        return folder / name
+    if name.endswith(".jsonl"):
+        return write(folder, name, "\n".join(json.dumps(dict(zip(columns, row, strict=True))) for row in rows))
+    stream = io.StringIO(newline="")
+    csv.writer(stream, delimiter="\t" if name.endswith(".tsv") else ",").writerows([list(columns), *rows])
+    return write(folder, name, stream.getvalue())
+
+
+def refusal(path: Path, **options: Any) -> str:
+    with pytest.raises(InputError) as caught:
+        read_corpus(path, **options)
+    assert "\n" not in str(caught.value)
+    return str(caught.value)
+
+
+def faults(corpus: Corpus) -> list[tuple[str, str]]:
+    return [(row.place, row.fault) for row in corpus.bad]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
+def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
+    spans = [[[2, 6], [8, 12]], [], [[0, 2]]]
+    columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS, "marked": spans}
+    corpus = read_corpus(write_rows(tmp_path, name, columns), spans="marked")
+    assert (corpus.texts, corpus.labels, corpus.bad, corpus.notes) == (TEXTS, LABELS, (), ())
+    assert corpus.spans == [[(2, 6), (8, 12)], [], [(0, 2)]]
+    assert read_corpus(tmp_path / name).spans is None
+    assert repr(corpus) == "Corpus(3 texts, 0 bad rows)"
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_csv_is_read_as_spreadsheets_write_it(mark: str, tmp_path: Path):
+    lines = [mark.join('"' + cell.replace('"', '""') + '"' for cell in row) for row in zip(TEXTS, LABELS, strict=True)]
+    corpus = read_corpus(write(tmp_path, "a.csv", "\r\n".join([f"\ufefftext{mark}label", *lines, ""])))
+    assert (corpus.texts, corpus.labels, corpus.bad) == (TEXTS, LABELS, ())
+
+
+cells = st.text(st.sampled_from('ab ,;\t"\n\ré名'))
+
+
+@settings(max_examples=100)
+@given(ends=st.lists(cells, min_size=1, max_size=8), place=st.integers(0, 200))
+def test_a_stray_quote_in_csv_swallows_no_row_silently(ends: list[str], place: int, tmp_path_factory):
+    texts = [f"row {number} {end}" for number, end in enumerate(ends)]
+    path = write_rows(tmp_path_factory.mktemp("csv"), "a.csv", {"text": texts, "label": ["pos"] * len(texts)})
+    assert read_corpus(path).texts == texts
+    header, written = path.read_bytes().decode().split("\r\n", 1)
+    write(path.parent, "a.csv", f'{header}\r\n{written[:place]}"{written[place:]}')
+    try:
+        corpus = read_corpus(path)
+    except InputError:
+        return
+    read = "".join([*corpus.texts, *corpus.labels]).replace('"', "")
+    assert corpus.bad or all(f"row {number}" in read for number in range(len(texts)))
+
+
+def test_bad_rows_are_left_out_and_named_by_line(tmp_path: Path):
+    lines = 'text,label\ngood,1\n,1\nno label,\nshort\n"two\nlines",0\na,b,c\n\nbad \udcff,1\nfine,0\n"x\ny",1,2\n'
+    corpus = read_corpus(write(tmp_path, "a.csv", lines))
+    assert corpus.texts == ["good", "two\nlines", "fine"]
+    assert faults(corpus) == [
+        ("line 3", "the text is empty"),
+        ("line 4", "no label"),
+        ("line 5", "1 cell instead of 2"),
+        ("line 8", "3 cells instead of 2"),
+        ("line 10", "not UTF-8"),
+        ("line 12", "3 cells instead of 2, up to line 13"),
+    ]
+    assert corpus.describe_bad().startswith("left out 6 bad rows (line 3: the text is empty; ")
+    assert corpus.describe_bad().endswith("; and 1 more)")
+    assert "line 3: the text is empty" in refusal(tmp_path / "a.csv", on_bad_rows="refuse")
+    good = read_corpus(write(tmp_path, "b.csv", "text,label\ngood,1\n"), on_bad_rows="refuse")
+    assert (good.describe_bad(), len(good)) == ("", 1)
+
+
+def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
+    lines = ['{"text": "good", "label": 1}', "{", "[1]", '{"label": 1}', '{"text": 3, "label": 1}', '{"text": "x"}']
+    lines += ['{"text": "x", "label": [1]}', '{"text": null, "label": 1}', '{"text": "x", "label": NaN}', "[" * 10**5]
+    corpus = read_corpus(write(tmp_path, "a.jsonl", "\n".join(lines)))
+    assert (corpus.texts, corpus.labels) == (["good"], [1])
+    why = ["not JSON", "not a JSON object", "no text", "the text is of type int", "no label"]
+    why += ["the label is of type list", "no text", "no label", "not JSON"]
+    assert faults(corpus) == [(f"line {number}", fault) for number, fault in enumerate(why, 2)]
+    path = write_rows(tmp_path, "a.parquet", {"text": [*TEXTS, None, "x"], "label": [1, 0, 1, 1, None]})
+    assert faults(read_corpus(path)) == [("row 3", "no text"), ("row 4", "no label")]
+    assert read_corpus(path).labels == [1, 0, 1]
+
+
+@pytest.mark.parametrize("cell", ["", "[[0, 6]]", "[[3, 1]]", "[0, 3]", "[[0, 1, 2]]", "[[0, 1.5]]", "x", "[" * 10**5])
+def test_spans_that_cannot_be_read_are_bad_rows(cell: str, tmp_path: Path):
+    path = write(tmp_path, "a.tsv", f"text\tlabel\tspans\nfilms\t1\t[[0, 5], [2, 2]]\nfilms\t1\t{cell}\n")
+    corpus = read_corpus(path, spans="spans")
+    assert corpus.spans == [[(0, 5)]]
+    assert corpus.bad[0].place == "line 3"
+    assert "expected pairs [start, end] of whole numbers, 0 <= start <= end <= 5" in corpus.bad[0].fault
+
+
+def test_a_folder_of_class_folders_is_read(tmp_path: Path):
+    for place in ("train/pos/2.txt", "train/pos/1.txt", "train/neg/1.txt", "train/unsup/1.txt", "test/pos/1.txt"):
+        (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / place).write_text(place)
+    (tmp_path / "train" / "neg" / "2.txt").write_bytes(b"bad \xff byte")
+    for folder in (tmp_path, tmp_path / "train"):
+        corpus = read_corpus(folder)
+        assert corpus.texts == ["train/neg/1.txt", "train/pos/1.txt", "train/pos/2.txt"]
+        assert corpus.labels == ["neg", "pos", "pos"]
+        assert faults(corpus) == [("neg/2.txt", "not UTF-8")]
+
+
+def test_a_folder_of_parquet_files_is_one_corpus_with_its_partitions(tmp_path: Path):
+    for label in ("pos", "neg"):
+        (tmp_path / f"label={label}").mkdir()
+        write_rows(tmp_path / f"label={label}", "a.parquet", {"text": TEXTS})
+    corpus = read_corpus(tmp_path)
+    assert (corpus.texts, corpus.labels) == (TEXTS * 2, ["neg"] * 3 + ["pos"] * 3)
+
+
+def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
+    path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
+    corpus = read_corpus(path, label="stars")
+    assert (corpus.texts, corpus.labels) == (["good"], ["5"])
+    assert corpus.notes == ("the text column is Review; body could be, too (choose with --text)",)
+    assert read_corpus(path, text="body", label="stars").notes == ()
+    assert "id, Review, stars, body" in refusal(path)
+    assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "complaint"),
+    [
+        ("a.csv", "", "is empty: expected column names"),
+        ("a.csv", "text,label\n", "no text with a label: it has no rows"),
+        ("a.csv", "text,text\nx,y\n", "line 1 is no header"),
+        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is no header"),
+        ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
+        ("a.csv", 'text,label\ngood,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end of data"),
+        ("a.jsonl", "1\n2\n", "is empty: expected a JSON object in each line"),
+        ("a.parquet", "not parquet", "a.parquet` cannot be read"),
+        ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_refused_in_one_line(name: str, content: str, complaint: str, tmp_path: Path):
+    assert complaint in refusal(write(tmp_path, name, content))
+
+
+def test_what_does_not_exist_is_refused(tmp_path: Path):
+    assert "does not exist" in refusal(tmp_path / "a.csv")
+    assert "has no texts" in refusal(tmp_path)
+    assert "`on_bad_rows` must be" in refusal(tmp_path, on_bad_rows="mend")
+
+
+def test_a_cell_of_ten_megabytes_is_read(tmp_path: Path):
+    corpus = read_corpus(write(tmp_path, "a.csv", f"text,label\n{'word ' * 2_000_000},1\n"))
+    assert len(corpus.texts[0]) == 10_000_000
+
+
+def test_without_pyarrow_parquet_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
+    with pytest.raises(MissingExtra, match=r"hardmax\[tables\]"):
+        read_corpus(write(tmp_path, "a.parquet", "x"))
+
+
+# ---------------------------------------------------------------- made up
+
+
+def test_planted_words_carry_the_class():
+    corpus = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
+    assert len(corpus) == 300
+    assert set(corpus.labels) == {"food", "music", "sport"}
+    for text, label in zip(corpus.texts, corpus.labels, strict=True):
+        found = set(text.lower().replace(".", "").split())
+        assert found & set(corpus.words[label])
+        assert not any(found & set(words) for other, words in corpus.words.items() if other != label)
+    again = plant(300, classes=("sport", "music", "food"), words=3, length=7, disturbed=0.0, seed=4)
+    assert again.texts == corpus.texts
+    assert plant(50, seed=1).texts != plant(50, seed=2).texts
+
+
+def test_some_planted_texts_are_disturbed():
+    corpus = plant(400, disturbed=0.5, seed=1)
+    other = {"negative": "positive", "positive": "negative"}
+    disturbed = [
+        any(word in text.lower() for word in corpus.words[other[label]])
+        for text, label in zip(corpus.texts, corpus.labels, strict=True)
+    ]
+    assert 0.4 < sum(disturbed) / 400 < 0.6
+    with pytest.raises(InputError, match="`classes` must be at least two texts"):
+        plant(classes=("one",))

@@ -1,0 +1,156 @@
+"""The fewest words that change a label: verified by the model, and by brute force on short texts."""
+
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hardmax._validation import InputError
+from hardmax.text import counterfactual
+from hardmax.text.spans import cut, merged
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+
+WORDS = ["great", "awful", "fine", "dull", "film", "not great", "plot"]
+X = [1.0, -1.2, 0.5, -0.4, 0.0, -0.8, 0.1]
+
+
+def model(**changes) -> TextModel:
+    usual: dict[str, Any] = {
+        "vocabulary": Vocabulary(WORDS, [[5, 5]] * len(WORDS)),
+        "embeddings": [[x, 0.2] for x in X],
+        "extra": [0, 1],
+        "decoder": [[3, 0]],
+        "bias": [-0.05],
+        "classes": ["negative", "positive"],
+        "layers": 8,
+    }
+    return TextModel(**usual | changes)
+
+
+def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int | None:
+    """How many words it takes, trying all sets of them; None if none does, or there is no label to change."""
+    places: dict[str, list[tuple[int, int]]] = {}
+    for token in Tokeniser(longest_phrase=1).tokens(text):
+        places.setdefault(token.surface, []).append((token.start, token.end))
+    label = own.predict([text])[0]
+    for size in range(1, len(places) + 1):
+        for words in combinations([word for word in places if word not in keep], size):
+            changed = [cut(text, merged([s for w in words for s in places[w]]))]
+            if own.decided([text])[0] and own.decided(changed)[0] and own.predict(changed)[0] != label:
+                return size
+    return None
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_on_short_texts_it_is_what_brute_force_finds(seed: int):
+    rng = np.random.default_rng(seed)
+    own = model(bias=[float(rng.normal() / 10)], layers=[1, 8][seed % 2])
+    text = " ".join(rng.choice([*WORDS, "unknown", "great.", "not"], rng.integers(1, 8)))
+    keep = (text.split()[0].strip("."),) if seed % 3 == 0 else ()
+    found = own.flip(text, keep=keep)
+    assert found.proved_smallest
+    assert (len(found.changes) if found.found else None) == by_brute_force(own, text, keep)
+    assert {change.word for change in found.changes}.isdisjoint(keep)
+    assert (found.before, found.after) == (own.predict([text])[0], own.predict([found.text])[0])
+    assert found.decided == own.decided([text])[0]
+    assert found.found == (found.after != found.before)
+    assert found.probability == own.predict_proba([found.text])[0][own.classes.index(found.after)]
+    assert not found.found or (own.decided([found.text])[0] and found.probability > 0.5)
+
+
+def test_every_place_of_a_word_goes_and_nothing_else():
+    found = model().flip("Great film, GREAT plot, fine, awful.", max_evaluations=1)
+    assert {change.word: change.spans for change in found.changes}["great"] == ((0, 5), (12, 17))
+    assert "film" in found.text
+    assert found.to_dict()["changes"][0]["word"] == "great"
+
+
+def test_words_can_be_replaced_and_must_become_others():
+    own = model()
+    found = own.flip("a great film", replacements=["awful", "plot"])
+    assert [(change.word, change.replacement) for change in found.changes] in (
+        [("great", "awful")],
+        [("film", "awful")],
+    )
+    assert own.predict([found.text])[0] == "negative"
+    assert "→ awful; proved smallest" in str(found)
+    assert not own.flip("great", replacements=["Great"]).found
+
+
+def test_phrases_can_be_kept():
+    own, text = model(bias=[0.05]), "great, not great, fine"
+    assert by_brute_force(own, text, ("not", "great")) is None
+    assert not own.flip(text, keep=["not great"], to="negative").found
+    with pytest.raises(InputError, match="`keep` has 'dull', which the text does not have"):
+        own.flip(text, keep=["dull"])
+
+
+def test_a_probability_of_one_half_is_no_flip():
+    own = model(
+        bias=[0.0], embeddings=[[1, 0.2], [-1, 0.2], [1, 0.2], [0, 0.2], [0, 0.2], [0, 0.2], [0, 0.2]], layers=0
+    )
+    found = own.flip("great fine awful", keep=["awful", "fine"])  # without "great" both classes are level
+    assert (found.found, found.undecided > 0) == (False, True)
+    assert "of them undecided" in str(found)
+    nearly = model(bias=[1e-8], embeddings=own.embeddings, layers=0)
+    assert nearly.flip("great awful awful", keep=["great"]).after == "positive"
+    assert not nearly.flip("awful great fine", to="negative", keep=["awful", "fine"]).found
+
+
+def test_of_more_classes_one_can_be_asked_for():
+    of_three: dict[str, Any] = {"decoder": [[1, 0], [-1, 0], [0, 0]], "bias": [0.0, 0.0, 0.1]}
+    own = model(vocabulary=Vocabulary(WORDS, [[5, 5, 5]] * len(WORDS)), classes=["up", "down", "flat"], **of_three)
+    text = "great great awful film"
+    found = own.flip(text, to="down")
+    assert (found.after, [change.word for change in found.changes]) == ("down", ["great"])
+    with pytest.raises(InputError, match="which is the label now"):
+        own.flip(text, to=own.predict([text])[0])
+    with pytest.raises(InputError, match="`to` must be one of"):
+        own.flip(text, to="sideways")
+
+
+@pytest.mark.parametrize("text", ["", "nothing known here", "film"])
+def test_an_undecided_text_has_no_label_to_flip(text: str):
+    found = model(bias=[-1.0]).flip(text, to="positive", replacements=["great"])
+    assert (found.found, found.decided, found.evaluations, found.text) == (False, False, 0, text)
+    assert str(found) == "undecided: there is no label to flip"
+
+
+def test_where_nothing_helps_it_says_so():
+    found = model(bias=[-1.0]).flip("great")  # without it the text is undecided
+    assert (found.found, found.proved_smallest, found.text, found.after) == (False, True, "great", found.before)
+    assert "no set of words changes it (2 variants tried, 2 of them undecided)" in str(found)
+
+
+def test_what_is_not_proved_says_so():
+    text = "great great great fine fine fine plot film awful"
+    few, enough = model().flip(text, max_evaluations=3), model().flip(text)
+    assert len(few.changes) == len(enough.changes) > 1
+    assert (few.proved_smallest, enough.proved_smallest) == (False, True)
+    assert "smallest found, not proved" in str(few)
+
+
+def test_of_very_many_words_many_go_at_once(monkeypatch: pytest.MonkeyPatch):
+    own, text = model(), "great great great fine fine fine plot film, awful"
+    monkeypatch.setattr(counterfactual, "_MOST_CHARACTERS", 1)
+    found = own.flip(text, max_evaluations=1)
+    assert own.predict([found.text])[0] == found.after != found.before
+    assert len(found.changes) == len(own.flip(text).changes)  # what is not needed is left in
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"replacements": "awful"}, "`replacements` must be a list of words"),
+        ({"replacements": []}, "`replacements` must be a list of words"),
+        ({"replacements": [1]}, "`replacements` \\(each\\)"),
+        ({"keep": "great"}, "`keep` must be a list of words"),
+        ({"max_evaluations": 0}, "`max_evaluations`"),
+    ],
+)
+def test_bad_input_is_refused(options, why):
+    with pytest.raises(InputError, match=why):
+        model().flip("great", **options)

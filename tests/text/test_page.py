@@ -1,0 +1,270 @@
+"""Pages in a real Chromium: nothing is loaded, nothing runs, everybody can read them."""
+
+import itertools
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from text.small_models import random_texts, small_model
+
+import hardmax as hm
+from hardmax._validation import InputError
+from hardmax.figures.palette import look_of_class
+from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import Tokeniser
+from hardmax.text.vocabulary import Vocabulary
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+PHONE, DESK = 390, 1200
+REVIEWS = {
+    "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and the last minutes are "
+    "among the best I have seen this year. Yes, it drags a little in the middle, but it is a great film.",
+    "bad": "An awful waste of a good cast. The plot makes no sense, the jokes are painfully dull, and after an hour I "
+    "was only waiting for it to end. One of the worst films I have sat through; the music is excellent, nothing else.",
+}
+ARABIC = ("رائع", "ممل", "الفيلم", "جميل", "القصة", "سيئ")
+SCRIPT = "document.title='owned',alert(1)"
+_IMAGE = "<img src=x onerror=document.title=`owned`,alert(1)>"
+ENDS = ("</title>", "</style>", "</div>", "</mark>", "</p>", "</bdi>", "</td>", "</table>", "</main>", "</body>", "-->")
+ENDS += ("]]>", "<!--", "'>", '">', "`>", '\\">', "\x00>", "&quot;>", "\u2028>", "\ufeff<", "{{", "}}", "{% raw %}")
+HOSTILE = (
+    f"<script>{SCRIPT}</script>",
+    f"<scr<script>ipt>{SCRIPT}</scr</script>ipt>",
+    _IMAGE,
+    "<svg/onload=document.title=`owned`>",
+    f'<iframe srcdoc="<script>parent.{SCRIPT}</script>"></iframe>',
+    "<a href=javascript:alert(1) autofocus>x</a>",
+    "<link rel=stylesheet href=//example.invalid/x.css>",
+    *(f"{end}{_IMAGE}" for end in ENDS),
+    *(f'" {name}="{SCRIPT}" autofocus tabindex="0' for name in ("onload", "onfocus", "onpageshow", "onanimationstart")),
+    *(f"' {name}='{SCRIPT}' x='" for name in ("onload", "onfocus", "ontoggle")),
+    "{{ why.model }}{% include 'page.html' %}",
+    f"\ud800\u202e<script>{SCRIPT}</script>",
+    f"&#60;script&#62;{SCRIPT}&#60;/script&#62;",
+    "@import 'x.css'; body{background:url(x.png)}",
+)
+UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll("*")].every(each =>
+    !/^(script|iframe|object|embed|img|image|video|audio|form|input|link|base|use|svg)$/i.test(each.localName)
+    && [...each.attributes].every(one => !one.name.startsWith("on"))
+    && (each.getAttribute("href") ?? "#").startsWith("#"))"""
+
+
+class Watched:
+    """A page that is opened without a network, and whatever it says, asks for or does."""
+
+    def __init__(self, browser: Any, width: int = DESK, **context: Any) -> None:
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, **context)
+        self.context.set_offline(True)
+        self.page = self.context.new_page()
+        self.page.set_default_timeout(20_000)
+        self.heard: list[str] = []
+        self.page.on("console", lambda message: self.heard.append(f"console: {message.text}"))
+        self.page.on("pageerror", lambda error: self.heard.append(f"error: {error}"))
+        self.page.on("request", lambda request: request.url.split("#")[0] == self.own or self.heard.append(request.url))
+        self.page.on("dialog", lambda dialog: (self.heard.append("dialog"), dialog.dismiss()))
+
+    def open(self, path: Path) -> Any:
+        self.own = path.as_uri()
+        self.page.goto(self.own)
+        return self.page
+
+    def __enter__(self) -> "Watched":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.context.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with api.sync_playwright() as started:
+        rooted = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
+        opened = started.chromium.launch(executable_path=CHROMIUM, args=rooted)
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    model, best = hm.load("imdb-2d"), hm.load("imdb-2d-best")
+    arabic = small_model(
+        vocabulary=Vocabulary(ARABIC, np.ones((6, 2))), embeddings=[[x, 0.2] for x in (2.2, -1.8, 0, 1.4, 0, -2.4)]
+    )
+    told = {name: model.explain(text) for name, text in REVIEWS.items()}
+    told |= {"long": model.explain(" ".join(itertools.chain.from_iterable([REVIEWS.values()] * 30)))}
+    told |= {"no layers": best.explain(next(iter(REVIEWS.values()))), "one word": model.explain("awful")}
+    told |= {"nothing known": model.explain("xyzzy"), "empty": model.explain("")}
+    told |= {
+        "four classes": small_model(classes=4, dimension=3).explain("a great film, very witty but the plot is awful")
+    }
+    told |= {"arabic": arabic.explain(" ".join(ARABIC))}
+    folder = tmp_path_factory.mktemp("pages")
+    for name, why in told.items():
+        why.save(folder / f"{name}.html")
+    hm.report([told[name] for name in (*REVIEWS, "arabic", "nothing known")], folder / "report.html")
+    return {name: folder / f"{name}.html" for name in (*told, "report")}
+
+
+@in_browser
+def test_a_page_loads_nothing_and_fits_every_width(browser, pages):
+    with Watched(browser) as watched:
+        for name, path in pages.items():
+            page = watched.open(path)
+            for width in (320, PHONE, 768, DESK):
+                page.set_viewport_size({"width": width, "height": 900})
+                assert page.evaluate("document.documentElement.scrollWidth") <= width, (name, width)
+        assert watched.heard == []
+
+
+@in_browser
+@pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESK, "light")])
+def test_axe_finds_nothing_serious(browser, pages, width, scheme):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    with Watched(browser, width, color_scheme=scheme) as watched:
+        for name in ("four classes", "report"):
+            found = axe.Axe().run(watched.open(pages[name])).response["violations"]
+            bad = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
+            assert [
+                each for each, one in zip(bad, found, strict=True) if one["impact"] in ("serious", "critical")
+            ] == []
+
+
+@in_browser
+def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages):
+    rows = "all => all.map(row => row.innerText.split('\\t'))"
+    with Watched(browser, PHONE) as watched:
+        for name in (*REVIEWS, "long", "no layers", "four classes"):
+            page = watched.open(pages[name])
+            for table in page.query_selector_all("table"):
+                found = [float(row[1]) for row in table.eval_on_selector_all("tbody tr", rows)]
+                assert sum(found[:-1]) == pytest.approx(found[-1], abs=6e-4 * len(found)), name
+            hidden = "all => Math.max(...all.map(each => each.scrollHeight - each.clientHeight))"
+            assert page.eval_on_selector_all("table, table *", hidden) <= 1
+
+
+@in_browser
+def test_bars_lie_on_the_side_of_their_votes(browser, pages):
+    bars = """all => all.map(bar => {
+        const own = bar.getBoundingClientRect(), cell = bar.parentNode, around = cell.getBoundingClientRect()
+        return [Number(cell.previousElementSibling.innerText), own.left, own.right, around.left, around.right]})"""
+    with Watched(browser) as watched:
+        found = watched.open(pages["four classes"]).eval_on_selector_all("td.hardmax-votes i", bars)
+    largest = max(abs(vote) for vote, *_ in found)
+    for vote, left, right, cell_left, cell_right in found:
+        middle, half = (cell_left + cell_right) / 2, (cell_right - cell_left) / 2
+        assert (right if vote < 0 else left) == pytest.approx(middle, abs=1)
+        assert right - left == pytest.approx(half * abs(vote) / largest, abs=1)
+
+
+@in_browser
+def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(browser, pages):
+    ground = "getComputedStyle(document.body).backgroundColor"
+    with Watched(browser, color_scheme="dark") as watched:
+        page = watched.open(pages["arabic"])
+        assert page.evaluate(ground) == "rgb(21, 23, 27)"
+        assert page.evaluate("getComputedStyle(document.querySelector('.hardmax-text')).direction") == "rtl"
+        page.emulate_media(media="print", color_scheme="light")
+        assert page.evaluate(ground) == "rgb(255, 255, 255)"
+
+
+@in_browser
+def test_a_report_is_walked_through_with_the_keyboard(browser, pages):
+    with Watched(browser) as watched:
+        page = watched.open(pages["report"])
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.getAttribute('href')") == "#text-1"
+        page.keyboard.press("Tab")
+        page.keyboard.press("Enter")
+        assert page.url.endswith("#text-2")
+
+
+def test_a_page_names_the_model_and_explains_its_terms(pages):
+    shown = pages[next(iter(REVIEWS))].read_text(encoding="utf-8")
+    assert "model <bdi>imdb-2d</bdi>" in shown
+    assert all(f"<dt>{term}</dt>" in shown for term in ("Vote", "Leader", "Mass"))
+    plain = pages["no layers"].read_text(encoding="utf-8")
+    assert "<dt>Leader</dt>" not in plain
+    assert "nobody" not in plain
+    assert "knows no word" in pages["nothing known"].read_text(encoding="utf-8")
+
+
+def test_classes_have_the_colours_of_figures():
+    shown = small_model().explain("great")._repr_html_()
+    for number, place in ((1, 0), (0, 1)):
+        assert f".c{place}{{--hardmax-color:{look_of_class(number, 2)[0]}" in shown
+
+
+def test_tokens_are_marked_once_by_side_and_leaders_apart():
+    # "not good" and "good" both lead, and stand in the same place.
+    model = small_model(embeddings=[[0, 0.1]] * 5 + [[3, 0], [-2, 1]] + [[0.1, 0]] * 6)
+    shown = model.explain("A not good film")._repr_html_()
+    assert re.findall("<mark[^>]*leads[^>]*>(.*?)</mark>", shown) in (["not good"], ["good"])
+    assert re.findall("<mark[^>]*>(.*?)</mark>", shown) in (["A", "not good", "film"], ["A", "good", "film"])
+
+
+# ---------------------------------------------------------------- hostile texts
+
+
+def hostile_model(text: str) -> TextModel:
+    """A model that knows every word of a text, so that all are marked and listed; its classes and name are the text."""
+    tokeniser = Tokeniser(marks=True, longest_phrase=3)
+    words = sorted({token.surface for token in tokeniser.tokens(text.encode(errors="replace").decode())}) or ["x"]
+    model = small_model(
+        vocabulary=Vocabulary(words, np.ones((len(words), 2))),
+        embeddings=np.random.default_rng(0).normal(size=(len(words), 2)),
+        tokeniser=tokeniser,
+    )
+    return replace(model, classes=(f"{text} 0", f"{text} 1"), name=text)
+
+
+@in_browser
+@pytest.mark.parametrize("bypass", [True, False], ids=["escaped", "with the policy"])
+def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
+    """With the policy of the page set aside, too: escaping alone must do."""
+    told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
+    hm.report(told, tmp_path / "all.html")
+    told[2].save(tmp_path / "one.html")
+    with Watched(browser, bypass_csp=bypass) as watched:
+        for name in ("all", "one"):
+            page = watched.open(tmp_path / f"{name}.html")
+            assert page.evaluate(UNTOUCHED)
+        assert watched.heard == []
+
+
+@in_browser
+def test_the_policy_would_stop_what_came_through(browser, tmp_path):
+    small_model().explain("great").save(tmp_path / "page.html")
+    shown = (tmp_path / "page.html").read_text(encoding="utf-8")
+    (tmp_path / "page.html").write_text(shown.replace("<body>", f"<body><script>{SCRIPT}</script>{_IMAGE}"))
+    with Watched(browser) as watched:
+        page = watched.open(tmp_path / "page.html")
+        assert page.title() != "owned"
+        assert not page.evaluate(UNTOUCHED)
+        assert any("Content Security Policy" in line for line in watched.heard)
+
+
+# ---------------------------------------------------------------- several texts
+
+
+def test_every_text_has_a_line_in_the_index_that_leads_to_it(tmp_path):
+    told = [small_model().explain(text) for text in random_texts(8)]
+    hm.report(iter(told), tmp_path / "all.html")
+    page = (tmp_path / "all.html").read_text(encoding="utf-8")
+    links = re.findall('<a href="#(text-[0-9]+)">', page)
+    assert links == re.findall('<article class="hardmax" id="([^"]*)"', page) == [f"text-{n}" for n in range(1, 9)]
+
+
+@pytest.mark.parametrize("wrong", [None, 3, "text", [], [3], small_model().explain("great")])
+def test_what_is_no_list_of_explanations_is_refused(wrong, tmp_path):
+    with pytest.raises(InputError, match="`explanations`"):
+        hm.report(wrong, tmp_path / "all.html")
+    with pytest.raises(InputError, match=r"\.html"):
+        hm.report([small_model().explain("great")], tmp_path / "all.pdf")

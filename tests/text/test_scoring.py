@@ -1,0 +1,428 @@
+"""Tables scored, in memory and in files: what `explain` says of each text, to the bit, also after an interruption."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from text.small_models import random_texts, small_model
+from text.test_corpora import write_rows
+
+from hardmax._parallel import limit_threads
+from hardmax._validation import InputError
+from hardmax.text import scoring
+from hardmax.text.scoring import ScoreOptions, ScoringReport, score_file
+from hardmax.text.text_model import TextModel
+
+MODEL = small_model()
+TEXTS = [f"{text} film" for text in random_texts(50)]
+COLUMNS = {"id": list(range(50)), "text": TEXTS}
+OURS = ["label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error"]
+KINDS = (".parquet", ".csv", ".tsv", ".jsonl")
+
+
+def score(
+    source: Path | str, target: Path, *, force: bool = False, model: TextModel = MODEL, **options
+) -> ScoringReport:
+    return score_file(model, str(source), target, ScoreOptions(**options), force=force)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The rows in a file or folder; lists in CSV are JSON."""
+    if path.is_dir() or path.suffix == ".parquet":
+        return pq.read_table(path).to_pylist()
+    if path.suffix == ".jsonl":
+        return [json.loads(line) for line in path.read_text().splitlines()]
+    with path.open(newline="") as stream:
+        rows = list(csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+    parsed = {*OURS, "id"} - {"label", "error"}
+    return [
+        {name: json.loads(cell) if name in parsed and cell else cell or None for name, cell in row.items()}
+        for row in rows
+    ]
+
+
+@pytest.fixture
+def reviews(tmp_path: Path) -> Path:
+    return write_rows(tmp_path, "reviews.parquet", COLUMNS)
+
+
+@pytest.fixture
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hardmax.text.tables._ROWS", 3)
+    monkeypatch.setattr(scoring, "PART_ROWS", 9)
+
+
+# ---------------------------------------------------------------- answers
+
+
+MODELS = {
+    "two classes": small_model(),
+    "four classes": small_model(classes=4, dimension=3),
+    "an extra token": small_model(extra=[0.3, 0.4]),
+    "a neutral leader": small_model(extra=[0.0, 2.0], decoder=[[1.0, 0.0]]),
+    "presence": small_model(binary=True, layers=1),
+}
+
+
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
+def test_answers_are_those_of_explanations(model: TextModel):
+    for text, row in zip(TEXTS, model.score_table(pa.table({"text": TEXTS})).to_pylist(), strict=True):
+        told = model.explain(text)
+        others = [p for label, p in told.probabilities.items() if label != told.label]
+        assert row == {
+            "text": text,
+            "label": told.label,
+            "decided": told.decided,
+            "probability": told.probability,
+            "margin": told.probability - max(others),
+            "leaders": [share.word for share in told.leaders],
+            "counting": [vote.word for vote in told.counting],
+            "votes": [vote.vote for vote in told.counting],
+            "abstain": False,
+            "error": None,
+        }
+
+
+@pytest.mark.parametrize(
+    ("classes", "kind"),
+    [(("no", "yes"), pa.string()), ((0, 1), pa.int64()), ((False, True), pa.bool_()), (("1", 1), pa.string())],
+)
+def test_labels_keep_their_type(classes: tuple, kind: pa.DataType):
+    fields = ("vocabulary", "embeddings", "decoder", "bias", "layers", "tokeniser")
+    model = TextModel(classes=classes, **{name: getattr(MODEL, name) for name in fields})
+    assert model.score_table(pa.table({"text": ["great film"]})).schema.field("label").type == kind
+
+
+# ---------------------------------------------------------------- tables in memory
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table(COLUMNS),
+        pl.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS),
+        pd.DataFrame(COLUMNS, index=[3, 3, *range(48)]),
+        pd.DataFrame(COLUMNS).astype({"text": object}),
+        pd.DataFrame(COLUMNS).astype({"text": "category"}),
+        pa.table(COLUMNS).set_column(1, "text", pa.array(TEXTS).dictionary_encode()),
+    ],
+    ids=["arrow", "polars", "pandas", "pandas, rows by one name", "objects", "categories", "dictionary"],
+)
+def test_a_table_gives_a_table_of_its_kind(table: Any):
+    found = MODEL.score_table(table)
+    assert type(found) is type(table)
+    if isinstance(found, pd.DataFrame):
+        assert found.index.equals(table.index)
+        assert found[["id", "text"]].equals(table)
+    expected = MODEL.score_table(pa.table(COLUMNS)).to_pylist()
+    rows = found.to_pylist() if isinstance(found, pa.Table) else pl.DataFrame(found).to_dicts()
+    for row, wanted in zip(rows, expected, strict=True):
+        lists = {name: list(row[name]) for name in ("leaders", "counting", "votes")}
+        assert {**row, **lists, "error": None} == wanted
+
+
+def test_bad_rows_have_nothing_but_an_error_or_are_left_out_or_refused():
+    table = pd.DataFrame({"text": ["great", None, 7, " ", "dull"], "n": range(5)}, index=list("abcde"), dtype=object)
+    found = MODEL.score_table(table)
+    assert found["error"].tolist()[1:4] == ["no text", "the text is of type int", "the text is empty"]
+    assert found["label"].isna().tolist() == [False, True, True, True, False]
+    left = MODEL.score_table(table, on_bad_rows="skip")
+    assert left.index.tolist() == ["a", "e"]
+    assert left["n"].tolist() == [0, 4]
+    assert left["probability"].tolist() == found["probability"].dropna().tolist()
+    with pytest.raises(InputError, match="row 1: no text"):
+        MODEL.score_table(table, on_bad_rows="refuse")
+    assert len(MODEL.score_table(pl.DataFrame({"text": ["great"]})[:0])) == 0
+
+
+def test_options_of_a_table():
+    found = MODEL.score_table(pa.table(COLUMNS), abstain=0.8).to_pydict()
+    assert found["abstain"] == [probability < 0.8 for probability in found["probability"]]
+    assert set(found["abstain"]) == {True, False}
+    renamed = MODEL.score_table(pl.DataFrame({"review": ["great"], "label": ["mine"]}))
+    assert renamed.columns[:3] == ["review", "label", "hardmax_label"]
+
+
+@pytest.mark.parametrize(
+    ("table", "options", "message"),
+    [
+        (["great"], {}, r"`table` must be a table in memory .* pandas, polars or pyarrow, not list"),
+        (pl.DataFrame(COLUMNS).lazy(), {}, r"in memory .* not LazyFrame"),
+        (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
+        (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
+        (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a probability from 0 to 1"),
+        (pa.table(COLUMNS), {"abstain": "much"}, "`abstain` must be"),
+        (pa.table(COLUMNS), {"on_bad_rows": "drop"}, "`on_bad_rows` must be one of"),
+        (pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}), {}, "hardmax_label, which are ours"),
+    ],
+)
+def test_what_cannot_be_scored_is_refused(table: Any, options: dict, message: str):
+    with pytest.raises(InputError, match=message):
+        MODEL.score_table(table, **options)
+
+
+# ---------------------------------------------------------------- files
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_file_is_read_and_written(kind: str, tmp_path: Path, small_parts: None):
+    expected = MODEL.score_table(pa.table(COLUMNS)).to_pylist()
+    given = write_rows(tmp_path, f"in{kind}", COLUMNS)
+    for out in (*KINDS, ""):
+        report = score(given, tmp_path / f"out{out}")
+        found = read_rows(tmp_path / f"out{out}")
+        assert [{**row, "id": int(row["id"])} for row in found] == expected
+        assert (report.rows, report.bad, sum(report.labels.values())) == (50, 0, 50)
+    assert not list(tmp_path.glob("*.parts"))
+    assert len(list((tmp_path / "out").iterdir())) == 6
+
+
+def test_values_of_a_table_stay_what_they_are(tmp_path: Path):
+    (tmp_path / "in.jsonl").write_text(
+        '{"text": "great", "n": 1, "x": 1, "ok": true, "mixed": 1, "deep": {"a": [1]}, "big": 9999999999999999999999}\n'
+        '{"text": "dull film", "n": 2, "x": 0.5, "mixed": "a", "late": "b\\ud800"}\n'
+    )
+    score(tmp_path / "in.jsonl", tmp_path / "out.parquet")
+    kinds = {each.name: str(each.type) for each in pq.read_schema(tmp_path / "out.parquet")}
+    assert {kinds["n"], kinds["x"], kinds["ok"], kinds["deep"]} == {"int64", "double", "bool", "string"}
+    score(tmp_path / "in.jsonl", tmp_path / "out.jsonl")
+    first, second = read_rows(tmp_path / "out.jsonl")
+    assert (first["deep"], first["mixed"], first["big"]) == ({"a": [1]}, 1, 9999999999999999999999)
+    assert (second["deep"], second["mixed"], second["late"]) == (None, "a", "b\ufffd")
+    (tmp_path / "in.csv").write_bytes(
+        b'\xef\xbb\xbf;code;text\r\n0;007;"a ""great""\r\nfilm; yes"\r\n1;1.50;dull film\r\n'
+    )
+    score(tmp_path / "in.csv", tmp_path / "csv.parquet")
+    found = read_rows(tmp_path / "csv.parquet")
+    assert [(row[""], row["code"]) for row in found] == [("0", "007"), ("1", "1.50")]
+    assert found[0]["text"] == 'a "great"\r\nfilm; yes'
+
+
+def test_columns_of_parquet_keep_their_types(tmp_path: Path):
+    table = pa.table({
+        "text": pa.array(["great film", "dull film"], pa.large_string()),
+        "kind": pa.array(["a", "b"]).dictionary_encode(),
+        "when": pa.array([0, 1], pa.timestamp("ms")),
+        "tags": pa.array([["x"], None], pa.list_(pa.string())),
+        "half": pa.array([float("nan"), 0.5]),
+    })  # fmt: skip
+    pq.write_table(table.replace_schema_metadata({"made by": "hand"}), tmp_path / "in.parquet")
+    score(tmp_path / "in.parquet", tmp_path / "out.parquet")
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.schema.types[:5] == table.schema.types
+    assert found.drop(["half"]).select(range(4)).equals(table.drop(["half"]))
+    assert found.schema.metadata[b"made by"] == b"hand"
+    for name in ("out.csv", "out.jsonl"):
+        score(tmp_path / "in.parquet", tmp_path / name)
+        row = read_rows(tmp_path / name)[0]
+        assert row["when"].startswith("1970-01-01")
+        assert row["kind"] == "a"
+    assert row["half"] is None  # JSON has no nan
+    assert row["tags"] == ["x"]
+
+
+def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts: None):
+    for number, name in enumerate(["lang=de/a.parquet", "lang=en/a.parquet", "lang=en/deeper/b.parquet"]):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        columns = {"text": [*TEXTS[number * 10 : number * 10 + 9], None]} | ({"late": [1] * 10} if number else {})
+        write_rows(tmp_path / "in", name, columns)
+    (tmp_path / "in" / "README.md").write_text("no table")
+    (tmp_path / "in" / "_hidden.parquet").write_text("no table")
+    report = score(tmp_path / "in", tmp_path / "out.parquet")
+    found = read_rows(tmp_path / "out.parquet")
+    assert [row["lang"] for row in found] == ["de"] * 10 + ["en"] * 20
+    assert found[0]["file"] == "lang=de/a.parquet"
+    assert (found[0]["late"], found[29]["late"]) == (None, 1)
+    places = [f"lang={name}.parquet row 9" for name in ("de/a", "en/a", "en/deeper/b")]
+    assert report.listed == [(place, "no text") for place in places]
+    (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
+    with pytest.raises(InputError, match=r"in` cannot be read: .*lang=en/a\.parquet"):
+        score(tmp_path / "in", tmp_path / "again.parquet")
+
+
+def test_no_rows_are_no_rows(tmp_path: Path):
+    pq.write_table(pa.table({"text": pa.array([], pa.string())}), tmp_path / "in.parquet")
+    (tmp_path / "in.csv").write_text("text\n")
+    for given in ("in.parquet", "in.csv"):
+        for out in ("out.parquet", "out.csv", "out.jsonl", "out"):
+            assert score(tmp_path / given, tmp_path / out, force=True).rows == 0
+        assert (
+            read_rows(tmp_path / "out.parquet") == read_rows(tmp_path / "out.csv") == read_rows(tmp_path / "out") == []
+        )
+        assert pq.read_schema(tmp_path / "out.parquet").names == ["text", *OURS]
+
+
+def test_bad_rows_are_kept_with_an_error_left_out_or_refused(tmp_path: Path, small_parts: None):
+    lines = [
+        '{"text": "great film"}',
+        '{"text": null}',
+        "not json",
+        '{"text": 7}',
+        '{"text": " "}',
+        "[1]",
+        '{"other": 1}',
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join([*lines, '{"text": "dull film"}']))
+    report = score(tmp_path / "in.jsonl", tmp_path / "out.jsonl", abstain=1.0)
+    rows = read_rows(tmp_path / "out.jsonl")
+    why = ["no text", "not JSON", "the text is of type int", "the text is empty", "not a JSON object", "no text"]
+    assert [row["error"] for row in rows] == [None, *why, None]
+    assert all(row[name] is None for row in rows[1:-1] for name in OURS[:-1])
+    assert report.listed == [(f"line {n}", fault) for n, fault in enumerate(why, 2)]
+    assert (report.rows, report.bad, report.abstained, sum(report.labels.values())) == (8, 6, 2, 2)
+    report = score(tmp_path / "in.jsonl", tmp_path / "out.csv", on_bad_rows="skip")
+    assert [row["text"] for row in read_rows(tmp_path / "out.csv")] == ["great film", "dull film"]
+    assert (report.rows, report.bad) == (8, 6)
+    with pytest.raises(InputError, match=r"line 2: no text. Fix it"):
+        score(tmp_path / "in.jsonl", tmp_path / "no.csv", on_bad_rows="refuse")
+    assert not list(tmp_path.glob("no.*"))
+
+
+def test_a_ragged_row_of_csv_keeps_its_cells(tmp_path: Path):
+    (tmp_path / "in.csv").write_bytes(b"id,text,n\n1,great,1\n2,only one\n3,n\xffo,3\n4,many,4,5\n")
+    score(tmp_path / "in.csv", tmp_path / "out.csv")
+    found = [(row["id"], row["text"], row["error"]) for row in read_rows(tmp_path / "out.csv")]
+    assert found == [
+        (1, "great", None),
+        (2, "only one", "2 cells instead of 3"),
+        (3, "n\ufffdo", "not UTF-8"),
+        (4, "many", "4 cells instead of 3"),
+    ]
+
+
+# ---------------------------------------------------------------- interrupted
+
+
+class Killed(BaseException):
+    """As if the process had ended here."""
+
+
+def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
+    left, before = iter(range(writes)), scoring.write_whole
+
+    def write(path: Path, data: bytes) -> None:
+        if next(left, None) is None:
+            (path.parent / ".0123456789abcdef.part").write_bytes(b"half")
+            raise Killed
+        before(path, data)
+
+    monkeypatch.setattr(scoring, "write_whole", write)
+
+
+@pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
+@pytest.mark.parametrize("writes", [0, 1, 3, 5])
+def test_an_interrupted_job_goes_on_to_the_same_rows(
+    writes: int, out: str, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+):
+    given = write_rows(tmp_path, "in.jsonl", {"id": list(range(50)), "text": [*TEXTS[:49], ""]})
+    whole = score(given, tmp_path / f"whole{Path(out).suffix}", on_bad_rows="skip")
+    with monkeypatch.context() as patch:
+        kill_after(patch, writes)
+        with pytest.raises(Killed):
+            score(given, tmp_path / out, on_bad_rows="skip")
+    report = score(given, tmp_path / out, on_bad_rows="skip")
+    assert report.resumed == 9 * writes
+    assert (report.rows, report.bad, report.labels, report.listed) == (
+        50,
+        1,
+        whole.labels,
+        [("line 50", "the text is empty")],
+    )
+    assert read_rows(tmp_path / out) == read_rows(tmp_path / f"whole{Path(out).suffix}")
+    assert not list(tmp_path.rglob("*.part*s"))
+    assert score(given, tmp_path / out, on_bad_rows="skip", force=True).resumed == (50 if out == "out" else 0)
+
+
+def test_parts_of_another_job_are_not_used(
+    reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+):
+    for out in ("out.csv", "out"):
+        with monkeypatch.context() as patch:
+            kill_after(patch, 3)
+            with pytest.raises(Killed):
+                score(reviews, tmp_path / out)
+    assert score(reviews, tmp_path / "out.csv", model=small_model(1)).resumed == 0
+    changes: list[dict[str, Any]] = [{"abstain": 0.5}, {"model": small_model(1)}]
+    for changed in changes:
+        with pytest.raises(InputError, match=r"rows of another input, model or options: force=True replaces them"):
+            score(reviews, tmp_path / "out", **changed)
+    reviews.touch()
+    with pytest.raises(InputError, match=r"another input"):
+        score(reviews, tmp_path / "out")
+    assert score(reviews, tmp_path / "out", force=True).resumed == 0
+    assert len(read_rows(tmp_path / "out")) == 50
+
+
+def test_a_folder_with_other_files_is_not_touched(reviews: Path, tmp_path: Path):
+    for folder in ("out", "out.csv.parts"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "part-000000.parquet").write_text("mine")
+        with pytest.raises(InputError, match="has other files in it"):
+            score(reviews, tmp_path / folder.removesuffix(".parts"), force=True)
+        assert (tmp_path / folder / "part-000000.parquet").read_text() == "mine"
+
+
+def test_rows_do_not_depend_on_threads(reviews: Path, tmp_path: Path):
+    for threads in (1, 2):
+        with limit_threads(threads):
+            score(reviews, tmp_path / f"{threads}.parquet")
+    assert read_rows(tmp_path / "1.parquet") == read_rows(tmp_path / "2.parquet")
+
+
+def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch):
+    def full(*_) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(scoring, "_writer", full)
+        with pytest.raises(InputError, match=r"out.csv` cannot be written: no space left .* continues after them"):
+            score(reviews, tmp_path / "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+    assert score(reviews, tmp_path / "out.csv").resumed == 50
+
+
+@pytest.mark.parametrize(
+    ("given", "out", "options", "why"),
+    [
+        ("missing.csv", "o.csv", {}, "does not exist"),
+        (
+            "reviews.parquet",
+            "o.csv",
+            {"text": "body"},
+            "`text` is 'body', but `.*reviews.parquet` has the columns id, text",
+        ),
+        ("reviews.parquet", "o.csv", {"text": "id"}, "`text` is 'id', but that column .* has type int64"),
+        ("bytes.parquet", "o.csv", {}, "bytes.parquet` cannot be read: .*UTF8"),
+        ("empty.csv", "o.csv", {}, "is empty"),
+        ("quote.csv", "o.csv", {}, "line 2 is not CSV"),
+        ("folder", "o.csv", {}, "has no .parquet files"),
+        ("reviews.parquet", "o.txt", {}, r"`out` `.*o.txt` has the suffix '.txt': expected one of .parquet, .csv"),
+        ("there.csv", "there.csv", {}, "is the input"),
+        ("reviews.parquet", "there.csv", {}, "exists: force=True replaces it"),
+        ("reviews.parquet", "none/o.csv", {}, "the folder `.*none` does not exist"),
+        (".", "folder/o.csv", {}, "lies in it"),
+    ],
+)
+def test_what_cannot_be_read_or_written_is_refused_in_one_line(
+    given: str, out: str, options: dict, why: str, reviews: Path, tmp_path: Path
+):
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "quote.csv").write_text('text\n"a "stray" one"\n')
+    (tmp_path / "there.csv").write_text("mine")
+    (tmp_path / "folder").mkdir()
+    broken = pa.array([b"great", b"n\xffo"], pa.binary())
+    pq.write_table(
+        pa.table({"text": pa.Array.from_buffers(pa.string(), 2, broken.buffers())}), tmp_path / "bytes.parquet"
+    )
+    with pytest.raises(InputError, match=why) as refused:
+        score(tmp_path / given, tmp_path / out, **options)
+    assert "\n" not in str(refused.value)
+    assert not list(tmp_path.glob("o.*"))
+    assert (tmp_path / "there.csv").read_text() == "mine"
