@@ -1,4 +1,4 @@
-"""What a model knows: the tokens that speak most for a class, those that stand near another, those that lead texts."""
+"""What a model knows: the tokens that speak most for a class, and those that lead texts."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN, pluralize, sanitize_line
-from hardmax._validation import InputError, check_instance, check_int, check_str, shorten
+from hardmax._validation import InputError, check_instance, check_int
 from hardmax.text._analysis import Analysis
-from hardmax.text._characters import fold
 from hardmax.text.labels import number_of_class
 from hardmax.text.text_model import TextModel
 
@@ -35,17 +34,6 @@ class Keyword(_Plain):
     """Its weight, in units of the logit: what a text all of whose tokens are with it would have."""
     texts_of_class: int
     """How many training texts of the class have it."""
-    texts: int
-    """How many training texts have it."""
-
-
-@dataclass(frozen=True)
-class Neighbour(_Plain):
-    """A token near another one."""
-
-    word: str
-    cosine: float
-    """Of the angle between the two, in the model's metric."""
     texts: int
     """How many training texts have it."""
 
@@ -146,27 +134,6 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
         Keyword(known.surfaces[v], float(mine[v]), int(known.counts[v, number]), int(known.documents[v]))
         for v in best.tolist()
     ]
-
-
-def neighbours(model: TextModel, token: str, top_k: int = 10) -> list[Neighbour]:
-    """The tokens nearest to a token by direction; see `TextModel.neighbours`."""
-    own = fold(check_str(token, "`token`"))
-    top_k = check_int(top_k, "`top_k`", at_least=1)
-    known = model.vocabulary
-    if own not in known.index:
-        raise InputError(f"`token` is {shorten(token)}, which the model does not know.")
-    table = model.prepared.table[: len(known)]
-    metric = np.eye(model.dimension) if model.metric is None else model.metric
-    v = known.index[own]
-    lengths = np.sqrt(np.einsum("ij,jk,ik->i", table, metric, table))
-    if lengths[v] == 0:
-        raise InputError(f"`token` is {shorten(token)}, which lies at the origin: it has no direction.")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = np.nan_to_num((table @ metric @ table[v]) / (lengths * lengths[v]), nan=-1.0)
-    order = np.lexsort((-known.documents, -np.round(cosines, 12)))
-    return [
-        Neighbour(known.surfaces[u], float(cosines[u]), int(known.documents[u])) for u in order[: top_k + 1] if u != v
-    ][:top_k]
 
 
 def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
