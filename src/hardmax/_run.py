@@ -190,8 +190,8 @@ class Together(Trajectories):
             Known(
                 lambda: self.make(cloud),
                 as_array(outcome.tokens[here], "`tokens`"),
-                ends=lambda: as_array(self._arrived.tokens[here], "`tokens`"),
-                leader_of=lambda: self._leader_of[here],
+                ends=lambda: as_array(self.arrived.tokens[here], "`tokens`"),
+                leader_of=lambda: self.leader_of[here],
             ),
             as_array(outcome.leader_since[here], "`leader_since`"),
             dynamics=self.plan.dynamics,
@@ -204,7 +204,7 @@ class Together(Trajectories):
         )
 
     @cached_property
-    def _arrived(self) -> BatchOutcome:
+    def arrived(self) -> BatchOutcome:
         """All clouds at their limits, or at the last layer if they have not settled."""
         arrived = self.walk(max(0, int(self.outcome.settled.max())), Then.ARRIVE)  # not beyond the last to settle
         for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
@@ -216,9 +216,9 @@ class Together(Trajectories):
         return arrived
 
     @cached_property
-    def _leader_of(self) -> np.ndarray:
+    def leader_of(self) -> np.ndarray:
         """The leader that each token follows for ever, as its first token counted in its cloud; -1: none."""
-        found, clouds, latest = self._arrived.leader_of, self.clouds, max(0, int(self.outcome.settled.max()))
+        found, clouds, latest = self.arrived.leader_of, self.clouds, max(0, int(self.outcome.settled.max()))
         if found is None:  # a GPU does not find them
             found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, latest, Then.STAY).leader_of
         assert found is not None, "the CPU finds them"
@@ -240,7 +240,7 @@ class Together(Trajectories):
     def ends(self) -> Tables:
         if None in self.settled_at:
             raise InputError(f"Cloud {self.settled_at.index(None)} has not settled: where its tokens end is not known.")
-        table = concatenate([self._arrived.tokens])  # a copy, for whoever asks
+        table = concatenate([self.arrived.tokens])  # a copy, for whoever asks
         return restore_table(self.form, table, self.clouds.offsets, self.multiplicities)
 
     @property

@@ -14,11 +14,12 @@ import numpy as np
 from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
-from hardmax._clusters import Clusters
+from hardmax._clusters import Clusters, Vertex, number
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
-from hardmax._tokens.batches import ManyClouds, OneCloud
+from hardmax._run import Together
+from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
 from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
 from hardmax.certificate import Verdict
@@ -268,18 +269,39 @@ def _to_pandas(limits: Sequence[Limit]) -> "pandas.DataFrame":
     require_extra("`to_pandas`", "tables", "pandas")
     import pandas
 
-    def rows_of(cloud: int, lim: Limit) -> tuple[np.ndarray, ...]:
-        since, clusters = np.full(lim.run.n, -1), lim.clusters
-        since[lim.leaders] = lim.run.leader_layers
-        kinds = np.array(list(map(str, clusters.kinds)), dtype=object)[clusters.labels]
-        return np.full(lim.run.n, cloud), np.arange(lim.run.n), lim.float_points, clusters.labels, kinds, since
-
-    parts = zip(*(rows_of(cloud, lim) for cloud, lim in enumerate(limits)), strict=True)
-    clouds, tokens, points, labels, kinds, since = map(np.concatenate, parts)
+    if isinstance(limits, Limits) and isinstance(limits.runs, Together):
+        clouds, tokens, points, labels, kinds, since = _rows_together(limits, limits.runs)
+    else:
+        parts = zip(*(_rows_of(lim, cloud) for cloud, lim in enumerate(limits)), strict=True)
+        clouds, tokens, points, labels, kinds, since = map(np.concatenate, parts)
     columns: dict[str, Any] = {"cloud": clouds, "token": tokens}
     columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
     columns |= {"cluster": labels, "kind": kinds, "leader_since": pandas.arrays.IntegerArray(since, since < 0)}
     return pandas.DataFrame(columns)
+
+
+def _rows_of(lim: Limit, cloud: int) -> tuple[np.ndarray, ...]:
+    since, clusters = np.full(lim.run.n, -1), lim.clusters
+    since[lim.leaders] = lim.run.leader_layers
+    kinds = np.array(list(map(str, clusters.kinds)), dtype=object)[clusters.labels]
+    return np.full(lim.run.n, cloud), np.arange(lim.run.n), lim.float_points, clusters.labels, kinds, since
+
+
+def _rows_together(limits: Limits, runs: Together) -> tuple[np.ndarray, ...]:
+    """The same for all clouds at once, as far as all tokens of a cloud follow leaders."""
+    offsets = runs.clouds.offsets
+    clouds = np.repeat(np.arange(len(runs)), np.diff(offsets))
+    start = offsets[:-1][clouds]
+    tokens, leader_of = np.arange(len(clouds)) - start, runs.leader_of
+    labels, first = number(np.where(leader_of < 0, 0, leader_of) + start)
+    labels -= np.searchsorted(first, start)
+    kinds = np.array([str(Vertex(token)) for token in range(max(1, leader_of.max() + 1))], dtype=object)[leader_of]
+    since = as_array(runs.outcome.leader_since, "`leader_since`").astype(np.int64)
+    rows = clouds, tokens, as_array(runs.arrived.tokens, "`tokens`").copy(), labels, kinds, since
+    for cloud in np.flatnonzero(leader_of[offsets[:-1]] < 0).tolist():
+        for column, values in zip(rows, _rows_of(limits[cloud], cloud), strict=True):
+            column[offsets[cloud] : offsets[cloud + 1]] = values
+    return rows
 
 
 class Options(TypedDict, total=False):

@@ -25,10 +25,10 @@ def test_every_word_may_count(classes: str):
 
 
 def test_no_text_is_certain_and_a_short_one_less_so_than_a_long_one():
-    corpus = plant(200, words=6, length=20, seed=1)
+    corpus = plant(200, words=6, length=20, disturbed=0.3, seed=1)
     model = fit(corpus.texts, corpus.labels, Settings(neutral_weight=50))
     good = corpus.words["positive"]
-    short, long = model.predict_proba([good[0], " ".join(good)])[:, 1]
+    short, long = model.predict_proba([good[0], " ".join(good[:2])])[:, 1]
     assert 0.5 < short < long < 1
 
 
@@ -75,13 +75,25 @@ def test_the_regression_is_scikit_learns():
     model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag.of(found, labels, np.ones(len(labels)), np.arange(len(labels)), len(model.vocabulary), 2)
-    scale, sizes = scales(bag), np.diff(bag.offsets)
-    typical = (sizes.mean() + 50) / (sizes + 50)
-    table = bag.matrix().toarray() * typical[:, None] * scale[:, 0]
+    scale, typical = scales(bag), 7.0
+    table = bag.matrix().toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    weights, bias = regress(bag, 0.5, scale, with_bias=True)
+    weights, bias = regress(bag, 0.5, scale, typical, with_bias=True)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
     np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
+
+
+def test_sentences_of_a_text_count_beside_it():
+    long = "the plot goes on and on and on. good film, good cast. a second sentence, which is long enough!"
+    other = long.replace("good", "poor")
+    texts, labels = [long, other, "good", "poor"] * 8, [1, 0, 1, 0] * 8
+    without, beside = (fit(texts, labels, Settings(sentences=weight, strength=0.3)) for weight in (0, 1))
+    good = without.vocabulary.surfaces.index("good cast")
+    assert without.vocabulary.surfaces == beside.vocabulary.surfaces  # sentences bring no tokens of their own
+    assert beside.embeddings[good, 0] > without.embeddings[good, 0] > 0
+    single = [text.replace(".", "").replace("!", "") for text in texts]
+    same = [fit(single, labels, Settings(sentences=weight, strength=0.3)).embeddings.tobytes() for weight in (0, 1)]
+    assert same[0] == same[1]
 
 
 def test_words_are_left_out_if_asked():

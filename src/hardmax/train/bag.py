@@ -34,13 +34,10 @@ class Bag:
     def __len__(self) -> int:
         return len(self.labels)
 
-    def pick(self, texts: np.ndarray) -> "Bag":
-        """Some of the texts."""
-        sizes = np.diff(self.offsets)[texts]
-        offsets = np.concatenate([[0], np.cumsum(sizes)])
-        places = np.arange(offsets[-1]) + np.repeat(self.offsets[:-1][texts] - offsets[:-1], sizes)
-        parts = self.labels[texts], self.weights[texts], self.groups[texts]
-        return Bag(self.ids[places], offsets, *parts, self.tokens, self.classes)
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of distinct tokens of each text."""
+        return np.diff(self.offsets)
 
     def matrix(self) -> Any:
         """Presence of tokens (texts, tokens), sparse."""
@@ -70,18 +67,22 @@ def scales(bag: Bag, smoothing: float = 1.0) -> np.ndarray:
     return np.log(ratio[:, 1:] / ratio[:, :1])
 
 
-def regress(bag: Bag, strength: float, scale: np.ndarray, *, with_bias: bool) -> tuple[np.ndarray, np.ndarray]:
+def regress(
+    bag: Bag, strength: float, scale: np.ndarray, typical: float, *, with_bias: bool
+) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
+
+    A text of `typical` size is left as it is.
 
     Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
     """
     rows = 1 if bag.classes == 2 else bag.classes
-    sizes = np.diff(bag.offsets)
-    typical = (sizes.mean() + TYPICAL_WEIGHT) / (sizes + TYPICAL_WEIGHT)
-    table = diags_array(typical) @ bag.matrix() @ diags_array(scale[:, 0])
+    table = (
+        diags_array((typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)) @ bag.matrix() @ diags_array(scale[:, 0])
+    )
     table = table.tocsr()
     transposed = table.T.tocsr()
-    weights = strength * bag.weights / bag.weights.mean()
+    weights = strength * bag.weights
 
     def loss(flat: np.ndarray) -> tuple[float, np.ndarray]:
         u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]

@@ -1,8 +1,10 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights, calibration."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -25,6 +27,8 @@ ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
+_SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
+_SENTENCE_ENDS = re.compile(rb"(?<=[.!?])\s+|(?<=%s)|(?<=%s)|(?<=%s)|<br ?/?>|\n+" % tuple(map(str.encode, "。！？")))
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
 
@@ -36,10 +40,39 @@ class _Corpus:
     weights: np.ndarray
     groups: np.ndarray
     classes: int
+    is_whole: np.ndarray
+    """False for sentences, which come from texts that are here, too."""
 
     def pick(self, rows: np.ndarray) -> "_Corpus":
         parts = self.labels[rows], self.weights[rows], self.groups[rows]
-        return _Corpus(self.texts.pick(rows), *parts, self.classes)
+        return _Corpus(self.texts.pick(rows), *parts, self.classes, self.is_whole[rows])
+
+    @property
+    def whole(self) -> "_Corpus":
+        """The texts without their sentences."""
+        return self if self.is_whole.all() else self.pick(np.flatnonzero(self.is_whole))
+
+    def with_sentences(self, weight: float, seed: int) -> "_Corpus":
+        """Some sentences of each text beside it, as texts of their own."""
+        rng, data = np.random.default_rng(seed), self.texts.data.tobytes()
+        chosen, owners = [], []
+        for text, (first, last) in enumerate(pairwise(self.texts.offsets.tolist())):
+            found = [each for each in _SENTENCE_ENDS.split(data[first:last]) if len(each) >= _SHORTEST]
+            if len(found) > 1:  # else there is nothing new
+                taken = rng.permutation(len(found))[:_SENTENCES].tolist()
+                chosen += [found[each] for each in taken]
+                owners += [text] * len(taken)
+        if not owners or not weight:
+            return self
+        rows = np.concatenate([np.arange(len(self.labels)), owners])
+        weights = np.concatenate([self.weights, weight * self.weights[owners]])
+        ends = self.texts.offsets[-1] + np.cumsum([len(each) for each in chosen])
+        every = TextBytes(
+            np.concatenate([self.texts.data, np.frombuffer(b"".join(chosen), dtype=np.uint8)]),
+            np.concatenate([self.texts.offsets, ends]),
+        )
+        is_whole = np.arange(len(rows)) < len(self.labels)
+        return _Corpus(every, self.labels[rows], weights, self.groups[rows], self.classes, is_whole)
 
     def bag(self, found: Encoded, tokens: int) -> Bag:
         return Bag.of(found, self.labels, self.weights, self.groups, tokens, self.classes)
@@ -93,9 +126,11 @@ def fit(
     weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes))
+    whole = np.ones(len(found), dtype=bool)
+    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes), whole)
     say(f"{len(found):,} texts, {len(classes)} classes")
     candidates = _candidates(corpus, settings)
+    corpus = corpus.with_sentences(settings.sentences, settings.seed)
     say(f"{len(candidates):,} candidate tokens")
     tuned, chosen = _tune(corpus, candidates, settings, say)
     return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen)
@@ -138,13 +173,15 @@ def _weigh(
     assert settings.strength is not None
     overlapping = replace(settings.tokeniser, overlapping=True)
     bag = corpus.bag(encode(corpus.texts, candidates, overlapping), len(candidates))
-    weights, bias = regress(bag, settings.strength, scales(bag, settings.smoothing), with_bias=settings.bias)
+    typical = float(bag.sizes[corpus.is_whole].mean())
+    weights, bias = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
     if settings.max_tokens is None and settings.overlapping:
-        return candidates, weights, bias, len(bag.ids) / len(bag)
+        return candidates, weights, bias, typical
     vocabulary = _best(candidates, bag, weights, settings.max_tokens)
     bag = corpus.bag(encode(corpus.texts, vocabulary, settings.tokeniser), len(vocabulary))
-    found = regress(bag, settings.strength, scales(bag, settings.smoothing), with_bias=settings.bias)
-    return vocabulary, *found, len(bag.ids) / len(bag)
+    typical = float(bag.sizes[corpus.is_whole].mean())
+    found = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
+    return vocabulary, *found, typical
 
 
 def _best(candidates: Vocabulary, bag: Bag, weights: np.ndarray, most: int | None) -> Vocabulary:
@@ -161,7 +198,7 @@ def _tune(
     """The settings with what was None chosen on held-out texts, and what was measured there."""
     folds = _folds(corpus, settings.seed)
     parts = [
-        (corpus.pick(np.flatnonzero(folds != fold)), corpus.pick(np.flatnonzero(folds == fold)))
+        (corpus.pick(np.flatnonzero(folds != fold)), corpus.pick(np.flatnonzero(folds == fold)).whole)
         for fold in range(FOLDS)
     ]
     best: tuple[float, float, list[_HeldOut]] | None = None
@@ -176,7 +213,7 @@ def _tune(
     assert best is not None
     _, strength, held_out = best
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
-    texts = len(corpus.labels)
+    texts = int(corpus.is_whole.sum())
     table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
     slack = 0.25 * np.sqrt(top * (1 - top) / texts)
@@ -240,7 +277,7 @@ class _HeldOut:
     def of(cls, train: _Corpus, test: _Corpus, candidates: Vocabulary, settings: Settings) -> "_HeldOut":
         vocabulary, weights, bias, train_size = _weigh(train, candidates, settings)
         bag = test.bag(encode(test.texts, vocabulary, settings.tokeniser), len(vocabulary))
-        sizes = np.diff(bag.offsets)
+        sizes = bag.sizes
         cut = np.minimum(sizes, SHORT)
         places = np.arange(cut.sum()) + np.repeat(bag.offsets[:-1] - np.cumsum(cut) + cut, cut)
         offsets = np.concatenate([[0], np.cumsum(cut)])

@@ -25,6 +25,8 @@ class Settings:
         Leave out tokens that fewer texts have (or fewer groups, if there are groups).
     max_tokens : int, optional
         Keep the tokens that matter most; by default all.
+    sentences : float, default 0.3
+        How much each of three sentences of a text counts beside the text, so that short texts are read well, too.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str, default ()
@@ -49,6 +51,7 @@ class Settings:
     overlapping: bool = True
     min_df: int = 1
     max_tokens: int | None = None
+    sentences: float = 0.3
     exclude: Sequence[str] = ()
     stop_words: Sequence[str] = ()
     strength: float | None = None
@@ -67,6 +70,7 @@ class Settings:
         for name in ("smoothing", "strength"):
             if getattr(self, name) is not None:
                 check_real(getattr(self, name), f"`{name}`", above=0)
+        check_real(self.sentences, "`sentences`", at_least=0)
         if self.gate is not None:
             check_real(self.gate, "`gate`", at_least=0)
         check_bool(self.bias, "`bias`")
