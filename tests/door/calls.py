@@ -9,7 +9,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, calibrate, encode, evaluate, plant
+from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, encode, evaluate, plant
 from hardmax.text.erasure import measure_erasure
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -88,7 +88,7 @@ def cloud_calls() -> Iterator[Call]:
 def text_calls() -> Iterator[Call]:
     model, text = a_model(), "a great film"
     model.save("saved_model")
-    texts, labels = [text, "an awful plot"] * 4, ["positive", "negative"] * 4
+    texts = [text, "an awful plot"] * 4
     yield "Tokeniser", Tokeniser, {"longest_phrase": 2, "marks": True, "overlapping": True}
     yield "Tokeniser.tokens", Tokeniser().tokens, {"text": "A great film."}
     yield "Vocabulary", Vocabulary, {"surfaces": ["good", "bad"], "counts": [[1, 2], [3, 4]]}
@@ -104,7 +104,6 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
     yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
-    yield "TextModel.neighbours", model.neighbours, {"token": "great", "top_k": 3}
     options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}
     yield "TextModel.save", model.save, {"folder": "model"}
@@ -116,7 +115,6 @@ def text_calls() -> Iterator[Call]:
     yield "measure_erasure", measure_erasure, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
     counted = {"texts": texts, "labels": [0, 1] * 4, "tokeniser": Tokeniser(), "words": 9, "phrases": 9, "min_df": 1}
     yield "build_vocabulary", build_vocabulary, counted
-    yield "calibrate", calibrate, {"model": model, "texts": texts, "labels": labels}
     yield "encode", encode, {"texts": texts, "vocabulary": model.vocabulary, "tokeniser": Tokeniser()}
     yield "evaluate", evaluate, {"truth": [0, 1], "probabilities": [[0.5, 0.5], [0.2, 0.8]]}
     yield "plant", plant, {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1}

@@ -13,8 +13,6 @@ from hardmax._validation import InputError
 from hardmax.text.card_page import card_page
 from hardmax.text.erasure import Agreement, furthest_out, measure_agreement, measure_erasure
 from hardmax.text.evaluation import (
-    _fit_temperature,
-    calibrate,
     calibration_curve,
     calibration_error,
     evaluate,
@@ -75,31 +73,6 @@ def test_true_probabilities_have_almost_no_calibration_error_and_overconfident_o
     assert len(calibration_curve(truth[:4], chances[:4])[2]) == 4
 
 
-@pytest.mark.parametrize("scale", [0.1, 1.0, 7.0])
-@pytest.mark.parametrize("classes", [2, 4])
-def test_the_temperature_undoes_a_scaling_of_true_logits(scale, classes):
-    truth, chances = drawn(20_000, classes)
-    logits = np.log(chances)
-    scaled = (logits[:, 1] - logits[:, 0]) * scale if classes == 2 else logits * scale
-    assert _fit_temperature(scaled, truth) == pytest.approx(scale, rel=0.05)
-
-
-def test_where_no_text_is_mistaken_probabilities_are_still_no_certainties():
-    # As if two more texts had come, of no class in particular: of 100 and 2 texts one is of the other class.
-    temperature = _fit_temperature(np.array([5.0] * 50 + [-5.0] * 50), np.array([1] * 50 + [0] * 50))
-    assert 1 / (1 + np.exp(-5.0 / temperature)) == pytest.approx(101 / 102, rel=1e-6)
-
-
-def test_a_calibrated_model_predicts_the_same_labels_with_a_smaller_log_loss():
-    model, texts = small_model(decoder=[[30.0, 5.0]]), random_texts(400)
-    truth = np.where(RNG.random(400) < 0.7, model.predict(texts), model.predict(texts)[::-1])
-    better = calibrate(model, texts, truth)
-    assert better.predict(texts).tolist() == model.predict(texts).tolist()
-    losses = [evaluate_model(each, texts, truth.tolist()).metrics["log_loss"] for each in (better, model)]
-    assert losses[0] < losses[1]
-    assert calibrate(better, texts, truth).temperature == pytest.approx(better.temperature, rel=1e-3)
-
-
 def test_a_model_is_measured_with_undecided_texts_told_apart():
     found = evaluate_model(
         MODEL, [*TEXTS, BAD], ["positive", "negative", "positive", "positive", "negative", "positive"]
@@ -120,10 +93,8 @@ def test_what_does_not_fit_together_is_refused():
         evaluate([0, 1], [0.5, 0.5])
     with pytest.raises(InputError, match="`predicted` has 1"):
         evaluate([0, 1], [[0.5, 0.5], [0.2, 0.8]], [0])
-    with pytest.raises(InputError, match="'other'"):
-        calibrate(small_model(), ["great"], ["other"])
-    with pytest.raises(InputError, match="one for each text"):
-        calibrate(small_model(), ["great", "awful"], ["positive"])
+    with pytest.raises(InputError, match="'other': the model knows negative, positive"):
+        evaluate_model(MODEL, ["great"], ["other"])
 
 
 # ---------------------------------------------------------------- erasure and agreement
@@ -209,7 +180,7 @@ def test_places_that_touch_stay_apart():
     assert touched([(0, 3)], []).tolist() == [False]
 
 
-# ---------------------------------------------------------------- what leads, keywords, neighbours
+# ---------------------------------------------------------------- what leads, keywords
 
 
 @pytest.mark.parametrize("model", [MODEL, replace(MODEL, extra=None), replace(MODEL, decoder=[[4.0, 1.0]])])
@@ -252,20 +223,16 @@ def test_the_tokens_that_lead_are_bars_the_most_frequent_on_top():
         MODEL.leader_statistics([""]).draw()
 
 
-def test_keywords_and_neighbours():
+def test_keywords_are_the_heaviest_tokens_of_a_class():
     assert [word.word for word in MODEL.keywords("negative", 2)] == ["awful", "dull"]
     first = MODEL.keywords("positive", 1)[0]
     assert (first.word, first.says) == ("great", pytest.approx(12.0))
     assert MODEL.keywords("positive", min_df=1000) == []
-    assert [near.word for near in MODEL.neighbours("Awful", 1)] == ["dull"]
     own = hm.load("imdb-2d")
     assert all(word.texts_of_class > word.texts / 2 for word in own.keywords("negative"))
-    assert len(own.neighbours("awful", 7)) == 7
     for call, complaint in (
         (lambda: MODEL.keywords("neutral"), "`label` must be one of"),
         (lambda: MODEL.keywords("positive", 0), "`top_k`"),
-        (lambda: MODEL.neighbours("unheard"), "does not know"),
-        (lambda: replace(MODEL, embeddings=np.zeros((13, 2))).neighbours("film"), "at the origin"),
     ):
         with pytest.raises(InputError, match=complaint):
             call()

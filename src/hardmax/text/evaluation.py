@@ -1,22 +1,18 @@
-"""How good a classifier is: accuracy, calibration, and a temperature that makes probabilities honest."""
+"""How good a classifier is: accuracy, calibration, and what leads."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.optimize import minimize_scalar
-from scipy.special import logsumexp
 
 from hardmax._tokens.batches import float_array
-from hardmax._tokens.rationals import as_array
-from hardmax._validation import InputError, check_instance, check_int, require_extra, shorten
+from hardmax._validation import InputError, check_int, require_extra, shorten
 from hardmax.text.interpret import LeaderStatistics, statistics_of
 from hardmax.text.labels import SHOWN, class_numbers
 from hardmax.text.text_model import TextModel
 
 BINS = 15
-_WIDEST = 10.0  # temperatures from e^-10 to e^10
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,51 +120,10 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     return Evaluation(truth, predicted, decided, found.probabilities, metrics, statistics_of(model, found))
 
 
-def calibrate(model: TextModel, texts: Any, labels: Any) -> TextModel:
-    """Temperature scaling: one number that fits probabilities to other texts and changes no prediction.
-
-    Parameters
-    ----------
-    model : TextModel
-        A trained model.
-    texts : sequence of str
-        Texts that it was not trained on.
-    labels : sequence
-        Their classes.
-
-    Returns
-    -------
-    TextModel
-        The same model with the temperature of the smallest log loss.
-    """
-    model = check_instance(model, TextModel, "`model`", "a TextModel")
-    # Logits are divided by the temperature that the model has already.
-    factor = _fit_temperature(model.decision_function(texts), _numbers(as_array(labels, "`labels`"), model.classes))
-    return replace(model, temperature=model.temperature * factor)
-
-
-def _fit_temperature(logits: np.ndarray, truth: np.ndarray) -> float:
-    table = np.stack([np.zeros(len(logits)), logits], axis=1) if logits.ndim == 1 else logits
-    if truth.shape != (len(table),) or not len(truth):
-        raise InputError(f"`labels` has shape {truth.shape}: expected {len(table)}, one for each text, at least one.")
-    # As if two more texts had come, of no class in particular: where all texts are told apart without a mistake, the
-    # best temperature would else be 0, and every probability 0 or 1.
-    doubt = 2 / (len(truth) + 2)
-    wished = (1 - doubt) * table[np.arange(len(truth)), truth] + doubt * table.mean(axis=1)
-
-    def loss(coldness: float) -> float:
-        scale = np.exp(coldness)
-        return float((logsumexp(table * scale, axis=1) - wished * scale).mean())
-
-    # The loss is convex in 1 / T, so it has one valley in its logarithm, too.
-    found = minimize_scalar(loss, bounds=(-_WIDEST, _WIDEST), method="bounded", options={"xatol": 1e-9})
-    return float(np.exp(-found.x))
-
-
 def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:
     # A CSV file has only texts: "1" there is the class 1 of a model that was trained on a table of numbers.
     number = {str(name): c for c, name in enumerate(classes)} | {name: c for c, name in enumerate(classes)}
-    listed = labels.ravel().tolist() if isinstance(labels, np.ndarray) else list(labels)
+    listed = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
     for label in listed:
         if not isinstance(label, str | int | float) or (label not in number and str(label) not in number):
             known = ", ".join(map(str, classes[:SHOWN])) + ", …" * (len(classes) > SHOWN)

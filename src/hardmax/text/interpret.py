@@ -1,4 +1,4 @@
-"""What a model knows: the tokens that speak most for a class, those that stand near another, those that lead texts."""
+"""What a model knows: the tokens that speak most for a class, and those that lead texts."""
 
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._format import EXTRA_TOKEN, pluralize, sanitize_line
-from hardmax._validation import InputError, check_instance, check_int, check_str, shorten
+from hardmax._validation import InputError, check_instance, check_int
 from hardmax.text._analysis import Analysis
-from hardmax.text._characters import fold
 from hardmax.text.labels import number_of_class
 from hardmax.text.text_model import TextModel
 
@@ -35,17 +34,6 @@ class Keyword(_Plain):
     """Its weight, in units of the logit: what a text all of whose tokens are with it would have."""
     texts_of_class: int
     """How many training texts of the class have it."""
-    texts: int
-    """How many training texts have it."""
-
-
-@dataclass(frozen=True)
-class Neighbour(_Plain):
-    """A token near another one."""
-
-    word: str
-    cosine: float
-    """Of the angle between the two, in the model's metric."""
     texts: int
     """How many training texts have it."""
 
@@ -106,26 +94,22 @@ class LeaderStatistics(_Plain):
         matplotlib.axes.Axes
             In how many of the texts each leads, for which class it speaks, and its weight.
         """
-        from hardmax.figures.inputs import an_axes
-        from hardmax.figures.leading_words import LeadingWord, bars_axes, draw_leading_words, key_of_classes
-        from hardmax.figures.style import our_look
+        from hardmax.figures.cards import Bar
+        from hardmax.figures.charts import add_class_legend, bar_axes, draw_bars
+        from hardmax.figures.style import check_axes, our_look
 
         first = check_int(first, "`first`", at_least=1)
         if not self.leaders:
             raise InputError("There is nothing to draw: no token leads in any of these texts.")
         shown = self.leaders[:first]
         side = {label: number for number, label in enumerate(self.classes)}
-        words = [LeadingWord(each.word, 100 * each.share, each.pull, side[each.lean]) for each in shown]
-        place = bars_axes(len(words)) if ax is None else an_axes(ax, "`ax`")
+        bars = [Bar(each.word, 100 * each.share, side[each.lean], f"{each.pull:+.0f}") for each in shown]
+        place = bar_axes(bars) if ax is None else check_axes(ax)
         with our_look():
-            draw_leading_words(words, len(self.classes), place)
-            place.set_xlabel("% of the texts that the token leads")
+            draw_bars(bars, len(self.classes), place)
+            place.set_xlabel("% of texts in which the token leads; at each bar, its own logit")
             place.set_title(f"{pluralize(self.texts, 'text')}, {self.mean:.1f} leaders each", loc="left")
-            keys = key_of_classes([str(label) for label in self.classes], {word.side for word in words})
-            if ax is None:  # beside the bars there may be no room
-                place.figure.legend(handles=keys, loc="outside lower center", ncols=2, frameon=False, fontsize=8)
-            else:
-                place.legend(handles=keys, loc="best", frameon=False, fontsize=8)
+            add_class_legend(self.classes, bars, place, inside=ax is not None)
         return place
 
     def __str__(self) -> str:
@@ -150,27 +134,6 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
         Keyword(known.surfaces[v], float(mine[v]), int(known.counts[v, number]), int(known.documents[v]))
         for v in best.tolist()
     ]
-
-
-def neighbours(model: TextModel, token: str, top_k: int = 10) -> list[Neighbour]:
-    """The tokens nearest to a token by direction; see `TextModel.neighbours`."""
-    own = fold(check_str(token, "`token`"))
-    top_k = check_int(top_k, "`top_k`", at_least=1)
-    known = model.vocabulary
-    if own not in known.index:
-        raise InputError(f"`token` is {shorten(token)}, which the model does not know.")
-    table = model.prepared.table[: len(known)]
-    metric = np.eye(model.dimension) if model.metric is None else model.metric
-    v = known.index[own]
-    lengths = np.sqrt(np.einsum("ij,jk,ik->i", table, metric, table))
-    if lengths[v] == 0:
-        raise InputError(f"`token` is {shorten(token)}, which lies at the origin: it has no direction.")
-    with np.errstate(invalid="ignore", divide="ignore"):
-        cosines = np.nan_to_num((table @ metric @ table[v]) / (lengths * lengths[v]), nan=-1.0)
-    order = np.lexsort((-known.documents, -np.round(cosines, 12)))
-    return [
-        Neighbour(known.surfaces[u], float(cosines[u]), int(known.documents[u])) for u in order[: top_k + 1] if u != v
-    ][:top_k]
 
 
 def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hardmax.text.counterfactual import Flip
     from hardmax.text.explain import Explanation, Label
-    from hardmax.text.interpret import Keyword, LeaderStatistics, Neighbour
+    from hardmax.text.interpret import Keyword, LeaderStatistics
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -309,25 +309,6 @@ class TextModel:
         from hardmax.text.interpret import keywords
 
         return keywords(self, label, top_k, min_df)
-
-    def neighbours(self, token: str, top_k: int = 10) -> "list[Neighbour]":
-        """The tokens nearest to a token, by direction: where a token looks is all that decides whom it follows.
-
-        Parameters
-        ----------
-        token : str
-            A known token.
-        top_k : int, default 10
-            At most so many.
-
-        Returns
-        -------
-        list of Neighbour
-            The nearest first; of equally near ones those that more texts have.
-        """
-        from hardmax.text.interpret import neighbours
-
-        return neighbours(self, token, top_k)
 
     def leader_statistics(self, texts: Any) -> "LeaderStatistics":
         """How many leaders texts have, and which tokens lead how often.

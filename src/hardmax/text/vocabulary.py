@@ -1,5 +1,6 @@
 """The words and phrases that a model knows, and how they are chosen from training texts."""
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,10 +12,13 @@ from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text._characters import CHARACTERS, MARKS
-from hardmax.text._kernels_tokens import count_documents, number_phrases, number_words, surprise
+from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.labels import class_numbers
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
+
+_WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
+_PLAIN = re.compile(f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}")  # most tokens: sooner found than cut
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,26 +158,27 @@ def build_vocabulary(
     def spell(word: int) -> str:
         return letters[bounds[word] : bounds[word + 1]]
 
-    documents = count_documents(stream, ends, len(starts) - 1)
+    owners = np.repeat(np.arange(len(found)), np.diff(ends))
+    documents = _count_texts(stream, owners, numbers).sum(axis=1)
     ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
     surfaces = [surface for _, surface in ranked[:words]] + (list(MARKS) if tokeniser.marks else [])
-    surfaces += _choose_phrases(stream, ends, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
+    surfaces += _choose_phrases(stream, owners, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
     return _count_by_class(surfaces, found, numbers, tokeniser)
 
 
 def _choose_phrases(
     stream: np.ndarray,
-    ends: np.ndarray,
+    owners: np.ndarray,
     spell: Callable[[int], str],
     labels: np.ndarray,
     longest: int,
     most: int,
     min_df: int,
 ) -> list[str]:
-    order = np.argsort(labels, kind="stable")
-    class_ends = np.concatenate([[0], np.cumsum(np.bincount(labels))])
+    sizes = np.bincount(labels)
     ranked: list[tuple[float, str]] = []
-    prefixes, pairs = stream, []
+    prefixes, pairs = stream.astype(np.int64), []
+    follows = (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
 
     def words_of(phrase: int, length: int) -> list[str]:
         if length == 1:
@@ -182,15 +187,36 @@ def _choose_phrases(
         return [*words_of(key >> 32, length - 1), spell(key & 0xFFFFFFFF)]
 
     for length in range(2, longest + 1):
-        numbers, keys = number_phrases(stream, ends, prefixes)
-        scores, documents = surprise(numbers, ends, order, class_ends, len(keys))
+        # A phrase is a prefix, which ends one place before, and a word.
+        places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
+        keys, numbers = np.unique(prefixes[places - 1] << 32 | stream[places], return_inverse=True)
         pairs.append(keys)
+        counts = _count_texts(numbers, owners[places], labels)
+        documents = counts.sum(axis=1)
+        # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if classes did not matter,
+        # the sum over c of (n_c - e_c)^2 / e_c.
+        squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
+        scores = squares * len(labels) / documents - documents
         candidates = _best(scores, documents >= min_df, most)
         ranked += [(-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates]
+        prefixes = np.full(len(stream), -1)
         # A phrase is no more frequent than its beginning.
-        frequent = np.append(documents >= min_df, False)
-        prefixes = np.where(frequent[numbers], numbers, -1).astype(np.int32)
+        prefixes[places] = np.where(documents[numbers] >= min_df, numbers, -1)
     return [surface for _, surface in sorted(ranked)[:most]]
+
+
+def _count_texts(numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """How many texts of each class have each number, (numbers, classes); numbers below 0 are nothing."""
+    from scipy.sparse import csr_array
+
+    here = numbers >= 0
+    numbers, kinds, classes = numbers[here], int(numbers.max(initial=-1)) + 1, int(labels.max()) + 1
+    bounds = np.searchsorted(owners[here], np.arange(len(labels) + 1))
+    found = csr_array((np.ones(len(numbers), dtype=bool), numbers, bounds), shape=(len(labels), max(kinds, 1)))
+    found.sum_duplicates()  # each number once in a text
+    of_class = np.repeat(labels, np.diff(found.indptr))
+    counts = np.bincount(found.indices * np.int64(classes) + of_class, minlength=kinds * classes)
+    return counts.reshape(kinds, classes)
 
 
 def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
@@ -219,7 +245,7 @@ def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
     if not isinstance(listed, list | tuple) or not all(isinstance(surface, str) for surface in listed):
         raise InputError(f"`surfaces` must be a list of texts, not {shorten(surfaces)}.")
     for surface in listed:
-        if not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
+        if not _PLAIN.fullmatch(surface) and not 1 <= len(cut_surface(surface)) <= LONGEST_PHRASE:
             wish = "words in lower case, joined by single spaces"
             raise InputError(f"`surfaces` has {shorten(surface)}, which the tokeniser never yields: expected {wish}.")
     return tuple(listed)
