@@ -112,10 +112,10 @@ def test_a_killed_job_goes_on_to_the_same_rows(here: Path, hardmax: Command):
 
 
 def test_a_full_disk_is_one_line_and_the_parts_are_kept(here: Path, hardmax: Command):
-    (here / "many.jsonl").write_text("\n".join(json.dumps({"text": f"great film {n}" * 50}) for n in range(2000)))
+    (here / "many.jsonl").write_text("\n".join(json.dumps({"text": f"great film {n}"}) for n in range(2000)))
     # A limit on the size of files stands for the full disk: the part fits, the whole file does not.
     command = ("score", "many.jsonl", "-o", "out.jsonl", "--model", "model")
-    ended = in_a_shell(*command, before="trap '' XFSZ; ulimit -f 300")
+    ended = in_a_shell(*command, before="trap '' XFSZ; ulimit -f 600")
     assert ended.code == 2
     assert len(ended.err.splitlines()) == 1
     assert "cannot be written: file too large" in ended.err

@@ -166,7 +166,7 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
         ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is no header"),
         ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
         ("a.csv", 'text,label\ngood,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end of data"),
-        ("a.jsonl", "1\n2\n", "is empty: expected a JSON object in each line"),
+        ("a.jsonl", "1\n2\n", "is empty: expected"),
         ("a.parquet", "not parquet", "a.parquet` cannot be read"),
         ("a.xlsx", "x", "has the suffix '.xlsx': expected one of .parquet, .csv"),
     ],

@@ -22,7 +22,7 @@ from hardmax.text.text_model import TextModel
 MODEL = small_model()
 TEXTS = [f"{text} film" for text in random_texts(50)]
 COLUMNS = {"id": list(range(50)), "text": TEXTS}
-OURS = ["label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error"]
+OURS = ["label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error"]
 KINDS = (".parquet", ".csv", ".tsv", ".jsonl")
 
 
@@ -82,8 +82,8 @@ def test_answers_are_those_of_explanations(model: TextModel):
             "probability": told.probability,
             "margin": told.probability - max(others),
             "leaders": [share.word for share in told.leaders],
-            "counting": [vote.word for vote in told.counting],
-            "votes": [vote.vote for vote in told.counting],
+            "active": [vote.word for vote in told.active],
+            "votes": [vote.vote for vote in told.active],
             "abstain": False,
             "error": None,
         }
@@ -124,7 +124,7 @@ def test_a_table_gives_a_table_of_its_kind(table: Any):
     expected = MODEL.score_table(pa.table(COLUMNS)).to_pylist()
     rows = found.to_pylist() if isinstance(found, pa.Table) else pl.DataFrame(found).to_dicts()
     for row, wanted in zip(rows, expected, strict=True):
-        lists = {name: list(row[name]) for name in ("leaders", "counting", "votes")}
+        lists = {name: list(row[name]) for name in ("leaders", "active", "votes")}
         assert {**row, **lists, "error": None} == wanted
 
 

@@ -43,10 +43,9 @@ def models_command(
     loaded, name = load(model), Path(model).name
     contents: dict[str, bytes] = {}
     if picture is not None:
-        from hardmax.figures.charts import weights_figure
         from hardmax.figures.style import figure_bytes
 
-        contents[picture] = figure_bytes(weights_figure(loaded), picture)
+        contents[picture] = figure_bytes(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
     if card is not None:
         from hardmax.text.card_page import card_page
 

@@ -38,10 +38,12 @@ from hardmax.text.storage import digest
 from hardmax.text.tables import LineTable
 from hardmax.text.text_model import TextModel
 
-COLUMNS = ("label", "decided", "probability", "margin", "leaders", "counting", "votes", "abstain", "error")
-PART_ROWS, PART_BYTES = 50_000, 1 << 26
+COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
+PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 100  # bad rows that are named
-_TOLD, _PACKED = b"hardmax score", {"compression": "zstd", "compression_level": 1}
+_TOLD = b"hardmax score"
+_PACKED = {"compression": "zstd", "compression_level": 1}
+_QUICK = {"compression": "none", "use_dictionary": False}  # parts that are soon read again
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
@@ -81,9 +83,6 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
 
 def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
     """The texts of a column, null where a row has none, and what is wrong with rows that have something else."""
-    # Objects of pandas are Python's own, each by itself, and not all of them need be texts.
-    if column.dtype == nw.String and str(getattr(column.to_native(), "dtype", "")) != "object":
-        return pc.cast(column.to_arrow(), pa.large_string()), {}
     values = column.to_list()
     texts = [encode_text(value).decode() if isinstance(value, str) else None for value in values]
     others = {row: value for row, value in enumerate(values) if texts[row] is None and not is_missing(value)}
@@ -112,7 +111,8 @@ class Scorer:
         The answer to a text depends on that text alone, to the bit. `margin` is the probability of the label less that
         of the next class. Leaders are sorted by mass, active tokens by the size of their votes, as in an explanation.
         """
-        faults = _text_faults(texts) | faults
+        found = {row: fault for row, text in enumerate(texts.to_pylist()) if (fault := tables.text_fault(text))}
+        faults = found | faults
         good = np.setdiff1d(np.arange(len(texts)), list(faults))
         sound = texts.take(pa.array(good)) if faults else texts
         parts = [self._answer(found, says) for found, says in self.model.weigh_texts(sound)]
@@ -155,12 +155,6 @@ class Scorer:
             pa.nulls(count, pa.string()),
         )
         return pa.record_batch(list(columns), schema=self.schema)
-
-
-def _text_faults(texts: Any) -> dict[int, str]:
-    blank = pc.fill_null(pc.or_(pc.equal(pc.binary_length(texts), 0), pc.utf8_is_space(texts)), False)
-    empty, missing = np.flatnonzero(blank.to_numpy(False)), np.flatnonzero(texts.is_null().to_numpy(False))
-    return dict.fromkeys(empty.tolist(), "the text is empty") | dict.fromkeys(missing.tolist(), "no text")
 
 
 def _lists(values: Any, texts: np.ndarray, count: int) -> Any:
@@ -218,28 +212,32 @@ def score_file(
     """
     check_output(source, target, force)
     folder = target.with_name(f"{target.name}.parts") if target.suffix and not target.is_dir() else target
-    with ExitStack() as stack:
-        table, marks = _open(source, stack)
-        text, note = tables.choose_column(options.text, "text", table.names, table.shown)
-        stored = table.schema(text)
-        scorer = Scorer(model, stored.names, options)
-        schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
-        asked = [__version__, digest(model), marks, text, asdict(options)]
-        job = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
-        stack.enter_context(_failure_named(target))
-        report = ScoringReport(**_resume(folder, job, force or folder != target))
-        report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
-        with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
-            writing = pool.submit(int)  # nothing yet
-            for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
-                path = folder / f"part-{report.parts:06}.parquet"
-                report.parts += 1
-                told = {**(schema.metadata or {}), _TOLD: json.dumps([job, asdict(report)]).encode()}
+    try:
+        with ExitStack() as stack:
+            table, marks = _open(source, stack)
+            text, note = tables.choose_column(options.text, "text", table.names, table.shown)
+            stored = table.schema(text)
+            scorer = Scorer(model, stored.names, options)
+            schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
+            asked = [__version__, digest(model), marks, text, asdict(options)]
+            job = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+            report = ScoringReport(**_resume(folder, job, force or folder != target))
+            report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
+            with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
+                writing = pool.submit(int)  # nothing yet
+                for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
+                    path = folder / f"part-{report.parts:06}.parquet"
+                    report.parts += 1
+                    told = {**(schema.metadata or {}), _TOLD: json.dumps([job, asdict(report)]).encode()}
+                    writing.result()
+                    how = _PACKED if folder == target else _QUICK
+                    writing = pool.submit(_write_part, path, part.replace_schema_metadata(told), how)
                 writing.result()
-                writing = pool.submit(_write_part, path, part.replace_schema_metadata(told))
-            writing.result()
-        if folder != target:
-            _join(folder, schema, target)
+            if folder != target:
+                _join(folder, schema, target)
+    except OSError as error:
+        kept = "Finished parts are kept: the same command continues after them"
+        raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
     return report
 
 
@@ -248,16 +246,16 @@ def _scored_parts(
 ) -> Iterator[Any]:
     """The rows that are not scored yet, a part at a time, counted in the report; at least one part in all."""
     some = [schema.empty_table()]
-    for batch in table.batches(report.text, report.resumed):
-        answers, faults = scorer.answer(batch.table[report.text], batch.faults)
-        rows = pa.Table.from_arrays([*batch.table.columns, *answers.columns], schema=schema)
-        bad = [(batch.places[row], faults[row]) for row in sorted(faults)]
+    for given, places, broken, share in table.batches(report.text, report.resumed):
+        answers, faults = scorer.answer(given[report.text], broken)
+        rows = pa.Table.from_arrays([*given.columns, *answers.columns], schema=schema)
+        bad = [(places[row], faults[row]) for row in sorted(faults)]
         if bad and on_bad_rows == "refuse":
             raise tables.refusal(*bad[0])
         if bad and on_bad_rows == "skip":
             rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
         some.append(rows)
-        report.rows, report.bad = report.rows + len(batch.table), report.bad + len(bad)
+        report.rows, report.bad = report.rows + len(given), report.bad + len(bad)
         report.listed += bad[: _LISTED - len(report.listed)]
         label, decided, *_, abstain, _ = answers.columns
         report.undecided += pc.sum(pc.invert(decided)).as_py() or 0
@@ -265,7 +263,7 @@ def _scored_parts(
         for count in label.drop_null().value_counts().to_pylist():
             report.labels[str(count["values"])] = report.labels.get(str(count["values"]), 0) + count["counts"]
         if progress:
-            progress(batch.share, report.rows - report.resumed)
+            progress(share, report.rows - report.resumed)
         if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
             yield pa.concat_tables(some)
             some = []
@@ -309,10 +307,10 @@ def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     return {}
 
 
-def _write_part(path: Path, table: Any) -> None:
+def _write_part(path: Path, table: Any, how: dict[str, Any]) -> None:
     path.parent.mkdir(exist_ok=True)
     sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, **_PACKED)
+    pq.write_table(table.combine_chunks(), sink, **how)
     write_whole(path, sink.getvalue())
 
 
@@ -346,15 +344,6 @@ def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], A
         else:
             as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
             yield lambda table: stream.writelines(_json_line(row, as_json) for row in table.to_pylist())
-
-
-@contextmanager
-def _failure_named(target: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        kept = "Finished parts are kept: the same command continues after them"
-        raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
 
 
 def _cells(row: dict[str, Any]) -> list[str | None]:

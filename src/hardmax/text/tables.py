@@ -41,13 +41,8 @@ class Row(NamedTuple):
     fault: str = ""
 
 
-class Batch(NamedTuple):
-    """Consecutive rows of a table for pyarrow."""
-
-    table: Any
-    places: list[str]
-    faults: dict[int, str]
-    share: float  # of the whole table, read so far
+# Consecutive rows: an Arrow table, the place of each row, what is wrong with some, the share of the file read so far.
+Batch = tuple[Any, list[str], dict[int, str], float]
 
 
 def table_kind(path: Path, name: str) -> str:
@@ -101,8 +96,7 @@ class LineTable:
         rows.close()
         self.names = self.names or list(self._kinds)
         if not self.names:
-            wish = "column names in the first line" if kind == "csv" else "a JSON object in each line"
-            raise InputError(f"{self.shown} is empty: expected {wish}.")
+            raise InputError(f"{self.shown} is empty: expected column names in the first line, or JSON objects.")
 
     def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
         """All rows, with all their cells."""
@@ -127,7 +121,7 @@ class LineTable:
             faults = [row.fault or text_fault(row.cells.get(text)) for row in some]
             table = pa.table([_column(some, each) for each in schema], schema=schema)
             bad = {n: fault for n, fault in enumerate(faults) if fault}
-            yield Batch(table, [row.place for row in some], bad, self._position / size)
+            yield table, [row.place for row in some], bad, self._position / size
 
     def _csv_rows(self, lines: Iterator[str]) -> Iterator[Row]:
         start = next(lines, "")
@@ -203,13 +197,12 @@ class ParquetTable:
                     columns[place] = columns[place].cast(schema.field(place).type)
                     columns[place].validate(full=True)  # Parquet does not check that texts are UTF-8
                     places = [f"{file} row {n - before}".lstrip() for n in range(seen - len(rest), seen)]
-                    yield Batch(pa.table(columns, schema=schema), places, {}, seen / total)
+                    yield pa.table(columns, schema=schema), places, {}, seen / total
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
         """The cells of some columns, the first of them the texts."""
-        for batch in self.batches(columns[0]):
-            cells = batch.table.select(list(dict.fromkeys(columns))).to_pylist()
-            yield from map(Row, batch.places, cells)
+        for table, places, _, _ in self.batches(columns[0]):
+            yield from map(Row, places, table.select(list(dict.fromkeys(columns))).to_pylist())
 
 
 def refusal(place: str, fault: str) -> InputError:

@@ -405,7 +405,7 @@ class TextModel:
         -------
         DataFrame or Table
             Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
-            next one), `leaders`, `counting` (active tokens), their `votes`, `abstain` and `error`; a name that the
+            next one), `leaders`, `active` tokens, their `votes`, `abstain` and `error`; a name that the
             table has gets the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
