@@ -44,6 +44,8 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
 
 def _facts(model: TextModel) -> str:
     names = ", ".join(map(str, model.classes[:_CLASSES]))
+    if len(model.classes) == 2:
+        names = " and ".join(map(str, model.classes))
     more = f" and {len(model.classes) - _CLASSES:,} more" if len(model.classes) > _CLASSES else ""
     neutral = ", one of them neutral," if model.has_neutral else ""
     return (
