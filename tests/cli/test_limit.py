@@ -59,12 +59,6 @@ def test_json_is_one_document_with_the_numbers_of_the_package(hardmax: Command):
     assert document["clusters"][4] == face
 
 
-def test_the_metric_decides_where_tokens_end(hardmax: Command):
-    for metric, kinds in (((), ["vertex 0", "vertex 1"]), (("--metric", "1,0;0,100"), ["vertex 0", "vertex 2"])):
-        rows = table(hardmax("limit", "-", *HALF, *metric, stdin=b"3,0\n0,1\n1,1\n").out)
-        assert [row["kind"] for row in rows] == kinds
-
-
 def test_the_reason_why_the_theorem_does_not_apply_is_printed(hardmax: Command):
     for tokens, reason in ((b"1,1\n0,0\n", "token 1 is zero"), (b"1,1\n1,1\n", "tokens are repeated")):
         found = facts(hardmax("limit", "-", *HALF, stdin=tokens).out)

@@ -100,9 +100,8 @@ def text_calls() -> Iterator[Call]:
     for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
-    yield "TextModel.flip", model.flip, {"text": text, "instead": ["awful"], "to": None, "tries": 9}
+    yield "TextModel.flip", model.flip, {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9}
     yield "TextModel.edit", model.edit, {"changes": {"great": "forbid"}}
-    yield "TextModel.compare", model.compare, {"other": model, "texts": [text]}
     yield "TextModel.keywords", model.keywords, {"label": model.classes[0], "top_k": 3, "min_df": 1}
     options = {"text": "text", "abstain": 0.5, "on_bad_rows": "null"}
     yield "TextModel.score_table", model.score_table, {"table": pa.table({"text": texts}), **options}

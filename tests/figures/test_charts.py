@@ -5,12 +5,14 @@ import numpy as np
 import pytest
 from figures.test_cards import model_of
 from matplotlib import pyplot
+from matplotlib.colors import to_hex
 from matplotlib.figure import Figure
 from numpy.testing import assert_allclose
 
 import hardmax as hm
 from hardmax.figures.cards import heaviest
 from hardmax.figures.charts import reliability_figure
+from hardmax.figures.palette import BLUE, VERMILION
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -24,6 +26,8 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
     assert ax.yaxis_inverted()
     (legend,) = ax.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == [f"for class {c}" for c in range(classes)]
+    if classes == 2:  # the same colours as in pages and on terminals
+        assert [to_hex(patch.get_facecolor()) for patch in (by_row[0], by_row[-1])] == [BLUE.lower(), VERMILION.lower()]
     hatches = {(patch.get_facecolor(), patch.get_hatch()) for patch in ax.patches}
     assert len(hatches) == len({hatch for _, hatch in hatches}) == classes  # never colour alone
     pyplot.close("all")

@@ -322,4 +322,4 @@ def test_a_model_shows_and_describes_itself():
     assert "class 0" in many
     with pytest.raises(InputError, match="`limit`"):
         model.describe(10)
-    assert len(hardmax.load("imdb-16d")._repr_html_()) < 60_000
+    assert len(hardmax.load("imdb-16d")._repr_html_()) < 120_000

@@ -1,4 +1,4 @@
-"""Pictures. A function takes data and axes and gives back what it drew; nothing here calls `show`.
+"""Pictures, by matplotlib (extra `figures`): `run.plot()`, `lim.plot()`, `model.plot()`, and cards in a notebook.
 
-Files that draw take matplotlib from `mpl.py` (extra `figures`); the cards of a notebook are SVG, and need none.
+`layers.draw_layer` and `limits.draw_limit` draw on axes of your own and return the artists; nothing here calls `show`.
 """

@@ -211,8 +211,10 @@ def plant(
     >>> corpus.labels, sorted(corpus.words)
     (['negative', 'positive'], ['negative', 'positive'])
     """
-    count, length = check_int(texts, "`texts`", at_least=1), check_int(length, "`length`", at_least=1)
-    words, seed = check_int(words, "`words`", at_least=1, at_most=10**5), check_int(seed, "`seed`", at_least=0)
+    count, seed = check_int(texts, "`texts`", at_least=1, at_most=10**7), check_int(seed, "`seed`", at_least=0)
+    words, length = (
+        check_int(n, name, at_least=1, at_most=10**5) for n, name in ((words, "`words`"), (length, "`length`"))
+    )
     names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
     if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
         raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
