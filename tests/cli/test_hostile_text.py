@@ -157,12 +157,3 @@ def test_a_card_is_neither_markup_nor_another_cell(here: Path):
     rows = [line for line in card.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}
     assert "# d" not in card.splitlines()
-
-
-def test_a_traceback_is_harmless(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
-    def broken(_: str) -> None:
-        raise RuntimeError(EVIL)
-
-    monkeypatch.setattr("hardmax.io.read_cloud", broken)
-    monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
-    assert_harmless(hardmax("limit", "-", *HALF))

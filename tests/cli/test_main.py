@@ -170,27 +170,6 @@ def test_a_bar_appears_only_if_it_takes_a_while(monkeypatch: pytest.MonkeyPatch)
         assert ("clouds" in screen.getvalue()) == bool(seconds)
 
 
-# ---------------------------------------------------------------- where nothing can be kept
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="users have no numbers there")
-def test_a_user_without_name_and_home_can_work(examples: Path):
-    program = """
-import pwd
-def unknown(_):
-    raise KeyError("there is no such user")
-pwd.getpwuid = pwd.getpwnam = unknown
-from hardmax.cli.main import start
-start()
-"""
-    surroundings = os.environ | {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"}
-    for name in ("HOME", "USER", "LOGNAME", "MPLCONFIGDIR"):
-        surroundings.pop(name, None)
-    line = [sys.executable, "-c", program, *EXAMPLES["limit"], "--picture", "limit.png"]
-    ended = subprocess.run(line, env=surroundings, capture_output=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, b"wrote limit.png\n")
-
-
 # ---------------------------------------------------------------- signals
 
 # Each says `ready` where it would stay for minutes: in Python, before a draft becomes a file, in a kernel.
@@ -260,14 +239,6 @@ def test_a_second_signal_does_not_stop_the_cleaning_up(here: Path):
         time.sleep(0.1)
     assert ended(begun) == (143, b"")
     assert [path.name for path in here.iterdir()] == ["proof.json"]
-
-
-def test_signals_that_are_ignored_stay_so(here: Path):
-    begun = begin(f"signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{WAITING}", VERIFY)  # as `nohup` does
-    begun.send_signal(signal.SIGHUP)
-    time.sleep(0.1)
-    begun.send_signal(signal.SIGTERM)
-    assert ended(begun)[0] == 143
 
 
 # ---------------------------------------------------------------- a quick start
