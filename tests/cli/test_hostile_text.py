@@ -99,13 +99,6 @@ def test_names_and_values_are_quoted_harmlessly(name: str, hardmax: Command):
     assert_refused(outcome, "\\x1b")
 
 
-def test_a_file_is_written_under_the_name_that_was_typed(hardmax: Command, here: Path):
-    outcome = hardmax("simulate", "points.csv", *HALF, "--layers", "3", "-o", f"{EVIL}.npz")
-    assert_harmless(outcome)
-    assert outcome.err.startswith("wrote \\x1b")
-    assert (here / f"{EVIL}.npz").exists()
-
-
 def test_texts_and_labels_are_printed_harmlessly(hardmax: Command):
     for typed in (("explain", f"superb {EVIL}"), ("flip", f"superb {EVIL}", "--replace", f"awful{EVIL}")):
         outcome = hardmax(*typed, "--model", "model")

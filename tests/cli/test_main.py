@@ -135,17 +135,11 @@ def test_closed_streams_do_no_harm(examples: Path, hardmax: Command):
     assert (refused.code, refused.out) == (2, "")
 
 
-@pytest.mark.parametrize("command", EXAMPLES)
-def test_ascii_is_enough_for_every_command(
-    command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_ascii_is_enough(hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch):
     with (examples / "out.txt").open("w", encoding="ascii", errors="backslashreplace") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        outcome = hardmax(*EXAMPLES[command], *["--json"] * (command == "explain"))
-    assert outcome.code == 0, outcome.err
-    text = (examples / "out.txt").read_text()
-    assert text
-    assert command != "explain" or json.loads(text)["text"] == TEXT
+        assert hardmax(*EXAMPLES["explain"], "--json").code == 0
+    assert json.loads((examples / "out.txt").read_text())["text"] == TEXT
 
 
 @pytest.mark.parametrize("command", EXAMPLES)
@@ -249,21 +243,16 @@ IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.trajectory", "
 IDLE = (*IDLE, "hardmax.train")
 REFUSED = [
     ("simulate", "nowhere.csv", *HALF, "--layers", "3"),
-    ("simulate", "points.csv", *HALF, "--layers", "3", "-o", "nowhere/run.npz"),
     ("limit", "points.csv", *HALF, "--picture", "nowhere/limit.png"),
     ("limit", "points.csv", "--alpha", "-1"),
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
-    ("explain", "text", "--html", "page.png"),
     ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
-    ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
     ("import", "nowhere.pth", "-o", "model"),
     ("reproduce", "fig6"),
-    ("reproduce", "all", "-o", "points.csv"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model"),
-    ("train", "texts.csv", "-o", "points.csv"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]
 REFUSING = f"""
