@@ -90,7 +90,12 @@ def by_shap(model: TextModel, units: Units) -> np.ndarray:
     found = shap.Explainer(chances, shap.maskers.Text(r"\W+"), silent=True)([units.text], max_evals=500)
     ends = np.cumsum([len(piece) for piece in found.data[0]])
     spans = [(int(end) - len(piece), int(end)) for piece, end in zip(found.data[0], ends, strict=True)]
-    return units.gather(spans, found.values[0][:, chances(np.array([units.text]))[0].argmax()].tolist())
+    scores = np.zeros(len(units))
+    for span, value in zip(
+        spans, found.values[0][:, chances(np.array([units.text]))[0].argmax()].tolist(), strict=True
+    ):
+        scores[units.touched_by([span])] += value
+    return scores
 
 
 def measure(model: TextModel, units: Units, scores: np.ndarray, active: int) -> list[float]:

@@ -29,7 +29,7 @@ def test_json_has_the_numbers_of_the_package(hardmax: Command):
     document, model = evaluate(hardmax), make_model()
     found = evaluate_model(model, TEST.texts, TEST.labels)
     assert {name: document[name] for name in found.metrics} == found.metrics
-    assert document["leaders"] == [leader.to_dict() for leader in found.statistics.leaders[:30]]
+    assert document["leaders"] == [leader.to_dict() for leader in found.leaders[:30]]
     assert document["model"] == {"tokens": 15, "dimension": 2, "layers": 8, "alpha": "1", "temperature": 1.0}
     assert document["erasure"] == measure_erasure(model, TEST.texts).to_dict()
     assert evaluate(hardmax, "model", "test.csv", "--sample", "7")["erasure"]["texts"] == 7

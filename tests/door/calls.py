@@ -97,7 +97,7 @@ def text_calls() -> Iterator[Call]:
     numbers = {"layers": 4, "alpha": 0.5, "metric": TILTED, "extra": [1, 1], "temperature": 1.0, "binary": False}
     rest = {"tokeniser": Tokeniser(), "metrics": {}}
     yield "TextModel", TextModel, {"vocabulary": vocabulary, **arrays, **numbers, **rest}
-    for name in ("predict", "predict_proba", "decision_function", "analyse", "leader_statistics"):
+    for name in ("predict", "predict_proba", "decision_function", "analyse", "leaders"):
         yield f"TextModel.{name}", getattr(model, name), {"texts": texts}
     yield "TextModel.explain", model.explain, {"text": text}
     yield "TextModel.flip", model.flip, {"text": text, "replacements": ["awful"], "to": None, "max_evaluations": 9}

@@ -83,7 +83,8 @@ def test_a_model_is_measured_with_undecided_texts_told_apart():
     assert found.metrics["active_tokens"] == pytest.approx((1 + 2 + 2 + 0 + 0 + 2) / 6)
     assert found.metrics["texts_without_a_known_word"] == 2
     page = card_page(MODEL, "model", TEXTS, evaluate_model(MODEL, TEXTS, ["positive"] * 5))
-    assert "A text has" in page
+    assert "5 errors" not in page
+    assert "mean confidence" in page
 
 
 def test_what_does_not_fit_together_is_refused():
@@ -184,20 +185,16 @@ def test_places_that_touch_stay_apart():
 
 
 @pytest.mark.parametrize("model", [MODEL, replace(MODEL, extra=None), replace(MODEL, decoder=[[4.0, 1.0]])])
-def test_leader_statistics_are_what_explanations_say_one_by_one(model):
+def test_leaders_are_what_explanations_say_one_by_one(model):
     told = [model.explain(text) for text in TEXTS]
-    found = model.leader_statistics(TEXTS)
-    leaders = [len(each.leaders) for each in told]
-    assert (found.texts, found.fewest, found.most) == (len(TEXTS), min(leaders), max(leaders))
-    assert (found.mean, found.deviation) == pytest.approx((np.mean(leaders), np.std(leaders)))
-    spread = {found.fewest + more: texts for more, texts in enumerate(found.distribution) if texts}
-    assert spread == {number: leaders.count(number) for number in set(leaders)}
-    assert found.mass == pytest.approx(np.mean([sum(leader.mass for leader in each.leaders) for each in told]))
-    assert found.active_tokens == pytest.approx(model.analyse(TEXTS).active_per_text.mean())
-    assert found.to_dict()["leaders"][0]["word"] == found.leaders[0].word
-    assert str(found).startswith("5 texts: ")
-    with pytest.raises(InputError, match="`texts` is empty"):
-        model.leader_statistics([])
+    found = model.leaders(TEXTS)
+    assert {leader.word for leader in found} == {own.word for each in told for own in each.leaders}
+    for leader in found:
+        masses = [own.mass for each in told for own in each.leaders if own.word == leader.word]
+        assert (leader.texts, leader.share) == (len(masses), len(masses) / len(TEXTS))
+        assert leader.mass == pytest.approx(np.mean(masses))
+    assert model.leaders([]) == ()
+    assert model.leaders(TEXTS, 1) == found[:1]
 
 
 def test_a_neutral_leader_is_no_token_that_leads_and_another_extra_token_is():
@@ -206,21 +203,6 @@ def test_a_neutral_leader_is_no_token_that_leads_and_another_extra_token_is():
     assert [leader.word for leader in frequent_leaders(MODEL, found)] == ["awful", "great"]
     speaking = replace(MODEL, decoder=[[4.0, 1.0]])
     assert frequent_leaders(speaking, speaking.analyse([GOOD, BAD]))[0].word == EXTRA_TOKEN
-
-
-def test_the_tokens_that_lead_are_bars_the_most_frequent_on_top():
-    pytest.importorskip("matplotlib", reason="the extra `figures` is not installed")
-    from matplotlib import pyplot
-    from matplotlib.patches import Rectangle
-
-    found = MODEL.leader_statistics(TEXTS)
-    ax = found.draw()
-    assert [label.get_text() for label in ax.get_yticklabels()] == [leader.word for leader in found.leaders]
-    widths = [bar.get_bbox().width for bar in ax.patches if isinstance(bar, Rectangle)]
-    assert widths == pytest.approx([100 * each.share for each in found.leaders])
-    pyplot.close("all")
-    with pytest.raises(InputError, match="nothing to draw"):
-        MODEL.leader_statistics([""]).draw()
 
 
 def test_keywords_are_the_heaviest_tokens_of_a_class():

@@ -71,7 +71,7 @@ def evaluate_command(
         **found.metrics,
         "erasure": None if erasure is None else erasure.to_dict(),
         "rationales": None if rationales is None else rationales.to_dict(),
-        "leaders": [leader.to_dict() for leader in found.statistics.leaders[:SHOWN_LEADERS]],
+        "leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
         print_json({"hardmax": __version__} | document)

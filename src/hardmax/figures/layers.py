@@ -107,15 +107,15 @@ def _draw_followers(
 ) -> plane.Artists:
     """Circles, or pies, with lines to whom they attend."""
     small = mark_scale(len(sets))
-    color = [look_of_leader(group)[0] for group in number.tolist()]
+    attended = {goal for goals in sets.values() for goal in goals}
+    color = {point: look_of_leader(int(number[point]))[0] for point in attended | sets.keys()}
     alike, pairs = defaultdict(list), defaultdict(list)
     for point, goals in sets.items():
         alike[goals if 1 < len(goals) <= MOST_SLICES else ()].append(point)
         for goal in goals:
             pairs[color[goal]].append((point, goal))
-    whole, look = alike.pop((), []), {"s": _CIRCLE * small, "zorder": 4}
+    whole, rims, look = alike.pop((), []), sorted(attended & sets.keys()), {"s": _CIRCLE * small, "zorder": 4}
     faces = [color[sets[point][0]] if len(sets[point]) == 1 else FAINT for point in whole]
-    rims = sorted({goal for goals in sets.values() for goal in goals} & sets.keys())
     return {
         "circles": [plane.marks(places[whole], ax, c=faces, edgecolors="white", lw=0.5 * small, **look)],
         "slices": [

@@ -34,12 +34,12 @@ class View:
     """Tokens on a line would hide their paths: they start above it, and come down."""
 
     def places(self, points: np.ndarray) -> np.ndarray:
-        """Where points (n, d) are drawn: (n, 2 or 3)."""
-        return points @ self.axes
+        """Where points (…, d) are drawn: (…, 2 or 3)."""
+        return np.einsum("...d,dk->...k", points, self.axes)  # of so few columns BLAS makes heavy work
 
     def path(self, path: np.ndarray) -> np.ndarray:
         """Where tokens are drawn on their way: from (k, n, d) to (k, n, 2 or 3)."""
-        drawn = path @ self.axes
+        drawn = self.places(path)
         if self.falling:
             drawn[:, :, 1] = np.linspace(1, 0, len(path))[:, None]
         return drawn

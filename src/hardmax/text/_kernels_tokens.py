@@ -21,7 +21,6 @@ class Phrases(NamedTuple):
     keys: np.ndarray  # int64
     token_of_node: np.ndarray  # int32
     tokens: int
-    hints: np.ndarray  # uint64, a bit for each hash that a phrase has: so few of them that they stay near
 
 
 class Cutting(NamedTuple):
@@ -87,24 +86,14 @@ def _room_to_stand(longest, longest_phrase):
 
 
 @njit
-def make_hints(keys, hints):
-    """Set the bits of all phrases; `hints` is a power of two long."""
-    hints[:] = 0
-    for key in keys:
-        bit = mix_pair(key) >> np.uint64(32) & np.uint64(64 * len(hints) - 1)
-        hints[bit >> np.uint64(6)] |= np.uint64(1) << (bit & np.uint64(63))
-
-
-@njit
 def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
     """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; return
     how many."""
     letters, cuts, _ = pieces
     tokens, firsts, lasts, _, _ = standing
-    table, keys, token_of_node, _, hints = phrases
+    table, keys, token_of_node, _ = phrases
     longest = cutting.longest_phrase
     words = len(token_of_node) - len(keys)
-    mask, most = np.uint64(len(table) - 1), np.uint64(64 * len(hints) - 1)
     # `active[k]` is the node of the phrase of k + 1 words that ends at a word, or -1; `begins[k]` is its first piece.
     active, begins = np.full(longest, -1, np.int32), np.zeros(longest, np.int32)
     found, end = 0, 0
@@ -125,18 +114,8 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
         for k in range(longest - 1, 0, -1):
             extended = -1
             if node >= 0 and active[k - 1] >= 0:
-                key = np.int64(active[k - 1]) << 32 | node
-                mixed = mix_pair(key)
-                bit = mixed >> np.uint64(32) & most
-                # Most pairs are no phrase, and most of those have no hint. The rest is what `pair_slot` does, without
-                # a second hash.
-                if hints[bit >> np.uint64(6)] >> (bit & np.uint64(63)) & np.uint64(1):
-                    slot = mixed & mask
-                    phrase = table[slot]
-                    while phrase >= 0 and keys[phrase] != key:
-                        slot = (slot + np.uint64(1)) & mask
-                        phrase = table[slot]
-                    extended = phrase + words if phrase >= 0 else -1
+                phrase = table[pair_slot(np.int64(active[k - 1]) << 32 | node, table, keys)]
+                extended = phrase + words if phrase >= 0 else -1
             active[k], begins[k] = extended, begins[k - 1]
         active[0], begins[0] = node, piece
         for k in range(longest):

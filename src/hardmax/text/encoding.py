@@ -14,14 +14,13 @@ from hardmax._tokens.points import table_size
 from hardmax._validation import check_instance, check_str
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
-from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, fill_pairs, make_hints, read_text
+from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, fill_pairs, read_text
 from hardmax.text._texts import TextBytes, encode_text, read_texts
 from hardmax.text.tokeniser import Tokeniser, cut_surface, keep_segments
 from hardmax.text.vocabulary import Vocabulary
 
 SHORT = 20_000  # characters; longer texts are read sooner by compiled kernels, if these have to be loaded first
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
-_SLOTS_A_HINT = 16  # four bits a slot, so that at most one pair in eight is looked up for nothing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,9 +181,7 @@ class Lexicon:
         fill_pairs(slots, keys, len(keys))
         tokens = np.full(len(words) + len(keys), -1, dtype=np.int32)
         tokens[list(token_of_node)] = list(token_of_node.values())
-        hints = np.empty(max(1, len(slots) // _SLOTS_A_HINT), dtype=np.uint64)
-        make_hints(keys, hints)
-        return cls(_dictionary(list(words)), Phrases(slots, keys, tokens, len(vocabulary), hints))
+        return cls(_dictionary(list(words)), Phrases(slots, keys, tokens, len(vocabulary)))
 
 
 _made: WeakKeyDictionary[Vocabulary, Lexicon] = WeakKeyDictionary()

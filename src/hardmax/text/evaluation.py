@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_int, require_extra, shorten
-from hardmax.text.interpret import LeaderStatistics, statistics_of
+from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.labels import SHOWN, class_numbers
 from hardmax.text.text_model import TextModel
 
@@ -28,7 +28,8 @@ class Evaluation:
     probabilities: np.ndarray
     metrics: dict[str, Any]
     """By name, ready for JSON."""
-    statistics: LeaderStatistics
+    leaders: tuple[Leader, ...]
+    """The tokens that lead, the most frequent first."""
 
 
 def evaluate(truth: Any, probabilities: Any, predicted: Any = None) -> dict[str, Any]:
@@ -117,7 +118,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
         "mass_on_leaders": float(found.mass_on_leaders.mean()),
         "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
     }
-    return Evaluation(truth, predicted, decided, found.probabilities, metrics, statistics_of(model, found))
+    return Evaluation(truth, predicted, decided, found.probabilities, metrics, frequent_leaders(model, found))
 
 
 def _numbers(labels: Any, classes: Sequence[Any]) -> np.ndarray:

@@ -32,7 +32,7 @@ def fragment(why: Explanation) -> str:
 
 def page(why: Explanation) -> str:
     """An explanation as a page of its own."""
-    body = f'<main class="hardmax">{content(why, "h1")}{_macros().footer(why)}</main>'
+    body = f'<main class="hardmax">{content(why, "h1")}{macros().footer(why)}</main>'
     return document(f"{why.answer}: {opening(why.text)}", body)
 
 
@@ -64,18 +64,18 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     if not told:
         raise InputError(f"`explanations` is empty: {wish}.")
     labels = Counter(short_name(why.label) if why.decided else "undecided" for why in told)
-    body = _macros().report(told, labels.most_common())
+    body = macros().report(told, labels.most_common())
     write_whole(path, document(f"{pluralize(len(told), 'text')} explained", body).encode())
 
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
-    return str(_macros().document(title, body, _style())) + "\n"
+    return str(macros().document(title, body, _style())) + "\n"
 
 
 def content(why: Explanation, heading: str) -> str:
     """What is said of a text, under a heading of that kind, as HTML."""
-    return str(_macros().content(why, heading))
+    return str(macros().content(why, heading))
 
 
 def opening(text: str, most: int = 60) -> str:
@@ -90,7 +90,7 @@ def short_name(name: object) -> str:
 
 
 @cache
-def _macros() -> Any:
+def macros() -> Any:
     """The macros of the template; every value is made safe to show, and escaped."""
     from jinja2 import Environment, FileSystemLoader
 

@@ -93,13 +93,6 @@ class Units:
         """The text of these words alone."""
         return keep(self.text, sorted(span for word in which for span in self.places[word]))
 
-    def gather(self, spans: Iterable[Span], values: Iterable[float]) -> np.ndarray:
-        """For each word the sum of the values at its places; a value at a place of several words counts for each."""
-        sums = np.zeros(len(self))
-        for span, value in zip(spans, values, strict=True):
-            sums[self.touched_by([span])] += value
-        return sums
-
     def touched_by(self, spans: Iterable[Span]) -> np.ndarray:
         """Which words stand, at least once, in one of the places."""
         places, owners = self.occurrences

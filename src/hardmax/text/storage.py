@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
@@ -113,7 +114,7 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "gate": model.gate,
         "neutral_weight": model.neutral_weight,
         "counts": "presence" if model.binary else "all",
-        "tokeniser": model.tokeniser.to_dict(),
+        "tokeniser": asdict(model.tokeniser),
         "dimension": model.dimension,
         "tokens": len(model.vocabulary),
         "tensors": sorted(tensors),

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from hardmax.text.counterfactual import Flip
     from hardmax.text.explain import Explanation, Label
-    from hardmax.text.interpret import Keyword, LeaderStatistics
+    from hardmax.text.interpret import Keyword, Leader
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
@@ -310,22 +310,24 @@ class TextModel:
 
         return keywords(self, label, top_k, min_df)
 
-    def leader_statistics(self, texts: Any) -> "LeaderStatistics":
-        """How many leaders texts have, and which tokens lead how often.
+    def leaders(self, texts: Any, top_k: int = 20) -> "tuple[Leader, ...]":
+        """The tokens that lead most texts; a neutral leader is not among them.
 
         Parameters
         ----------
         texts : sequence of str
-            At least one text.
+            As in `predict`.
+        top_k : int, default 20
+            At most so many.
 
         Returns
         -------
-        LeaderStatistics
-            It draws itself.
+        tuple of Leader
+            The most frequent first; among equals, by the alphabet.
         """
-        from hardmax.text.interpret import leader_statistics
+        from hardmax.text.interpret import frequent_leaders
 
-        return leader_statistics(self, texts)
+        return frequent_leaders(self, self.analyse(texts), top_k)
 
     def describe(self, limit: int = 2000) -> str:
         """The model as a short text that a person or a language model can read.

@@ -5,10 +5,10 @@ The kernels in `hardmax.text._kernels_pieces` and `_kernels_tokens` do the same 
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,10 +87,6 @@ class Tokeniser:
     def cutting(self) -> Cutting:
         """The options as kernels read them."""
         return Cutting(self.longest_phrase, self.marks, self.overlapping)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The options by name, as config.json keeps them."""
-        return asdict(self)
 
     def _tokens(self, text: str) -> Iterator[Token]:
         sentence: list[Token] = []

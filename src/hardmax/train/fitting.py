@@ -12,9 +12,9 @@ from scipy.optimize import minimize_scalar
 
 from hardmax._compile import interpreted
 from hardmax._validation import InputError
-from hardmax.text.explain import LENGTHS
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.encoding import Encoded, encode
+from hardmax.text.explain import LENGTHS
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 from hardmax.text.vocabulary import Vocabulary, build_vocabulary
