@@ -54,21 +54,13 @@ def test_a_wrong_answer_is_noticed_and_an_exit_code(hardmax: Command, monkeypatc
     assert "off by" in outcome.out
 
 
-@pytest.mark.parametrize(
-    ("tool", "torch", "sees", "gpu"),
-    [
-        (None, "2.13.0", True, "none found"),
-        ("nvidia-smi", doctor.MISSING, True, "found, but torch is not installed"),
-        ("nvidia-smi", "2.13.0", False, "found, but torch cannot use it"),
-        ("nvidia-smi", "2.13.0", True, "NVIDIA H200"),
-    ],
-)
-def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch: pytest.MonkeyPatch, tool, torch, sees, gpu):
-    monkeypatch.setattr(doctor.shutil, "which", lambda _: tool)
-    monkeypatch.setattr(doctor, "_version", lambda _: torch)
-    cuda = SimpleNamespace(is_available=lambda: sees, get_device_name=lambda: "NVIDIA H200")
-    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
-    assert doctor._gpu() == gpu
+def test_a_gpu_is_named_if_torch_can_use_it(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(doctor.shutil, "which", lambda _: "nvidia-smi")
+    monkeypatch.setattr(doctor, "_version", lambda _: "2.13.0")
+    for sees, gpu in ((False, "found, but torch cannot use it"), (True, "NVIDIA H200")):
+        cuda = SimpleNamespace(is_available=lambda sees=sees: sees, get_device_name=lambda: "NVIDIA H200")
+        monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(cuda=cuda))
+        assert doctor._gpu() == gpu
 
 
 def test_after_compiling_clouds_and_texts_wait_for_no_kernel():

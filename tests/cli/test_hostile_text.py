@@ -99,13 +99,6 @@ def test_names_and_values_are_quoted_harmlessly(name: str, hardmax: Command):
     assert_refused(outcome, "\\x1b")
 
 
-def test_a_file_is_written_under_the_name_that_was_typed(hardmax: Command, here: Path):
-    outcome = hardmax("simulate", "points.csv", *HALF, "--layers", "3", "-o", f"{EVIL}.npz")
-    assert_harmless(outcome)
-    assert outcome.err.startswith("wrote \\x1b")
-    assert (here / f"{EVIL}.npz").exists()
-
-
 def test_texts_and_labels_are_printed_harmlessly(hardmax: Command):
     for typed in (("explain", f"superb {EVIL}"), ("flip", f"superb {EVIL}", "--replace", f"awful{EVIL}")):
         outcome = hardmax(*typed, "--model", "model")
@@ -157,12 +150,3 @@ def test_a_card_is_neither_markup_nor_another_cell(here: Path):
     rows = [line for line in card.splitlines() if line.startswith("|")]
     assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} == {3}
     assert "# d" not in card.splitlines()
-
-
-def test_a_traceback_is_harmless(hardmax: Command, monkeypatch: pytest.MonkeyPatch):
-    def broken(_: str) -> None:
-        raise RuntimeError(EVIL)
-
-    monkeypatch.setattr("hardmax.io.read_cloud", broken)
-    monkeypatch.setenv("HARDMAX_TRACEBACK", "1")
-    assert_harmless(hardmax("limit", "-", *HALF))

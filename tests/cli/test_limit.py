@@ -197,12 +197,3 @@ def test_a_narrow_terminal_is_not_overrun(here: Path, columns: int, d: int):
     batch = on_a_terminal("limit", "batch.npy", *HALF, columns=columns)
     assert len(re.findall(r"^\s+\d .*certified", batch, re.MULTILINE)) == 5
     assert max(len(line) for line in (shown + batch).splitlines()) <= columns
-
-
-def test_a_terminal_shows_the_first_twenty_clusters(here: Path):
-    cloud = clouds.gaussian(50, 3)
-    np.save("sphere.npy", cloud / np.linalg.norm(cloud, axis=1, keepdims=True))
-    shown = on_a_terminal("limit", "sphere.npy", *HALF, columns=80)
-    rows = re.findall(r"^\s+(\d+)\s.*vertex", shown, re.MULTILINE)
-    assert rows == [str(number) for number in range(20)]
-    assert re.search(r"^\.\.\. \d+ more$", shown, re.MULTILINE)

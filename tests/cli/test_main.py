@@ -135,17 +135,11 @@ def test_closed_streams_do_no_harm(examples: Path, hardmax: Command):
     assert (refused.code, refused.out) == (2, "")
 
 
-@pytest.mark.parametrize("command", EXAMPLES)
-def test_ascii_is_enough_for_every_command(
-    command: str, hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch
-):
+def test_ascii_is_enough(hardmax: Command, examples: Path, monkeypatch: pytest.MonkeyPatch):
     with (examples / "out.txt").open("w", encoding="ascii", errors="backslashreplace") as out:
         monkeypatch.setattr(sys, "stdout", out)
-        outcome = hardmax(*EXAMPLES[command], *["--json"] * (command == "explain"))
-    assert outcome.code == 0, outcome.err
-    text = (examples / "out.txt").read_text()
-    assert text
-    assert command != "explain" or json.loads(text)["text"] == TEXT
+        assert hardmax(*EXAMPLES["explain"], "--json").code == 0
+    assert json.loads((examples / "out.txt").read_text())["text"] == TEXT
 
 
 @pytest.mark.parametrize("command", EXAMPLES)
@@ -168,27 +162,6 @@ def test_a_bar_appears_only_if_it_takes_a_while(monkeypatch: pytest.MonkeyPatch)
         with progress_bar("clouds"):
             time.sleep(seconds)
         assert ("clouds" in screen.getvalue()) == bool(seconds)
-
-
-# ---------------------------------------------------------------- where nothing can be kept
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="users have no numbers there")
-def test_a_user_without_name_and_home_can_work(examples: Path):
-    program = """
-import pwd
-def unknown(_):
-    raise KeyError("there is no such user")
-pwd.getpwuid = pwd.getpwnam = unknown
-from hardmax.cli.main import start
-start()
-"""
-    surroundings = os.environ | {"XDG_CACHE_HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"}
-    for name in ("HOME", "USER", "LOGNAME", "MPLCONFIGDIR"):
-        surroundings.pop(name, None)
-    line = [sys.executable, "-c", program, *EXAMPLES["limit"], "--picture", "limit.png"]
-    ended = subprocess.run(line, env=surroundings, capture_output=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, b"wrote limit.png\n")
 
 
 # ---------------------------------------------------------------- signals
@@ -262,14 +235,6 @@ def test_a_second_signal_does_not_stop_the_cleaning_up(here: Path):
     assert [path.name for path in here.iterdir()] == ["proof.json"]
 
 
-def test_signals_that_are_ignored_stay_so(here: Path):
-    begun = begin(f"signal.signal(signal.SIGHUP, signal.SIG_IGN)\n{WAITING}", VERIFY)  # as `nohup` does
-    begun.send_signal(signal.SIGHUP)
-    time.sleep(0.1)
-    begun.send_signal(signal.SIGTERM)
-    assert ended(begun)[0] == 143
-
-
 # ---------------------------------------------------------------- a quick start
 
 HEAVY = ("matplotlib", "numba", "scipy", "sklearn", "torch")
@@ -278,21 +243,16 @@ IDLE = (*HEAVY, "llvmlite", "pandas", "pyarrow", "rich", "hardmax.trajectory", "
 IDLE = (*IDLE, "hardmax.train")
 REFUSED = [
     ("simulate", "nowhere.csv", *HALF, "--layers", "3"),
-    ("simulate", "points.csv", *HALF, "--layers", "3", "-o", "nowhere/run.npz"),
     ("limit", "points.csv", *HALF, "--picture", "nowhere/limit.png"),
     ("limit", "points.csv", "--alpha", "-1"),
     ("verify", "nowhere.json"),
     ("explain", "-f", "nowhere.txt"),
-    ("explain", "text", "--html", "page.png"),
     ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
-    ("evaluate", "imdb-2d", "texts.csv", "--picture", "nowhere/picture.png"),
     ("import", "nowhere.pth", "-o", "model"),
     ("reproduce", "fig6"),
-    ("reproduce", "all", "-o", "points.csv"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model"),
-    ("train", "texts.csv", "-o", "points.csv"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]
 REFUSING = f"""

@@ -4,7 +4,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pytest
 from paper.authors.making import EMBEDDINGS, Call, Name, archive, members, pickled, small_file
 from running import Command, assert_refused
 
@@ -52,15 +51,6 @@ def test_a_model_is_replaced_only_by_force(hardmax: Command, here: Path):
     assert hm.load("model").alpha == "5/2"
     assert hardmax("import", "small.pth", "-o", "model", "--force").code == 0
     assert hm.load("model").alpha == "7"
-
-
-@pytest.mark.parametrize("force", [(), ("--force",)])
-def test_a_folder_of_other_things_is_left_alone(force: tuple[str, ...], hardmax: Command, here: Path):
-    small_file(here)
-    (here / "letters").mkdir()
-    (here / "letters" / "dear.txt").write_text("dear")
-    assert hardmax("import", "small.pth", "-o", "letters", *force).code == 2
-    assert [path.name for path in (here / "letters").iterdir()] == ["dear.txt"]
 
 
 def test_code_in_a_pickle_is_refused_and_not_run(hardmax: Command, here: Path):

@@ -61,15 +61,6 @@ def test_what_costs_more_than_the_effort_allows_is_undecided(hardmax: Command):
         assert_refused(hardmax("verify", "-", f"--effort={effort}", stdin=signed()), "`--effort` must be above 0")
 
 
-@pytest.mark.parametrize("name", ["long points", "indices of one hash", "a key with a lone surrogate"])
-def test_hostile_files_get_one_line(hardmax: Command, name: str):
-    verdict, make = HOSTILE[name]
-    outcome = hardmax("verify", "-", stdin=make())
-    assert (outcome.code, outcome.err) == ({"refused": 1, "undecided": 3}[verdict], "")
-    assert outcome.out.startswith(f"{verdict}: ")
-    assert outcome.out.count("\n") == 1
-
-
 REPEATED = next(make for name, (_, make) in HOSTILE.items() if "repeated" in name)
 UNREADABLE = {
     "truncated": (CERTIFICATE.to_json().encode()[:-100], ["not JSON", "line "]),

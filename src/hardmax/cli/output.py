@@ -96,11 +96,7 @@ def format_value(value: Any) -> str:
 
 
 def at_most(texts: Sequence[str], limit: int) -> str:
-    """The first few, and how many more there are.
-
-    >>> at_most(["a", "b", "c"], 2)
-    'a, b, … 1 more'
-    """
+    """The first few, and how many more there are: a, b, … 1 more."""
     shown = ", ".join(texts[:limit])
     return shown if len(texts) <= limit else f"{shown}, … {len(texts) - limit:,} more"
 
