@@ -39,7 +39,7 @@ from hardmax.text._analysis import Analysis
 from hardmax.text.corpora import Corpus, read_corpus
 from hardmax.text.shipped import load
 
-OWN = ("imdb-2d", "imdb-2d-best", "imdb-16d")
+OWN = ("imdb-2d", "imdb-2d-best")
 MOST = 25  # words
 WEIGHTS = {"last": "last", "best": "chosen"}  # what the table calls them, and the files
 

@@ -4,6 +4,7 @@ Run: python benchmarks/table.py [--check]; with --check nothing is written, and 
 """
 
 import re
+import statistics
 import sys
 from pathlib import Path
 
@@ -110,21 +111,42 @@ def machine_line(row: dict[str, str]) -> str:
 
 
 def model_table() -> str:
-    """The shipped models on the test split of IMDb and on single sentences: the newest rows."""
-    rows = {row["model"]: row for row in read_rows(RESULTS / "imdb.csv")}
+    """The models on the test split of IMDb and on single sentences: the newest rows, in the mean of the seeds."""
+    newest = {(row["model"], row["seed"]): row for row in read_rows(RESULTS / "imdb.csv")}
+    seeds: dict[str, list[dict[str, str]]] = {}
+    for (model, _), row in newest.items():
+        seeds.setdefault(model, []).append(row)
     head = "| model | active tokens per review | test accuracy | peer with as many tokens | log loss, ECE |"
     head += " single sentences: accuracy, log loss, undecided | training |"
-    return "\n".join([head, "|---" * 7 + "|", *map(model_line, rows.values())])
+    return "\n".join([head, "|---" * 7 + "|", *(model_line(*each) for each in seeds.items())])
 
 
-def model_line(row: dict[str, str]) -> str:
+def model_line(model: str, rows: list[dict[str, str]]) -> str:
+    def mean(column: str) -> float:
+        return statistics.fmean(float(row[column]) for row in rows)
+
     accuracy, peer, sentences, undecided = (
-        f"{float(row[column]):.1%}" for column in ("accuracy", "peer_accuracy", "mr_accuracy", "mr_undecided")
+        f"{mean(column):.1%}" for column in ("accuracy", "peer_accuracy", "mr_accuracy", "mr_undecided")
     )
-    calibration = f"{float(row['log_loss']):.3f}, {float(row['calibration_error']):.3f}"
-    single = f"{sentences}, {float(row['mr_log_loss']):.3f}, {undecided}"
-    told = f"{float(row['tokens']):.1f} | **{accuracy}** | {peer} | {calibration} | {single}"
-    return f"| `{row['model']}` | {told} | {float(row['seconds']):.0f} s |"
+    calibration = f"{mean('log_loss'):.3f}, {mean('calibration_error'):.3f}"
+    single = f"{sentences}, {mean('mr_log_loss'):.3f}, {undecided}"
+    told = f"{mean('tokens'):.1f} | **{accuracy}** | {peer} | {calibration} | {single}"
+    return f"| `{model}` | {told} | {mean('seconds'):.0f} s |"
+
+
+def frontier_table() -> str:
+    """Accuracy at several numbers of active tokens, beside the peer: the newest rows, in the mean of the seeds."""
+    newest = {(row["model"], row["gate"], row["seed"]): row for row in read_rows(RESULTS / "frontier.csv")}
+    points: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for (model, gate, _), row in newest.items():
+        points.setdefault((model, gate), []).append(row)
+    lines = ["| active tokens per review | test accuracy | peer with as many tokens |", "|---|---|---|"]
+    for rows in points.values():
+        tokens, accuracy, peer = (
+            statistics.fmean(float(row[column]) for row in rows) for column in ("tokens", "accuracy", "peer_accuracy")
+        )
+        lines.append(f"| {tokens:.1f} | **{accuracy:.2%}** | {peer:.2%} |")
+    return "\n".join(lines)
 
 
 def corpora_table() -> str:
@@ -173,6 +195,7 @@ TABLES = {
     ROOT / "README.md": {"table of models": model_table, "speed table": speed_table},
     ROOT / "docs" / "speed.md": {"table of aims": target_table, "table of the machine": machine_table},
     ROOT / "docs" / "text.md": {
+        "table of the frontier": frontier_table,
         "table of corpora": corpora_table,
         "table of faithfulness": faithfulness_table,
     },

@@ -145,7 +145,9 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         for part in ("src", "tests", "pyproject.toml"):
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
         rooms = {(*tests_of(each)[1:], "kernels" in each["file"]) for each in mutants}
-        for outcome, by in pool.map(lambda room: run_tests(trees[0], list(room[:-1]), room[-1]), sorted(rooms, key=str)):
+        for outcome, by in pool.map(
+            lambda room: run_tests(trees[0], list(room[:-1]), room[-1]), sorted(rooms, key=str)
+        ):
             if outcome != "survived":
                 sys.exit(f"the tests must pass on the sources as they are: {by}")
         for tree in trees:

@@ -316,10 +316,10 @@ def test_a_model_shows_and_describes_itself():
         "great",
     ):
         assert fact in told, fact
-    assert len(hardmax.load("imdb-16d").describe(700)) <= 700
+    assert len(hardmax.load("imdb-2d-best").describe(700)) <= 700
     many = small_model(classes=300, dimension=3).describe()
     assert len(many) <= 2000
     assert "class 0" in many
     with pytest.raises(InputError, match="`limit`"):
         model.describe(10)
-    assert len(hardmax.load("imdb-16d")._repr_html_()) < 120_000
+    assert len(hardmax.load("imdb-2d-best")._repr_html_()) < 120_000

@@ -21,7 +21,7 @@ from hardmax.text.text_model import TextModel
 
 DECIDING = ["config.json", "model.safetensors", "vocabulary.txt"]
 FILES = {*DECIDING, "metrics.json", "README.md", "hashes.json"}
-SHIPPED = ["imdb-16d", "imdb-2d", "imdb-2d-best"]
+SHIPPED = ["imdb-2d", "imdb-2d-best"]
 OLD, NEW, NEXT = (small_model(seed) for seed in range(3))
 
 
@@ -268,8 +268,7 @@ def test_a_shipped_model_reads_what_everybody_would_and_explains_it(name):
     assert model.predict(texts).tolist() == ["positive", "negative"]
     why = model.explain("An awful waste of time, and the plot makes no sense at all; only the music is wonderful.")
     assert np.isclose(sum(share.contribution for share in why.ledger) + why.bias, why.logit)
-    if name != "imdb-16d":
-        assert len(why.leaders) == 2  # one for, one against, beside the neutral one
+    assert len(why.leaders) == 2  # one for, one against, beside the neutral one
     assert sum(path.stat().st_size for path in (shipped.MODELS / name).iterdir()) < 10_000_000
 
 

@@ -20,7 +20,7 @@ def load(name_or_path: str | Path) -> TextModel:
     Parameters
     ----------
     name_or_path : str or path
-        The name of a shipped model ("imdb-2d", "imdb-2d-best", "imdb-16d"), or a folder that `TextModel.save` wrote.
+        The name of a shipped model ("imdb-2d", "imdb-2d-best"), or a folder that `TextModel.save` wrote.
 
     Returns
     -------

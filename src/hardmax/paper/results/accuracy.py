@@ -10,7 +10,7 @@ from hardmax.paper.piece import Numbers, Piece, Setting
 from hardmax.paper.results.histories import PLANTED, authors_history, our_result
 from hardmax.text.shipped import load
 
-MODELS = ("imdb-2d", "imdb-2d-best", "imdb-16d")
+MODELS = ("imdb-2d", "imdb-2d-best")
 # Name in legends, colour and shape of the two curves.
 _LOOKS = {"train": ("training", BLUE, "o"), "test": ("test", VERMILION, "s")}
 
