@@ -123,7 +123,7 @@ def measure(trained: Trained, part: Part) -> Measured:
     """What it makes of texts that it has not learned."""
     classes = sorted(set(part.labels) | set(trained.classifier.classes_))
     truth, told = (np.searchsorted(classes, labels) for labels in (part.labels, trained.classifier.predict(part.texts)))
-    found = Measured(trained, accuracy_score(truth, told), f1_score(truth, told, average="macro", zero_division=0))
+    found = Measured(trained, accuracy_score(truth, told), f1_score(truth, told, average="macro"))
     model = getattr(trained.classifier, "model_", None)
     return replace(found, **look_inside(model, part.texts)) if model else found
 

@@ -15,7 +15,7 @@ from hardmax.text.text_model import TextModel
 from hardmax.text.wording import format_layers
 
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
-Table = tuple[Sequence[Any], list[Sequence[Any]]]  # head, rows
+Table = tuple[Sequence[Any], Sequence[Sequence[Any]]]  # head, rows
 
 
 def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, found: Evaluation | None = None) -> str:
@@ -26,7 +26,7 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
         numbers = {key.replace("_", " "): value for key, value in found.metrics.items()}
         wrong = np.flatnonzero(found.predicted != found.truth)
         sure = found.probabilities[wrong, found.predicted[wrong]]
-        worst = wrong[np.argsort(-sure, kind="stable")][:_ERRORS].tolist()
+        worst: list[int] = wrong[np.argsort(-sure, kind="stable")][:_ERRORS].tolist()
         errors = [(row + 1, model.classes[found.truth[row]], explain(model, texts[row])) for row in worst]
         shown = f"{pluralize(len(wrong), 'error')}, {len(worst)} of them below."
         sections += [
@@ -81,7 +81,7 @@ def _calibration(found: Evaluation) -> Table:
     return ("mean confidence", "accuracy", "difference", "texts"), rows
 
 
-def _plain(values: Iterable[tuple[str, Any]]) -> list[Sequence[Any]]:
+def _plain(values: Iterable[tuple[str, Any]]) -> Sequence[Sequence[Any]]:
     """Names and plain values, as they are shown."""
     found = [(name, value) for name, value in values if isinstance(value, int | float | str)]
     return [
