@@ -16,6 +16,7 @@ import re
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
@@ -28,7 +29,7 @@ from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 
 from hardmax.text.encoding import encode
-from hardmax.text.erasure import measure_agreement, measure_erasure
+from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import evaluate_model
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
@@ -141,6 +142,21 @@ def read_eraser(path: str) -> tuple[list[str], list[list[tuple[int, int]]]]:
     return texts, spans
 
 
+def measure_inside(model: TextModel, texts: list[str], spans: list[list[tuple[int, int]]]) -> tuple[float, float]:
+    """How often the strongest token of the predicted class, and the two strongest, touch what people marked."""
+    hits = []
+    for text, marked in zip(texts, spans, strict=True):
+        why = model.explain(text)
+        side = 1 if why.label == model.classes[1] else -1
+        strongest = sorted((entry for entry in why.active if side * entry.vote > 0), key=lambda each: -abs(each.vote))
+        hits.append([_touch(entry.spans, marked) for entry in strongest[:2]])
+    return float(np.mean([own[0] for own in hits if own])), float(np.mean([hit for own in hits for hit in own]))
+
+
+def _touch(places: Sequence[tuple[int, int]], marked: list[tuple[int, int]]) -> bool:
+    return any(start < end and first < last for first, end in places for start, last in marked)
+
+
 def read_sentences(model: TextModel) -> str:
     """How many of the plain sentences are read rightly; mixed ones, if they are not more than four fifths sure."""
     import csv
@@ -171,7 +187,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
         found = evaluate_model(model, texts, CLASSES[labels].tolist())
         active = float(model.analyse(texts).active_per_text.mean())
         cut = [" ".join(text.split()[:12]) for text in texts[::5]]
-        inside = measure_agreement(model, marked, spans)
+        first, first_two = measure_inside(model, marked, spans)
         probabilities = model.predict_proba(sentences)
         row = {
             "model": name,
@@ -190,8 +206,8 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
             **measure_erasure(model, texts[::10]).to_dict(),
-            "eraser_first": inside.first,
-            "eraser_first_two": inside.first_two,
+            "eraser_first": first,
+            "eraser_first_two": first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),
         }
         rows.append({key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()})

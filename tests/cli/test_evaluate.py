@@ -8,7 +8,7 @@ from planted_files import CLASSES, TEST, make_model, write_csv
 from running import Command, Outcome, assert_refused
 
 from hardmax.text import Corpus
-from hardmax.text.erasure import measure_agreement, measure_erasure
+from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import evaluate_model
 
 
@@ -67,31 +67,6 @@ def test_labels_are_compared_by_what_they_read_and_can_be_mapped(hardmax: Comman
     assert evaluate(hardmax, "numbers", "numbers.csv")["confusion"] == whole["confusion"]
 
 
-def write_marked(path: Path) -> list[list[tuple[int, int]]]:
-    """The planted words of every other text are marked."""
-    planted = [word for words in TEST.words.values() for word in words]
-    spans = [
-        [] if n % 2 else [(at, at + len(word)) for word in planted if (at := text.lower().find(word)) >= 0]
-        for n, text in enumerate(TEST.texts)
-    ]
-    rows = zip(TEST.texts, TEST.labels, spans, strict=True)
-    path.write_text("".join(json.dumps(dict(zip(("text", "label", "why"), row, strict=True))) + "\n" for row in rows))
-    return spans
-
-
-def test_leaders_are_compared_with_marked_spans(hardmax: Command, here: Path):
-    spans = write_marked(here / "marked.jsonl")
-    found = evaluate(hardmax, "model", "marked.jsonl", "--spans", "why")["rationales"]
-    assert found == measure_agreement(make_model(), TEST.texts, spans).to_dict()
-    assert 0 < found["marked"] < found["first"] <= 0.5
-    shown = facts(hardmax("evaluate", "model", "marked.jsonl", "--spans", "why"))
-    assert shown["rationales, first"] == repr(found["first"])
-    assert evaluate(hardmax, "model", "marked.jsonl")["rationales"] is None
-    with (here / "marked.jsonl").open("a") as stream:
-        stream.write('{"text": "a film", "label": "positive", "why": [[0, 7]]}\n')
-    assert "line 41" in hardmax("evaluate", "model", "marked.jsonl", "--spans", "why").err
-
-
 def test_bad_rows_are_listed_and_skipped_or_refused(hardmax: Command, here: Path):
     with (here / "test.csv").open("a") as stream:
         stream.write(",positive\n")
@@ -107,7 +82,6 @@ def test_bad_rows_are_listed_and_skipped_or_refused(hardmax: Command, here: Path
         (("--picture", "calibration.gif"), ("--picture", ".png")),
         (("--card", "card.pdf"), ("--card", ".html")),
         (("--text", "story"), ("--text", "story")),
-        (("--spans", "why"), ("--spans", "why", "review, sentiment")),
         (("--map", "1"), ("--map", "1=positive")),
         (("--map", "1=a,1=b"), ("--map", "once")),
         (("--sample", "-1"), ("--sample", "-1")),

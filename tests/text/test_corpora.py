@@ -51,12 +51,9 @@ def faults(corpus: Corpus) -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.parquet"])
 def test_every_kind_of_file_is_read(name: str, tmp_path: Path):
-    spans = [[[2, 6], [8, 12]], [], [[0, 2]]]
-    columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS, "marked": spans}
-    corpus = read_corpus(write_rows(tmp_path, name, columns), spans="marked")
+    columns = {"id": [1, 2, 3], "Review": TEXTS, "label": LABELS}
+    corpus = read_corpus(write_rows(tmp_path, name, columns))
     assert (corpus.texts, corpus.labels, corpus.bad, corpus.notes) == (TEXTS, LABELS, (), ())
-    assert corpus.spans == [[(2, 6), (8, 12)], [], [(0, 2)]]
-    assert read_corpus(tmp_path / name).spans is None
     assert repr(corpus) == "Corpus(3 texts, 0 bad rows)"
 
 
@@ -116,15 +113,6 @@ def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
     path = write_rows(tmp_path, "a.parquet", {"text": [*TEXTS, None, "x"], "label": [1, 0, 1, 1, None]})
     assert faults(read_corpus(path)) == [("row 3", "no text"), ("row 4", "no label")]
     assert read_corpus(path).labels == [1, 0, 1]
-
-
-@pytest.mark.parametrize("cell", ["", "[[0, 6]]", "[[3, 1]]", "[0, 3]", "[[0, 1, 2]]", "[[0, 1.5]]", "x", "[" * 10**5])
-def test_spans_that_cannot_be_read_are_bad_rows(cell: str, tmp_path: Path):
-    path = write(tmp_path, "a.tsv", f"text\tlabel\tspans\nfilms\t1\t[[0, 5], [2, 2]]\nfilms\t1\t{cell}\n")
-    corpus = read_corpus(path, spans="spans")
-    assert corpus.spans == [[(0, 5)]]
-    assert corpus.bad[0].place == "line 3"
-    assert "expected pairs [start, end] of whole numbers, 0 <= start <= end <= 5" in corpus.bad[0].fault
 
 
 def test_a_folder_of_class_folders_is_read(tmp_path: Path):

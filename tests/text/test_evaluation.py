@@ -1,4 +1,4 @@
-"""Metrics, calibration, erasure, agreement with marks, and what leads: against scikit-learn and texts made by hand."""
+"""Metrics, calibration, erasure, and what leads: against scikit-learn and texts made by hand."""
 
 import math
 from dataclasses import replace
@@ -11,7 +11,7 @@ import hardmax as hm
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
 from hardmax.text.card_page import card_page
-from hardmax.text.erasure import Agreement, furthest_out, measure_agreement, measure_erasure
+from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import (
     calibration_curve,
     calibration_error,
@@ -20,7 +20,6 @@ from hardmax.text.evaluation import (
 )
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.spans import merged, touched
-from hardmax.text.tokeniser import Tokeniser
 
 pytest.importorskip("sklearn", reason="the extra `sklearn` is not installed")
 RNG = np.random.default_rng(0)
@@ -98,7 +97,7 @@ def test_what_does_not_fit_together_is_refused():
         evaluate_model(MODEL, ["great"], ["other"])
 
 
-# ---------------------------------------------------------------- erasure and agreement
+# ---------------------------------------------------------------- erasure
 
 
 def test_the_shares_are_those_of_texts_put_together_by_hand():
@@ -132,47 +131,6 @@ def test_other_words_are_as_many_and_never_active():
     assert [text for (text,) in seen] == [
         "great film dull plot", "great . dull", "great . dull", " .  film  .  plot", "great  .  dull  . ",
     ]  # fmt: skip
-
-
-def test_the_leader_of_the_predicted_class_comes_first_and_then_who_would_lead_without_it():
-    text = "dull great awful film awful"
-    assert MODEL.predict([text]).tolist() == ["negative"]
-    assert furthest_out(MODEL, text) == [[(11, 16), (22, 27)], [(0, 4)]]  # great is for the other class
-    assert furthest_out(MODEL, "film") == []  # the bias alone speaks
-    for seed in range(20):
-        model = small_model(seed, dimension=1, tokeniser=Tokeniser(longest_phrase=1))
-        for text in random_texts(10, seed):
-            first, second, *_ = *furthest_out(model, text), [], []
-            rest = text
-            for start, end in first:
-                rest = rest[:start] + "x" * (end - start) + rest[end:]
-            if second and model.predict([rest]) == model.predict([text]):
-                assert [rest[a:b] for a, b in furthest_out(model, rest)[0]] == [text[a:b] for a, b in second]
-    vectors = np.zeros((13, 2))
-    vectors[[0, 1, 8, 9]] = [[3, 0], [0, 3], [1, 1.5], [2, 0]]  # great and witty for the first class
-    many = small_model(classes=3, embeddings=vectors, decoder=[[1, 0], [0, 1], [-1, -1]], bias=[0, 0, 0], layers=8)
-    assert many.predict(["dull witty awful great"]).tolist() == ["class 0"]
-    assert furthest_out(many, "dull witty awful great") == [[(17, 22)], [(5, 10)]]
-
-
-def test_what_people_marked_is_measured_beside_how_much_they_marked():
-    texts, spans = ["awful dull film", "great film", "film", ""], [[(0, 5)], [], [(0, 4)], []]
-    found = measure_agreement(MODEL, texts, spans)
-    # Two texts have words for their class: awful and dull, of which awful is marked, and great, which is not.
-    assert (found.texts, found.first, found.any_word) == (2, 0.5, 0.25)
-    assert (found.first_two, found.marked) == pytest.approx((1 / 3, 1 / 6))
-    assert set(measure_agreement(MODEL, ["film"], [[]]).to_dict().values()) == {0, None}
-    one = [measure_agreement(MODEL, ["dull awful awful great"], [marks]) for marks in ([(13, 14)], [(4, 5), (16, 22)])]
-    assert [(each.first, each.first_two) for each in one] == [(1.0, 0.5), (0.0, 0.0)]  # a space, and the other class
-    lone = small_model(embeddings=[*[[0.0, 0.0]] * 12, [1.0, 0.0]], decoder=[[1.0, 0.0]], bias=[0.0])
-    marks = measure_agreement(lone, ["! !"], [[(2, 3)]])
-    assert marks == Agreement(texts=1, first=1, first_two=1, any_word=1, marked=0.5)
-
-
-@pytest.mark.parametrize("spans", [[], [[(0,)]], [[(0, 99)]], [[(0.5, 1)]], [["ab"]], [[(3, 1)]], [None]])
-def test_marks_that_fit_no_text_are_refused(spans):
-    with pytest.raises(InputError, match="`spans`"):
-        measure_agreement(MODEL, ["great"], spans)
 
 
 def test_places_that_touch_stay_apart():

@@ -19,9 +19,6 @@ def evaluate_command(
     file: opt.CorpusFile,
     text: opt.TextColumn = None,
     label: opt.LabelColumn = None,
-    spans: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Column of marked spans: [[3, 9], [20, 31]].")
-    ] = None,
     on_bad_rows: opt.OnBadRows = "skip",
     picture: opt.Picture = None,
     card: opt.Card = None,
@@ -32,24 +29,21 @@ def evaluate_command(
     """Evaluate a model on labelled texts.
 
     Prints accuracy, calibration, the most frequent leaders, and erasure: how often the label stays the same if only
-    the leaders or the active tokens are kept, or if the active tokens are removed. With --spans, pairs of character
-    positions that people marked as reasons, also how often the leader of the predicted class lies within one.
-    --picture plots the calibration.
+    the leaders or the active tokens are kept, or if the active tokens are removed. --picture plots the calibration.
     """
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
     names = {} if rename is None else _read_names(rename)
-    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label, spans=spans)
+    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.erasure import measure_agreement, measure_erasure
+    from hardmax.text.erasure import measure_erasure
     from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
     erasure = measure_erasure(loaded, corpus.texts, at_most=sample) if sample else None
-    rationales = None if corpus.spans is None else measure_agreement(loaded, corpus.texts, corpus.spans)
     contents: dict[str, bytes] = {}
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
@@ -70,7 +64,6 @@ def evaluate_command(
         "classes": list(loaded.classes),
         **found.metrics,
         "erasure": None if erasure is None else erasure.to_dict(),
-        "rationales": None if rationales is None else rationales.to_dict(),
         "leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
@@ -94,8 +87,7 @@ def _read_names(text: str) -> dict[str, str]:
 def _show(model: str, document: dict[str, Any]) -> None:
     """Every number, the confusion matrix and the most frequent leaders."""
     facts = {"model": model} | {name: value for name, value in document.items() if isinstance(value, int | float)}
-    for name in ("erasure", "rationales"):
-        facts |= {f"{name}, {key}": value for key, value in (document[name] or {}).items()}
+    facts |= {f"erasure, {key}": value for key, value in (document["erasure"] or {}).items()}
     print_facts(facts)
     names = document["classes"]
     print_table(

@@ -1,9 +1,7 @@
 """Texts with labels: from files and folders, or made up."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +11,6 @@ from hardmax._format import pluralize
 from hardmax._validation import InputError, check_choice, check_instance, check_int, check_path, check_real, shorten
 from hardmax.text import tables
 from hardmax.text._texts import is_missing
-from hardmax.text.spans import Span
 from hardmax.text.tables import Row
 
 _SHOWN = 5
@@ -35,8 +32,6 @@ class Corpus:
     """The label of each text."""
     bad: tuple[Row, ...] = ()
     """Rows that were left out: where they are, and why."""
-    spans: list[list[Span]] | None = None
-    """What people marked in each text, if there is a column for it."""
     notes: tuple[str, ...] = ()
     """Which columns were taken, where others could have been meant."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -60,7 +55,6 @@ def read_corpus(
     *,
     text: str | None = None,
     label: str | None = None,
-    spans: str | None = None,
     on_bad_rows: str = "skip",
 ) -> Corpus:
     """Read texts with labels from a table, or from a folder that has a folder of .txt files for each class.
@@ -72,8 +66,6 @@ def read_corpus(
         names of the folders are the labels.
     text, label : str, optional
         Columns of the texts and labels; by default, usual names are looked for.
-    spans : str, optional
-        Column of what people marked in each text: a list of pairs [start, end] of characters, or its JSON.
     on_bad_rows : {"skip", "refuse"}, default "skip"
         What happens to rows without a text or label, and to broken ones.
 
@@ -98,8 +90,8 @@ def read_corpus(
         columns, notes, rows = ["text", "label"], [], _folder_rows(path)
     else:
         table = tables.open_table(path)
-        roles = {"text": text, "label": label} | ({} if spans is None else {"spans": spans})
-        chosen = [tables.choose_column(name, role, table.names, table.shown) for role, name in roles.items()]
+        roles = {"text": text, "label": label}.items()
+        chosen = [tables.choose_column(name, role, table.names, table.shown) for role, name in roles]
         columns, notes = [name for name, _ in chosen], [note for _, note in chosen if note]
         rows = table.rows(columns)
     corpus = _collect(rows, columns, notes)
@@ -111,19 +103,15 @@ def read_corpus(
 
 
 def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str]) -> Corpus:
-    texts, labels, bad, marked = [], [], [], []
+    texts, labels, bad = [], [], []
     for place, cells, broken in rows:
         text, label = cells.get(columns[0]), cells.get(columns[1])
-        fault, spans = broken or _fault(text, label), []
-        if len(columns) > 2 and not fault:
-            spans, fault = read_spans(cells.get(columns[2]), len(str(text)))
-        if fault:
+        if fault := broken or _fault(text, label):
             bad.append(Row(place, cells, fault))
             continue
         texts.append(text)
         labels.append(label.strip() if isinstance(label, str) else label)
-        marked.append(spans)
-    return Corpus(texts, labels, tuple(bad), marked if len(columns) > 2 else None, tuple(notes))
+    return Corpus(texts, labels, tuple(bad), tuple(notes))
 
 
 def _fault(text: Any, label: Any) -> str:
@@ -144,19 +132,6 @@ def _folder_rows(path: Path) -> Iterator[Row]:
     for file in files:
         text = file.read_bytes().decode("utf-8-sig", "surrogateescape")
         yield Row(f"{file.parent.name}/{file.name}", {"text": text, "label": file.parent.name})
-
-
-def read_spans(cell: Any, length: int) -> tuple[list[Span], str]:
-    """Spans [start, end) of a text of so many characters, from pairs or their JSON; or what is wrong with them."""
-    try:
-        pairs = json.loads(cell) if isinstance(cell, str) else cell
-        spans = [(index(start), index(end)) for start, end in pairs]
-        if all(0 <= start <= end <= length for start, end in spans):
-            return [(start, end) for start, end in spans if start < end], ""
-    except (TypeError, ValueError, RecursionError):  # not pairs, not numbers, or not JSON
-        pass
-    wish = f"expected pairs [start, end] of whole numbers, 0 <= start <= end <= {length}"
-    return [], f"the spans are {shorten(cell)}: {wish}"
 
 
 # ---------------------------------------------------------------- made up
