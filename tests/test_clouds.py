@@ -53,16 +53,13 @@ def test_a_polygon_is_regular_and_its_own_mirror_image_to_the_last_bit(sides):
         assert set(map(tuple, (cloud * mirror).tolist())) == set(map(tuple, cloud.tolist()))
 
 
-def test_a_grid_is_centred_and_gaussian_clouds_follow_their_seed():
-    assert clouds.grid(3, d=1).tolist() == [[-1.0], [0.0], [1.0]]
-    assert clouds.grid(4, d=3).shape == (64, 3)
+def test_gaussian_clouds_follow_their_seed():
     assert np.array_equal(clouds.gaussian(9, 2, seed=np.random.default_rng(4)), clouds.gaussian(9, 2, seed=4))
     assert not np.array_equal(clouds.gaussian(9, 2, seed=4), clouds.gaussian(9, 2, seed=5))
 
 
 def test_what_cannot_be_made_is_refused():
     refused: list[tuple[Any, tuple[Any, ...]]] = [
-        (clouds.grid, (10, 20)),
         (clouds.square, ([(1, 2, 3)],)),
         (clouds.rotated, ([[1.0]],)),
     ]

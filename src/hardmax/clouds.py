@@ -1,6 +1,5 @@
 """Starting clouds: tables `(n, d)` of float64 where it stores every coordinate exactly, else of Fractions."""
 
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -145,31 +144,6 @@ def gaussian(n: int, d: int, seed: int | np.random.Generator = 0) -> np.ndarray:
     if not isinstance(seed, np.random.Generator):
         seed = np.random.default_rng(check_int(seed, "`seed`", at_least=0))
     return seed.standard_normal((n, d))
-
-
-def grid(side: int, d: int = 2) -> np.ndarray:
-    """The points of a grid of spacing 1 around the origin, in which tokens on the axes tie whole faces.
-
-    Parameters
-    ----------
-    side : int
-        Points along each axis.
-    d : int, default 2
-        Dimension; there are at most a million tokens.
-
-    Returns
-    -------
-    ndarray of shape (side ** d, d)
-
-    Examples
-    --------
-    >>> grid(2).tolist()
-    [[-0.5, -0.5], [-0.5, 0.5], [0.5, -0.5], [0.5, 0.5]]
-    """
-    side, d = check_int(side, "`side`", at_least=1, at_most=10**6), check_int(d, "`d`", at_least=1, at_most=10**3)
-    if side**d > 10**6:
-        raise InputError(f"`side`^`d` must be at most 1000000, not {side}^{d}.", argument="side", also=("`d`",))
-    return np.array(list(product(np.arange(side) - (side - 1) / 2, repeat=d)))
 
 
 def rotated(cloud: Any) -> np.ndarray:

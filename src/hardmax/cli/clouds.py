@@ -15,7 +15,7 @@ from hardmax.cli.output import notify, print_json, print_table
 if TYPE_CHECKING:
     import numpy as np
 
-NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian", "grid")
+NAMES = ("triangle", "emerging_leader", "square", "nonleader_clusters", "polygon", "gaussian")
 
 
 def clouds_command(
@@ -26,7 +26,6 @@ def clouds_command(
     d: Annotated[int | None, typer.Option("--d", help="Dimension.")] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed.")] = None,
     sides: Annotated[int | None, typer.Option(help="Number of sides of a polygon.")] = None,
-    side: Annotated[int | None, typer.Option(help="Number of points along the side of a grid.")] = None,
     inside: Annotated[str | None, typer.Option(help="Tokens inside the square: '1/2,0;0,1/2' or a file.")] = None,
     rotate: Annotated[bool, typer.Option("--rotate", help="Rotate by a 3-4-5 angle: floats then lose ties.")] = False,
     output: Annotated[str | None, typer.Option("--output", "-o", help="Write a .csv or .json file.")] = None,
@@ -43,7 +42,7 @@ def clouds_command(
         _list_clouds(as_json)
         return
     check_target(output, "--output", ".csv", ".json")
-    given: dict[str, Any] = {"n": n, "d": d, "seed": seed, "sides": sides, "side": side}
+    given: dict[str, Any] = {"n": n, "d": d, "seed": seed, "sides": sides}
     given["inside"] = inside and read_matrix(inside, "`--inside`")
     cloud = _make(name, {option: value for option, value in given.items() if value is not None})
     cloud = clouds.rotated(cloud) if rotate else cloud
