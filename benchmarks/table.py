@@ -156,7 +156,7 @@ def corpora_table() -> str:
     for row in newest.values():
         rows.setdefault(row["corpus"], {}).setdefault(row["contestant"], []).append(row)
     head = "| corpus | texts | classes | TF-IDF + logistic regression | hardmax, as it comes | difference |"
-    head += " words that count | training |"
+    head += " active tokens | training |"
     return "\n".join([head, "|---" * 8 + "|", *(corpora_line(name, found) for name, found in rows.items())])
 
 
