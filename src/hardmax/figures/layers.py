@@ -210,7 +210,7 @@ def _new_panels(run: Trajectory, layers: list[int], figsize: Any) -> np.ndarray:
         for panel, layer in zip(panels, layers, strict=True):
             _prepare(run, layer, panel)
             panel.set_title(_title(run, layer), loc="left")
-        figure.legend(handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=7, columnspacing=1)
+        figure.legend(handles=_legend(run), loc="outside lower left", ncols=2, frameon=False, fontsize=7)
         # Labels find room on axes that are where they will be.
         figure.get_layout_engine().execute(figure)
         for panel, layer in zip(panels, layers, strict=True):
