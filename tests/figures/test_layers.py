@@ -32,7 +32,7 @@ CLOUDS: dict[str, Any] = {
     "in the plane": clouds.emerging_leader(),
     "collinear": [[0, 1], [0, 2], [0, -1], [0, 0.5]],
     "ties": clouds.nonleader_clusters(),
-    "grid with zero": clouds.grid(5),
+    "grid with zero": np.mgrid[-2:3, -2:3].reshape(2, -1).T.astype(float),
     "30 leaders": np.vstack([clouds.polygon(30), clouds.gaussian(50, 2) / 5]),
     "in space": [*product((-1, 1), repeat=3), (0.25, 0, 0), (0.25, 0.25, 0), (0.25, 0.25, 0.125)],
     "flat in space": [[1, 1, 1], [-1, 1, 1], [-1, -1, 1], [1, -1, 1], [0.5, 0, 1]],

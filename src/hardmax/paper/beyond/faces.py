@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from hardmax import clouds as named_clouds
 from hardmax._clusters import FaceProjection, OtherLimit
 from hardmax._format import pluralize
 from hardmax.dynamics import Dynamics
@@ -54,10 +53,14 @@ def _batches(trials: int, rng: np.random.Generator) -> dict[str, list[np.ndarray
         "whole numbers to ±8": on_grid(list(rng.integers(-8, 9, shape).astype(float)), 1.0),
         "whole numbers to ±2": on_grid(list(rng.integers(-2, 3, shape).astype(float)), 1.0),
         "Gaussian with its mirror image": list(mirrored),
-        "grids of 3 to 8 a side": [
-            cloud[(cloud != 0).any(axis=1)] for cloud in (named_clouds.grid(side) for side in range(3, 9))
-        ],
+        "grids of 3 to 8 a side": [cloud[(cloud != 0).any(axis=1)] for cloud in map(_grid, range(3, 9))],
     }
+
+
+def _grid(side: int) -> np.ndarray:
+    """The points of a square grid of spacing 1 around the origin."""
+    ticks = np.arange(side) - (side - 1) / 2
+    return np.stack(np.meshgrid(ticks, ticks, indexing="ij"), axis=-1).reshape(-1, 2)
 
 
 def _counted(batch: Sequence[np.ndarray]) -> dict[str, Any]:
