@@ -228,7 +228,7 @@ def remark(numbers: Numbers) -> str:
         f"{' '.join(told)} The two networks of the paper find something like a neutral leader by themselves: the one "
         f"with the most followers, {_near_the_line(numbers['models'])}, lies far out but near the line where the logit "
         f"is 0. Our model has one for all reviews, exactly on that line: {shares} of the words of the two reviews "
-        f"follow it, and the others are the words that count. With the authors' weights {len(unsure)} of "
+        f"follow it, and the others are the active tokens. With the authors' weights {len(unsure)} of "
         f"{pluralize(len(words), 'word')} might have the vector of another word that is as frequent."
     )
 

@@ -13,7 +13,7 @@ from hardmax.paper.plain import listed, rounded
 from hardmax.paper.results.documents import kept_document
 
 DOCUMENT = "leaders"
-LEADERS, FIRST_INDEX, COUNTING, WITH_NEUTRAL = "leaders", "first index", "words that count", "with the neutral one"
+LEADERS, FIRST_INDEX, COUNTING, WITH_NEUTRAL = "leaders", "first index", "active tokens", "with the neutral one"
 OURS, AUTHORS, OWN = "paper mode", "the authors' weights", "our own models"
 _FEW = 4  # numbers of leaders, that are drawn as bars
 LAYERS, READ = 8, 9  # of the model, and those after which the authors' code reads it
@@ -47,7 +47,7 @@ def summary(distribution: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def draw(numbers: Numbers) -> Mapping[str, Figure]:
-    """A panel for each d, one for the leaders of our own models, and one for the words that count in them."""
+    """A panel for each d, one for the leaders of our own models, and one for the active tokens in them."""
     by_source = {source: [model for model in numbers["models"] if model["source"] == source] for source in _NAMES}
     dimensions = list(dict.fromkeys(model["dimension"] for model in by_source[OURS]))
     with our_look():
@@ -60,7 +60,7 @@ def draw(numbers: Numbers) -> Mapping[str, Figure]:
         for ax, how in zip(panels[len(dimensions) :], (LEADERS, COUNTING), strict=True):
             drawn = [(_NAMES[OWN](model), _counted(model, how)) for model in by_source[OWN]]
             _draw_panel(ax, f"our own models: {how}", drawn)
-            ax.set_xlabel("leaders, the neutral one left out" if how == LEADERS else "words of a review that count")
+            ax.set_xlabel("leaders, the neutral one left out" if how == LEADERS else "active tokens of a review")
         figure.tight_layout()
     return {"": figure}
 
@@ -205,8 +205,8 @@ def _on_the_authors(theirs: Sequence[Mapping[str, Any]]) -> str:
 
 def _on_our_own(own: Sequence[Mapping[str, Any]]) -> str:
     told = "; ".join(
-        f"{model['weights']} {_counted(model)['mean']:.1f} leaders and {_counted(model, COUNTING)['mean']:.1f} words "
-        f"that count, at {100 * model['accuracy']:.1f} % correct"
+        f"{model['weights']} {_counted(model)['mean']:.1f} leaders and {_counted(model, COUNTING)['mean']:.1f} active "
+        f"tokens, at {100 * model['accuracy']:.1f} % correct"
         for model in own
     )
     most = max(_counted(model)["most"] for model in own)
@@ -222,7 +222,7 @@ PIECE = Piece(
         "and with those of the epoch that was best on the test reviews; 15,000 reviews of 128 words, padding among "
         "them. At d = 2 also the authors' saved weights, whose rows are given to our words by frequency. A leader is a "
         "word that attends to itself alone, however often it is said. The last two panels are our own models on the "
-        "25,000 test reviews of IMDb as a whole: the leaders but the neutral one, and the words that count, which "
+        "25,000 test reviews of IMDb as a whole: the leaders but the neutral one, and the active tokens, which "
         "do not follow it. Keys have the means."
     ),
     compute=compute,
