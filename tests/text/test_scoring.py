@@ -317,11 +317,12 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
+@pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 49")])
 @pytest.mark.parametrize("writes", [0, 1, 3, 5])
 def test_an_interrupted_job_goes_on_to_the_same_rows(
-    writes: int, out: str, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
+    writes: int, name: str, place: str, out: str, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch
 ):
-    given = write_rows(tmp_path, "in.jsonl", {"id": list(range(50)), "text": [*TEXTS[:49], ""]})
+    given = write_rows(tmp_path, name, {"id": list(range(50)), "text": [*TEXTS[:49], ""]})
     whole = score(given, tmp_path / f"whole{Path(out).suffix}", on_bad_rows="skip")
     with monkeypatch.context() as patch:
         kill_after(patch, writes)
@@ -333,7 +334,7 @@ def test_an_interrupted_job_goes_on_to_the_same_rows(
         50,
         1,
         whole.labels,
-        [("line 50", "the text is empty")],
+        [(place, "the text is empty")],
     )
     assert read_rows(tmp_path / out) == read_rows(tmp_path / f"whole{Path(out).suffix}")
     assert not list(tmp_path.rglob("*.part*s"))

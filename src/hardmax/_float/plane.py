@@ -25,7 +25,7 @@ ROWS = 1024  # a task for a thread
 _SURE = (3 + 16 * UNIT) * UNIT  # Shewchuk, Discrete & Computational Geometry 18 (1997), the first bound for a turn
 _SMALLEST = 2.0**-1074
 _TINY = 2.0**-400  # squares of what is larger do not underflow
-_SAMPLED, _MOST_EDGES = 2**12, 32
+_SAMPLED, _MOST_EDGES, _BINS = 2**12, 32, 2**12
 
 
 @njit
@@ -75,13 +75,14 @@ def _diamond_angle(x, y):
 
 
 @njit(inline="always")
-def _count_up_to(angle, angles):
-    """How many of some increasing angles, 2^k - 1 of them, are at most this one."""
-    count, step = 0, (len(angles) + 1) // 2
-    while step > 0:
-        count += step * (angles[count + step - 1] <= angle)  # no branch, which the processor would guess wrongly
-        step //= 2
-    return count
+def _count_up_to(angle, angles, before):
+    """How many of some increasing angles are at most this one; `before` tells how many lie in bins before each bin."""
+    here = np.int64(angle * (_BINS / 4))  # exact but for the floor
+    low, high = before[here], before[here + 1]
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (middle + 1, high) if angles[middle] <= angle else (low, middle)
+    return low
 
 
 @njit
@@ -96,13 +97,13 @@ def _leaving_angles(corners):
 
 
 @njit_parallel(lambda directions, *_: -(-len(directions) // ROWS))
-def _find_winners(first_task, last_task, directions, slack, unsure, angles, places, furthest, winners, leads):
+def _find_winners(first_task, last_task, directions, slack, unsure, angles, before, places, furthest, winners, leads):
     """For each direction the furthest point, or -1 where others may come within its slack; the smallest leads."""
     for task in range(first_task, last_task):
         smallest = np.inf
         for i in range(task * ROWS, min((task + 1) * ROWS, len(directions))):
             x, y = directions[i, 0], directions[i, 1]
-            number = _count_up_to(_diamond_angle(x, y), angles)
+            number = _count_up_to(_diamond_angle(x, y), angles, before)
             scene = places[number]
             best, within = x * scene[0] + y * scene[1], x * scene[6] + y * scene[7]
             earlier, later = x * scene[2] + y * scene[3], x * scene[4] + y * scene[5]
@@ -131,8 +132,8 @@ def plane(
 
 
 def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Angles between which the scene is the same, and infinite ones; of each scene the places of the furthest point,
-    its neighbours and the furthest on the inner polygon (none: a neighbour again), and who is the furthest."""
+    """Angles between which the scene is the same, how many of them lie before each bin; of each scene the places of the
+    furthest point, its neighbours and the furthest inside (none: a neighbour again), and who is the furthest."""
     # The angles increase in truth; where rounding has them fall, they stay as they were.
     angles = [np.maximum.accumulate(_leaving_angles(points[corners])) for corners in (outer, inner)]
     both = np.concatenate(angles)
@@ -142,9 +143,8 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    padded = np.full(2 ** len(both).bit_length() - 1, np.inf)
-    padded[: len(both)] = both[order]
-    return padded, places, furthest
+    bins = np.arange(_BINS + 2) * (4 / _BINS)
+    return both[order], np.searchsorted(both[order], bins), places, furthest
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
