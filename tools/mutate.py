@@ -94,6 +94,11 @@ def is_equivalent(mutant: Mutant) -> bool:
     return False
 
 
+def has_kernels(mutant: Mutant) -> bool:
+    """Whether numba compiles functions of its file."""
+    return "njit" in (ROOT / mutant["file"]).read_text(encoding="utf-8")
+
+
 def tests_of(mutant: Mutant) -> list[str]:
     """The doctests of its file and the tests of the room that it is in, fast ones first."""
     rooms = [room for room in LISTS["tests"] if mutant["file"].startswith(f"src/hardmax/{room}")]
@@ -133,7 +138,7 @@ def try_out(tree: Path, mutant: Mutant) -> Mutant:
         return mutant | {"outcome": "stale", "by": "the source has changed since the draw", "seconds": 0}
     lines[first : first + len(old)] = mutant["new"].splitlines()
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    outcome, by = run_tests(tree, tests_of(mutant), cold="kernels" in mutant["file"])
+    outcome, by = run_tests(tree, tests_of(mutant), cold=has_kernels(mutant))
     path.write_text(source, encoding="utf-8")
     return mutant | {"outcome": outcome, "by": by, "seconds": round(time.monotonic() - began)}
 
@@ -144,7 +149,7 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
         trees, free = [Path(folder, str(number)) for number in range(jobs)], queue.SimpleQueue[Path]()
         for part in ("src", "tests", "pyproject.toml"):
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
-        rooms = {(*tests_of(each)[1:], "kernels" in each["file"]) for each in mutants}
+        rooms = {(*tests_of(each)[1:], has_kernels(each)) for each in mutants}
         for outcome, by in pool.map(
             lambda room: run_tests(trees[0], list(room[:-1]), room[-1]), sorted(rooms, key=str)
         ):
