@@ -9,7 +9,7 @@ from hardmax._validation import InputError
 from hardmax.text import plant
 from hardmax.text.encoding import encode
 from hardmax.train import Settings, fit
-from hardmax.train.bag import Bag, regress, scales
+from hardmax.train.bag import Bag, regress, scales, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES
 
@@ -63,7 +63,7 @@ def test_groups_count_once_and_stay_together():
     model = fit(texts * 4, np.tile(labels, 4), Settings(longest_phrase=1, strength=1.0), groups=np.tile(groups, 4))
     assert len(model.vocabulary) == 4
     found = encode(texts, model.vocabulary, model.tokeniser)
-    bag = Bag.of(found, labels, np.ones(4), groups, 4, 2)
+    bag = Bag(to_matrix(found, 4), labels, np.ones(4), groups, 2)
     assert bag.counts()[model.vocabulary.index["one"]].tolist() == [0, 1]
     assert bag.counts()[model.vocabulary.index["film"]].tolist() == [2, 1]
 
@@ -74,9 +74,9 @@ def test_the_regression_is_scikit_learns():
     labels = (np.array(corpus.labels) == "positive").astype(np.int64)
     model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
-    bag = Bag.of(found, labels, np.ones(len(labels)), np.arange(len(labels)), len(model.vocabulary), 2)
+    bag = Bag(to_matrix(found, len(model.vocabulary)), labels, np.ones(len(labels)), np.arange(len(labels)), 2)
     scale, typical = scales(bag), 7.0
-    table = bag.matrix().toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
+    table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
     weights, bias = regress(bag, 0.5, scale, typical, with_bias=True)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)

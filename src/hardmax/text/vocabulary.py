@@ -72,6 +72,21 @@ class Vocabulary:
         """How many training texts have each token."""
         return self.counts.sum(axis=1)
 
+    def take(self, tokens: np.ndarray) -> "Vocabulary":
+        """Some of the tokens, in this order."""
+        return self._of(tuple(self.surfaces[token] for token in tokens.tolist()), self.counts[tokens])
+
+    def with_counts(self, counts: np.ndarray) -> "Vocabulary":
+        """The same tokens with other counts."""
+        return self._of(self.surfaces, counts)
+
+    @classmethod
+    def _of(cls, surfaces: tuple[str, ...], counts: np.ndarray) -> "Vocabulary":
+        """Surfaces that need no check."""
+        found = cls.__new__(cls)
+        found._set(surfaces, counts)
+        return found
+
     def to_bytes(self) -> bytes:
         """A line for each token, its surface and its counts by class, separated by tabs; UTF-8."""
         rows = zip(self.surfaces, self.counts.tolist(), strict=True)
@@ -107,9 +122,7 @@ class Vocabulary:
             ) from None
         if lines[-1] or (counts < 0).any():
             raise InputError("vocabulary.txt is cut off or damaged: expected counts, and a line end after the last.")
-        found = cls.__new__(cls)
-        found._set(surfaces, counts)
-        return found
+        return cls._of(surfaces, counts)
 
 
 def build_vocabulary(
@@ -142,8 +155,15 @@ def build_vocabulary(
     >>> build_vocabulary(texts, [0, 0, 1, 1], Tokeniser(), words=3, phrases=1).surfaces
     ('good', 'not', 'so', 'not good')
     """
-    found = read_texts(texts)
-    numbers = class_numbers(labels, "`labels`")
+    found, numbers = read_texts(texts), class_numbers(labels, "`labels`")
+    chosen = choose_tokens(found, numbers, tokeniser, words=words, phrases=phrases, min_df=min_df)
+    return _count_by_class(chosen, found, numbers, tokeniser)
+
+
+def choose_tokens(
+    found: TextBytes, numbers: np.ndarray, tokeniser: Tokeniser, *, words: int, phrases: int, min_df: int
+) -> Vocabulary:
+    """The tokens of `build_vocabulary`, not counted yet."""
     if len(numbers) != len(found):
         raise InputError(f"`labels` has shape {numbers.shape}: expected {len(found)}, one for each text.")
     if not len(found):
@@ -163,7 +183,7 @@ def build_vocabulary(
     ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
     surfaces = [surface for _, surface in ranked[:words]] + (list(MARKS) if tokeniser.marks else [])
     surfaces += _choose_phrases(stream, owners, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
-    return _count_by_class(surfaces, found, numbers, tokeniser)
+    return Vocabulary(surfaces, np.zeros((len(surfaces), int(numbers.max()) + 1), dtype=np.int64))
 
 
 def _choose_phrases(
@@ -228,16 +248,15 @@ def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
     return candidates[scores[candidates] >= bar].tolist()
 
 
-def _count_by_class(surfaces: list[str], texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
+def _count_by_class(uncounted: Vocabulary, texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
     from hardmax.text.encoding import encode  # which needs vocabularies
 
-    classes = int(labels.max()) + 1
-    uncounted = Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
     # Which tokens there will be, and so which places others take, is not known yet.
     encoded = encode(texts, uncounted, replace(tokeniser, overlapping=True))
     label_of_token = np.repeat(labels, np.diff(encoded.offsets))
-    counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=len(surfaces) * classes)
-    return Vocabulary(surfaces, counts.reshape(len(surfaces), classes))
+    tokens, classes = uncounted.counts.shape
+    counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=tokens * classes)
+    return uncounted.with_counts(counts.reshape(tokens, classes))
 
 
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:

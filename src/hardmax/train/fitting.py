@@ -13,23 +13,26 @@ from scipy.optimize import minimize_scalar
 from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
-from hardmax.text.encoding import Encoded, encode
+from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import cut_surface
-from hardmax.text.vocabulary import Vocabulary, build_vocabulary
-from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales
+from hardmax.text.tokeniser import Tokeniser, cut_surface
+from hardmax.text.vocabulary import Vocabulary, choose_tokens
+from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
 
 FOLDS = 3
+MANY_TEXTS = 20_000  # of more, one fold is enough to choose the strength
 STRENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0)
 ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
-_SENTENCE_ENDS = re.compile(rb"(?<=[.!?])\s+|(?<=%s)|(?<=%s)|(?<=%s)|<br ?/?>|\n+" % tuple(map(str.encode, "。！？")))
+_LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
+_WIDE_ENDS = re.compile("[。！？]".encode())
+_SENTENCE_ENDS = re.compile(rb"%s|(?<=%s)|(?<=%s)|(?<=%s)" % (_LATIN_ENDS.pattern, *map(str.encode, "。！？")))
 _SMALL = 4096  # tokens that are gathered without waiting for numba
 Progress = Callable[[str], None]
 
@@ -43,10 +46,12 @@ class _Corpus:
     classes: int
     is_whole: np.ndarray
     """False for sentences, which come from texts that are here, too."""
+    candidates: Any
+    """The candidate tokens that each text has, a sparse matrix."""
 
     def pick(self, rows: np.ndarray) -> "_Corpus":
         parts = self.labels[rows], self.weights[rows], self.groups[rows]
-        return _Corpus(self.texts.pick(rows), *parts, self.classes, self.is_whole[rows])
+        return _Corpus(self.texts.pick(rows), *parts, self.classes, self.is_whole[rows], self.candidates[rows])
 
     @property
     def whole(self) -> "_Corpus":
@@ -54,11 +59,11 @@ class _Corpus:
         return self if self.is_whole.all() else self.pick(np.flatnonzero(self.is_whole))
 
     def with_sentences(self, weight: float, seed: int) -> "_Corpus":
-        """Some sentences of each text beside it, as texts of their own."""
+        """Some sentences of each text after all texts, as texts of their own."""
         rng, data = np.random.default_rng(seed), self.texts.data.tobytes()
         chosen, owners = [], []
         for text, (first, last) in enumerate(pairwise(self.texts.offsets.tolist())):
-            found = [each for each in _SENTENCE_ENDS.split(data[first:last]) if len(each) >= _SHORTEST]
+            found = [each for each in _cut_sentences(data[first:last]) if len(each) >= _SHORTEST]
             if len(found) > 1:  # else there is nothing new
                 taken = rng.permutation(len(found))[:_SENTENCES].tolist()
                 chosen += [found[each] for each in taken]
@@ -73,10 +78,19 @@ class _Corpus:
             np.concatenate([self.texts.offsets, ends]),
         )
         is_whole = np.arange(len(rows)) < len(self.labels)
-        return _Corpus(every, self.labels[rows], weights, self.groups[rows], self.classes, is_whole)
+        return _Corpus(every, self.labels[rows], weights, self.groups[rows], self.classes, is_whole, None)
 
-    def bag(self, found: Encoded, tokens: int) -> Bag:
-        return Bag.of(found, self.labels, self.weights, self.groups, tokens, self.classes)
+    def bag(self, tokens: Any) -> Bag:
+        """The texts with the tokens that a sparse matrix has for each."""
+        return Bag(tokens, self.labels, self.weights, self.groups, self.classes)
+
+    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bag:
+        """The texts with the tokens of a vocabulary."""
+        return self.bag(to_matrix(encode(self.texts, vocabulary, tokeniser), len(vocabulary)))
+
+
+def _cut_sentences(text: bytes) -> list[bytes]:
+    return (_SENTENCE_ENDS if _WIDE_ENDS.search(text) else _LATIN_ENDS).split(text)
 
 
 def fit(
@@ -128,10 +142,9 @@ def fit(
     weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
     whole = np.ones(len(found), dtype=bool)
-    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes), whole)
+    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes), whole, None)
     say(f"{len(found):,} texts, {len(classes)} classes")
-    candidates = _candidates(corpus, settings)
-    corpus = corpus.with_sentences(settings.sentences, settings.seed)
+    candidates, corpus = _find_candidates(corpus, corpus.with_sentences(settings.sentences, settings.seed), settings)
     say(f"{len(candidates):,} candidate tokens")
     tuned, chosen = _tune(corpus, candidates, settings, say)
     return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen | _lengths(found))
@@ -149,27 +162,24 @@ def _lengths(texts: TextBytes) -> dict[str, list[int]]:
     return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()} if len(lengths) >= 100 else {}
 
 
-def _candidates(corpus: _Corpus, settings: Settings) -> Vocabulary:
-    """All words and phrases that enough texts, and enough groups, have."""
+def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tuple[Vocabulary, _Corpus]:
+    """All words and phrases that enough texts, and enough groups, have; and the texts and sentences with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
-    known = build_vocabulary(
-        corpus.texts, corpus.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, min_df=max(1, settings.min_df)
+    known = choose_tokens(
+        texts.texts, texts.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, min_df=max(1, settings.min_df)
     )
-    keep = np.ones(len(known), dtype=bool)
-    if len(np.unique(corpus.groups)) < len(corpus.labels):
-        bag = corpus.bag(encode(corpus.texts, known, tokeniser), len(known))
-        keep &= replace(bag, weights=np.ones(len(bag))).counts().sum(axis=1) >= settings.min_df
+    found = every.encode(known, tokeniser).matrix
+    bag = texts.bag(found[: len(texts.labels)])
+    known = known.with_counts(replace(bag, groups=np.arange(len(bag))).counts(weighted=False))
+    keep = bag.counts(weighted=False).sum(axis=1) >= settings.min_df
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words)
-        words = [set(cut_surface(surface)) for surface in known.surfaces]
+        words = [set(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in known.surfaces]
         keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
         raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")
-    return _subset(known, np.flatnonzero(keep))
-
-
-def _subset(known: Vocabulary, which: np.ndarray) -> Vocabulary:
-    return Vocabulary([known.surfaces[token] for token in which.tolist()], known.counts[which])
+    kept = np.flatnonzero(keep)
+    return known.take(kept), replace(every, candidates=found if keep.all() else found[:, kept])
 
 
 def _weigh(
@@ -178,14 +188,13 @@ def _weigh(
     """The vocabulary, the weight of each of its tokens for each class, the bias, and the
     mean number of tokens of a text."""
     assert settings.strength is not None
-    overlapping = replace(settings.tokeniser, overlapping=True)
-    bag = corpus.bag(encode(corpus.texts, candidates, overlapping), len(candidates))
+    bag = corpus.bag(corpus.candidates)
     typical = float(bag.sizes[corpus.is_whole].mean())
     weights, bias = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
     if settings.max_tokens is None and settings.overlapping:
         return candidates, weights, bias, typical
     vocabulary = _best(candidates, bag, weights, settings.max_tokens)
-    bag = corpus.bag(encode(corpus.texts, vocabulary, settings.tokeniser), len(vocabulary))
+    bag = corpus.encode(vocabulary, settings.tokeniser)
     typical = float(bag.sizes[corpus.is_whole].mean())
     found = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
     return vocabulary, *found, typical
@@ -194,9 +203,9 @@ def _weigh(
 def _best(candidates: Vocabulary, bag: Bag, weights: np.ndarray, most: int | None) -> Vocabulary:
     """The tokens that matter most, the heaviest first: where places count once, these take them."""
     heaviest = np.abs(weights).max(axis=1)
-    documents = np.bincount(bag.ids, minlength=bag.tokens)
+    documents = np.bincount(bag.matrix.indices, minlength=len(candidates))
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
-    return _subset(candidates, kept[np.argsort(-heaviest[kept], kind="stable")])
+    return candidates.take(kept[np.argsort(-heaviest[kept], kind="stable")])
 
 
 def _tune(
@@ -208,10 +217,12 @@ def _tune(
         (corpus.pick(np.flatnonzero(folds != fold)), corpus.pick(np.flatnonzero(folds == fold)).whole)
         for fold in range(FOLDS)
     ]
+    texts = int(corpus.is_whole.sum())
+    few = 1 if texts > MANY_TEXTS else FOLDS
     best: tuple[float, float, list[_HeldOut]] | None = None
     for strength in STRENGTHS if settings.strength is None else (settings.strength,):
         tried = replace(settings, strength=strength)
-        held_out = [_HeldOut.of(train, test, candidates, tried) for train, test in parts]
+        held_out = [_HeldOut.of(*part, candidates, tried) for part in parts[:few]]
         loss = _calibrate(held_out, 0, 1.0, TYPICAL_WEIGHT)[1]
         say(f"strength {strength:g}: held-out log loss {loss:.4f}")
         if best is not None and loss > best[0]:
@@ -219,8 +230,8 @@ def _tune(
         best = loss, strength, held_out
     assert best is not None
     _, strength, held_out = best
+    held_out += [_HeldOut.of(*part, candidates, replace(settings, strength=strength)) for part in parts[few:]]
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
-    texts = int(corpus.is_whole.sum())
     table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
     slack = 0.25 * np.sqrt(top * (1 - top) / texts)
@@ -283,13 +294,13 @@ class _HeldOut:
     @classmethod
     def of(cls, train: _Corpus, test: _Corpus, candidates: Vocabulary, settings: Settings) -> "_HeldOut":
         vocabulary, weights, bias, train_size = _weigh(train, candidates, settings)
-        bag = test.bag(encode(test.texts, vocabulary, settings.tokeniser), len(vocabulary))
-        sizes = bag.sizes
+        has_all = vocabulary is candidates
+        bag = test.bag(test.candidates) if has_all else test.encode(vocabulary, settings.tokeniser)
+        ids, starts, sizes = bag.matrix.indices, bag.matrix.indptr, bag.sizes
         cut = np.minimum(sizes, SHORT)
-        places = np.arange(cut.sum()) + np.repeat(bag.offsets[:-1] - np.cumsum(cut) + cut, cut)
-        offsets = np.concatenate([[0], np.cumsum(cut)])
-        short = _gather(bag.ids[places], offsets, weights, settings.gates)
-        whole = _gather(bag.ids, bag.offsets, weights, settings.gates)
+        places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
+        short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, settings.gates)
+        whole = _gather(ids, starts, weights, settings.gates)
         return cls(test.labels, sizes, *whole, bias, train_size, (cut, *short[:2]))
 
     def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
@@ -307,7 +318,7 @@ def _gather(
     own, lead = np.zeros((len(gates), texts, rows)), np.zeros((len(gates), texts, rows))
     active = np.zeros((len(gates), texts), dtype=np.int64)
     with interpreted(gather, if_small=len(ids) <= _SMALL):
-        gather(ids, offsets, weights, np.array(gates), own, lead, active)
+        gather(ids.astype(np.int64), offsets.astype(np.int64), weights, np.array(gates), own, lead, active)
     return own, lead, active
 
 
