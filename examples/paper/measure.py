@@ -59,6 +59,7 @@ def summarize(weights: dict[str, np.ndarray], ids: np.ndarray, labels: np.ndarra
     loud, often = np.abs(own) > LOUD, Counter()
     for review in np.flatnonzero(correct & (np.abs(logits) > CONFIDENT)):
         often.update(leaders[review][loud[leaders[review]]].tolist())
+    anywhere = np.bincount(np.concatenate(leaders), minlength=len(own))  # in any review, confident and correct or not
     return {
         "d": weights["embedding"].shape[1],
         "alpha": round(float(weights["alpha"][0]), 4),
@@ -72,6 +73,7 @@ def summarize(weights: dict[str, np.ndarray], ids: np.ndarray, labels: np.ndarra
         "since_layer_0": round(float(since_start.mean()), 4),
         "confident": int((correct & (np.abs(logits) > CONFIDENT)).sum()),
         "histogram": {words[word]: count for word, count in often.most_common(TOP)},
+        "leads": {words[word]: int(anywhere[word]) for word, _ in often.most_common(TOP)},
     }
 
 

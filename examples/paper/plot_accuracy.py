@@ -25,9 +25,8 @@ for d in DIMENSIONS:
     best = "   ".join(f"{100 * curve.max():.2f} % ({curve.argmax():3})" for curve in (theirs, mine))
     last = f"{100 * theirs[-1]:.1f}     {100 * mine[-1]:.1f}   "
     training = f"{100 * authors[d]['train_acc'][-1]:5.1f}   {100 * ours[d]['train_accuracy'][-1]:5.1f}"
-    print(
-        f"{d:>2}   {best}    {last} {training}   {authors[d]['test_loss'][-1]:.2f}     {ours[d]['test_loss'][-1]:.2f}"
-    )
+    losses = f"{authors[d]['test_loss'][-1]:.2f}     {ours[d]['test_loss'][-1]:.2f}"
+    print(f"{d:>2}   {best}    {last} {training}   {losses}")
 
 # %%
 figure, panels = plt.subplots(1, 2, figsize=(9, 3.8), sharey=True, layout="constrained")

@@ -48,12 +48,8 @@ for row, case in zip(panels, CASES.values(), strict=True):
     lost = (alone.any(axis=0) & ~alone[-1]).sum()
     lines = len(np.unique((path[-1] @ case["v"]).round(6)))
     moving = (np.abs(path[-1] - path[-2]).max(axis=1) > 1e-9).sum()
-    print(
-        f"u = {case['u']}, v = {case['v']}: {alone.any(axis=0).sum()} tokens attend to themselves alone at some layer,"
-    )
-    print(
-        f"    {lost} of them no longer at layer {LAYERS}; {moving} of 50 tokens still move; <v, z> takes {lines} values"
-    )
+    print(f"u = {case['u']}, v = {case['v']}: {moving} of 50 tokens still move; <v, z> takes {lines} values;")
+    print(f"    {alone.any(axis=0).sum()} tokens attend to themselves alone at some layer, {lost} not at the last one")
     for ax, layer in zip(row, (0, LAYERS), strict=True):
         ax.plot(*np.moveaxis(path[: layer + 1], 2, 0), color=SKY, lw=0.5)
         ax.plot(*path[layer, ~alone[layer]].T, "o", color=BLUE, ms=5, mec="white", mew=0.5)

@@ -30,12 +30,8 @@ for row, (film, review) in zip(panels, reviews.items(), strict=True):
     run = hm.simulate(review["tokens"], hm.Dynamics(alpha=model["alpha"]), layers=8)
     error = np.abs(run.floats_at(8) - review["final_positions"]).max()
     logits = [float(run.floats_at(layer).mean(axis=0) @ decoder + bias) for layer in (0, 8)]
-    print(f"{film}: logit {logits[0]:+.2f} at layer 0, {logits[1]:+.2f} at layer 8 (published figure")
-    print(
-        f"    {review['logits']['0']:+.2f} and {review['logits']['8']:+.2f}); settled at layer {run.settled_at}, ",
-        end="",
-    )
-    print(f"largest distance from the published positions {error:.1e}")
+    print(f"{film}: logit {logits[0]:+.2f} at layer 0, {logits[1]:+.2f} at layer 8; settled at layer {run.settled_at};")
+    print(f"    largest difference from the published positions {error:.1e}; leaders {', '.join(review['leaders'])}")
 
     leaders = [review["rows"].index(number) for number in review["leader_rows"]]
     assert set(np.array(review["rows"])[run.leaders]) == set(review["leader_rows"])
@@ -68,6 +64,3 @@ if folder := os.environ.get("HARDMAX_IMDB"):
     for film, review in reviews.items():
         table = pandas.read_parquet(Path(folder) / review["file"], columns=["text"])
         print(f"\n{film}: {table['text'][review['row']]}")
-else:
-    for film, review in reviews.items():
-        print(f"{film}: leaders {', '.join(review['leaders'])}")

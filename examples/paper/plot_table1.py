@@ -18,10 +18,8 @@ from paper_numbers import load
 
 leaders = load("leaders")
 NAMES = {"d2": "ours, d = 2", "d4": "ours, d = 4", "d8": "ours, d = 8", "d16": "ours, d = 16"}
-NAMES |= {
-    "authors, first 2,000": "authors, d = 2, their first 2,000",
-    "authors, test": "authors, d = 2, 15,000 reviews",
-}
+NAMES |= {"authors, first 2,000": "authors, d = 2, their first 2,000"}
+NAMES |= {"authors, test": "authors, d = 2, 15,000 others"}
 COLUMNS = ("mean", "deviation", "min", "max", "since_layer_0", "alpha", "accuracy")
 
 # %%

@@ -6,9 +6,10 @@ With d = 2 the authors' classifier reaches 79.1 % on its test reviews and a trai
 trainings, from the same starting weights, all ended at 80 to 83 % and at losses below 0.11: an unexplained difference.
 
 It is explained by alpha, the step size that is learned along with the words. From its start at 0.98 it rises in the
-first epochs. In most trainings it then falls below 0.3; in some it stays above 1.5, the words hardly move apart any
-more, and training is slow. Which of the two happens depends on the order of the batches. The authors' training was of
-the slow kind (their final alpha is 2.35), and so is ours when it draws its batches as the authors' program does.
+first epochs. In most trainings it falls again, often below 0.2; in some it stays above 1.5, the words gather in a few
+leaders, and training is slow. Which of the two happens depends on the order of the batches. The authors' training is of
+the slow kind (their final alpha is 2.35), and so is ours when it draws its batches as the authors' program does; that
+run is the one in the other figures.
 """
 
 import matplotlib.pyplot as plt
