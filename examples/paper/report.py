@@ -34,7 +34,7 @@ PAGE = """<!doctype html>
 :root { color-scheme: light dark; }
 body { font: 16px/1.55 system-ui, sans-serif; max-width: 62rem; margin: auto; padding: 1rem; }
 img { max-width: 100%; background: white; border-radius: 4px; }
-pre { overflow-x: auto; font-size: .8rem; padding: .6rem; background: color-mix(in srgb, currentColor 7%, transparent); }
+pre { overflow-x: auto; font-size: .8rem; padding: .6rem; background: color-mix(in srgb, currentColor 7%, #0000); }
 h2 { margin-top: 3rem; } nav a { display: inline-block; margin-right: 1em; }
 </style>
 <h1>The paper, figure by figure</h1>
