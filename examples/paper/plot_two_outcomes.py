@@ -7,9 +7,11 @@ trainings, from the same starting weights, all ended at 80 to 83 % and at losses
 
 It is explained by alpha, the step size that is learned along with the words. From its start at 0.98 it rises in the
 first epochs. In most trainings it falls again, often below 0.2; in some it stays above 1.5, the words gather in a few
-leaders, and training is slow. Which of the two happens depends on the order of the batches. The authors' training is of
-the slow kind (their final alpha is 2.35), and so is ours when it draws its batches as the authors' program does; that
-run is the one in the other figures.
+leaders, and training is slow. The authors' training is of the slow kind: their final alpha is 2.35.
+
+The order of the batches decides, and so does rounding: the same training has other values of alpha on a CPU than on a
+GPU after one epoch. The run with all of the authors' choices, which is shown in the other figures, is of the slow kind,
+too; since most of its reviews come in another order than theirs, that is partly luck.
 """
 
 import matplotlib.pyplot as plt

@@ -196,6 +196,6 @@ def test_the_authors_weights_are_read_without_running_anything(
     torch = pytest.importorskip("torch")
     monkeypatch.chdir(tmp_path)
     torch.save({"encoder.weight": Malicious()}, "weights.pth")
-    with pytest.raises(Exception, match="[Ww]eights.only"):
+    with pytest.raises(Exception, match=r"[Ww]eights.only"):
         script("measure").load_authors(Path("weights.pth"))
     assert not Path("it-ran").exists()
