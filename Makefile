@@ -9,8 +9,8 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
 
-# The paper's figures and table in paper/report.html. FULL=1 DATA=FOLDER trains the classifiers again first (nine hours
-# on two cores; DEVICE=cuda: minutes), from train.parquet and test.parquet of IMDb.
+# The paper's figures and table in paper/report.html. FULL=1 DATA=FOLDER trains the classifiers again first, from
+# train.parquet and test.parquet of IMDb: nine hours or more on two cores, minutes with DEVICE=cuda.
 DEVICE ?= cpu
 paper: .venv/ready
 	$(BIN)/python examples/paper/report.py paper $(if $(FULL),--data $(DATA) --device $(DEVICE))

@@ -15,7 +15,7 @@ import numpy as np
 
 import hardmax as hm
 
-LAYERS, TEST_FROM, HEAD = 8, 35_000, 2_000
+LAYERS, TRAINING_SHARE, HEAD = 8, 0.7, 2_000
 CONFIDENT, LOUD = np.log(0.95 / 0.05), 2.0  # the authors' thresholds: |logit| of the review and of the leader
 TOP = 25
 
@@ -81,9 +81,10 @@ def main(data: Path, weights: Path, out: Path, authors: Path | None) -> None:
     """Measure every model on the test reviews, and the authors' also on those it was trained on."""
     held = np.load(data)
     ids, labels, words = held["ids"], held["labels"], held["words"].tobytes().decode().split("\n")
-    parts = {"test": slice(TEST_FROM, None), "first 2,000": slice(HEAD), "all": slice(None)}
+    split = int(len(ids) * TRAINING_SHARE)
+    parts = {"test": slice(split, None), "first 2,000": slice(HEAD), "all": slice(None)}
     found = {
-        f"d{d}": summarize(dict(np.load(weights / f"d{d}.npz")), ids[TEST_FROM:], labels[TEST_FROM:], words)
+        f"d{d}": summarize(dict(np.load(weights / f"d{d}.npz")), ids[split:], labels[split:], words)
         for d in (2, 4, 8, 16)
     }
     if authors:

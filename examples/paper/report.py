@@ -5,7 +5,7 @@
 
 The folder holds `train.parquet` and `test.parquet` of IMDb and, if you have them, `authors_first_2000.parquet` (which
 reviews come first in the authors' order) and `authors_model_d2.pth` (their weights). Training takes 7 minutes on an
-H200 and about nine hours on two CPU cores; WordNet's `index.noun` and `noun.exc` are read from `--wordnet`.
+H200 and nine hours or more on two CPU cores; WordNet's `index.noun` and `noun.exc` are read from `--wordnet`.
 """
 
 import argparse

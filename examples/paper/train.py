@@ -2,9 +2,9 @@
 
     python examples/paper/train.py --data ids.npz --d 2 --device cuda --out d2.json [--weights d2.npz]
 
-`ids.npz` comes from `prepare.py`. Only torch and numpy are needed; an epoch takes half a second on an H200 and about
-a minute on two CPU cores. The defaults follow the authors' program to the letter; the options switch the four points
-in which an independent implementation naturally differs:
+`ids.npz` comes from `prepare.py`. Only torch and numpy are needed; an epoch takes half a second on an H200 and a
+minute or two on two CPU cores. The defaults follow the authors' program; the options switch the four points in which
+an independent implementation naturally differs:
 
 loss     "bce": `BCELoss` of a float32 sigmoid, whose gradient vanishes beyond logits of about 17; "logits": the
          stable cross-entropy of logits
