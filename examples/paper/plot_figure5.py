@@ -19,7 +19,7 @@ TOKEN = 6  # converges to the first leader
 
 # %%
 # The largest delta for this vertex, by bisection over points x in its neighbourhood: all y within delta of another
-# point s of S must satisfy <x, y> < <x, x>, that is <x, s> + delta |x| < <x, x>.
+# point s of S must satisfy <x, y> < <x, x>; the worst y lies delta further along x than s.
 limit = hm.limit(PENTAGON, hm.Dynamics(alpha="1/2"))
 attractors = attracting_set(PENTAGON[limit.leaders])
 vertex, others = attractors[0], attractors[1:]
