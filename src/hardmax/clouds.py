@@ -8,8 +8,8 @@ from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import to_fractions
 from hardmax._validation import InputError, check_int
 
-# The inner tokens of the paper's Figure 2 are not published. These were drawn once at random, rounded to sixteenths
-# and kept off the axes, where they would tie. They are written out so that the figure never changes.
+# Inner tokens in the manner of the paper's Figure 2 (examples/paper has the authors'): sixteenths, which floats store
+# exactly, and off the axes, where they would tie.
 _SQUARE = np.array([(1, 1), (-1, 1), (-1, -1), (1, -1)], dtype=np.float64)
 _IN_TRIANGLE = np.array([(14, 11), (10, 1), (-5, -11), (5, 2), (-11, -14), (10, 7)]) / 16
 _IN_SQUARE = np.array([(8, -6), (8, 12), (-6, -7), (-11, 5), (3, 5), (-15, -4)]) / 16
@@ -17,7 +17,7 @@ _IN_QUADRANTS = np.array([(-9, 9), (10, -8), (-6, -11), (8, 13)]) / 16
 
 
 def triangle() -> np.ndarray:
-    """Three leaders and six inner tokens (the paper's Figure 2, first row).
+    """Three leaders and six inner tokens (like the paper's Figure 2, first row).
 
     Returns
     -------
@@ -51,7 +51,7 @@ def emerging_leader() -> np.ndarray:
 
 
 def square(inside: Any = None) -> np.ndarray:
-    """The square (±1, ±1) and tokens inside it (Figure 2, third row).
+    """The square (±1, ±1) and tokens inside it (like Figure 2, third row).
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def square(inside: Any = None) -> np.ndarray:
 
 
 def nonleader_clusters() -> np.ndarray:
-    """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (Figure 2, fourth row).
+    """The square (±1, ±1), the tokens (±1/2, 0) and four inner ones (like Figure 2, fourth row).
 
     (±1/2, 0) tie two vertices each and tend to (±1, 0), the projections of the origin onto two edges, where there is
     no leader.

@@ -19,12 +19,10 @@ ROOT = Path(__file__).parents[2]
 PAGES = ["README.md", *sorted(str(page.relative_to(ROOT)) for page in (ROOT / "docs").glob("*.md"))]
 NEEDS = {
     "README.md": ("matplotlib",),
-    "docs/paper.md": ("matplotlib",),
     "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"run.npz", "points.csv", "proof.json", "limit.png", "review.html"},
-    "docs/paper.md": {"reproduced"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
         *("reliability.png", "card.html", "why.html", "reviews.html", "review.gif", "scored.parquet"),
@@ -32,7 +30,6 @@ LEFT = {
 }
 NOT_RUN = {
     "README.md": ["sets up the project", "needs texts and labels", "needs reviews.csv and unseen.csv"],
-    "docs/paper.md": ["takes about two minutes", "needs the authors' file", "needs the authors' file"],
 }
 _BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$", flags=re.M | re.S)
 

@@ -77,7 +77,6 @@ NAMED = {
     "verify": ("verify", FILE),
     "explain": ("explain", "-f", FILE),
     "a model": ("explain", "text", "--model", EVIL),
-    "import": ("import", FILE, "-o", "out"),
     "train": ("train", FILE, "-o", "out"),
     "a column": ("train", "texts.csv", "-o", "out", "--text", EVIL),
     "a cloud": ("clouds", EVIL),

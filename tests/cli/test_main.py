@@ -249,8 +249,6 @@ REFUSED = [
     ("explain", "-f", "nowhere.txt"),
     ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
-    ("import", "nowhere.pth", "-o", "model"),
-    ("reproduce", "fig6"),
     ("train", "nowhere.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),

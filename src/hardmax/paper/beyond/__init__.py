@@ -1,1 +1,0 @@
-"""What the paper leaves open, answered in numbers: each a figure and a paragraph."""

@@ -1,0 +1,201 @@
+"""The paper's figures: the authors' published numbers come out of the engine, and the scripts of the gallery run."""
+
+import importlib
+import json
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+import pytest
+
+from hardmax import Dynamics, check_theorem, limit, simulate
+
+PAPER = Path(__file__).parents[2] / "examples" / "paper"
+AUTHORS = json.loads((PAPER / "data" / "authors.json").read_text("utf-8"))
+FIGURE_2, REVIEWS, MODEL = AUTHORS["figure2"], AUTHORS["reviews"], AUTHORS["model"]
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch):
+    """Imports a module of the folder, and forgets it afterwards."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(PAPER))
+    yield importlib.import_module
+    for name in set(sys.modules) - before:
+        if str(PAPER) in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+def run_review(film: str) -> tuple[Any, np.ndarray]:
+    review = REVIEWS[film]
+    return simulate(review["tokens"], Dynamics(alpha=MODEL["alpha"]), layers=8), np.array(review["rows"])
+
+
+@pytest.mark.parametrize("film", REVIEWS)
+def test_the_tokens_of_a_review_end_where_the_authors_drew_them(film: str):
+    run, _ = run_review(film)
+    published = np.array(REVIEWS[film]["final_positions"])
+    assert published.shape == (128, 2)
+    assert np.abs(run.floats_at(8) - published).max() < 3e-6
+
+
+@pytest.mark.parametrize("film", REVIEWS)
+def test_a_review_has_the_four_leaders_that_the_authors_named(film: str):
+    run, rows = run_review(film)
+    assert set(rows[run.leaders].tolist()) == set(REVIEWS[film]["leader_rows"])
+    assert len(REVIEWS[film]["leaders"]) == 4
+
+
+@pytest.mark.parametrize(("film", "expected"), [("Strangeland", (1.90, 8.12)), ("Attack Force", (-3.17, -20.90))])
+def test_a_review_has_the_logits_of_the_published_picture(film: str, expected: tuple[float, float]):
+    run, _ = run_review(film)
+    logits = [float(run.floats_at(layer).mean(axis=0) @ MODEL["decoder"] + MODEL["bias"]) for layer in (0, 8)]
+    assert logits == pytest.approx(expected, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("cloud", "leaders", "settled_at"),
+    [("triangle", 3, 1), ("emerging leader", 3, 1), ("square", 4, 0), ("non-leader clusters", 4, 0)],
+)
+def test_the_clouds_of_figure_2_do_what_the_paper_shows(cloud: str, leaders: int, settled_at: int):
+    found = limit(FIGURE_2[cloud], Dynamics(alpha="1/2"))
+    assert (len(found.leaders), found.settled_at) == (leaders, settled_at)
+    assert [statement.verdict for statement in check_theorem(found)] == ["holds"] * 6
+
+
+def test_figure_2_has_all_of_the_authors_tokens():
+    assert sum(map(len, FIGURE_2.values())) == 37
+
+
+def test_one_leader_of_figure_2_emerges_at_layer_1():
+    found = limit(FIGURE_2["emerging leader"], Dynamics(alpha="1/2"))
+    assert sorted(found.run.leader_layers.tolist()) == [0, 0, 1]
+
+
+def test_a_token_of_the_first_cloud_first_follows_one_that_does_not_lead():
+    found = limit(FIGURE_2["triangle"], Dynamics(alpha="1/2"))
+    token = FIGURE_2["triangle"].index(["0.1", "-0.2"])
+    (followed,) = found.run.attended(0)[token]
+    assert FIGURE_2["triangle"][followed] == ["-0.203029", "-0.959099"]
+    assert followed not in found.leaders
+    assert found.exact_points[token].tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("figure1", "A = ((2, 1), (1, 1)): C_1 = {4}"),
+        ("figure4", "10 points in S, 6 of them limits of tokens"),
+        ("rank_one", "0 of 50 tokens still move; <v, z> takes 10 values"),
+    ],
+)
+def test_a_script_runs_and_draws(name: str, expected: str, script: Any, monkeypatch: pytest.MonkeyPatch):
+    pytest.importorskip("matplotlib").use("agg")
+    monkeypatch.delenv("HARDMAX_PAPER", raising=False)
+    section = script("report").run_script(name)
+    assert expected in section["output"]
+    assert len(section["images"]) == 1
+    assert "math" not in " ".join(section["paragraphs"])
+
+
+def test_every_script_is_in_the_report(script: Any):
+    names = {path.stem.removeprefix("plot_") for path in PAPER.glob("plot_*.py")}
+    assert set(script("report").ORDER) == names
+
+
+# ---------------------------------------------------------------- preparation
+
+
+def test_reviews_are_cleaned_as_the_authors_do(script: Any):
+    cleaned = script("prepare").clean("It's <br />soooo good!!! See https://a.b/c, a 10/10 caf\u00e9")
+    assert cleaned == "It s soo good See a caf"
+
+
+@pytest.fixture
+def wordnet(tmp_path: Path) -> Path:
+    (tmp_path / "index.noun").write_text("  1 a licence\nmovie n 1\nwolf n 1\nus n 1\nwa n 1\n")
+    (tmp_path / "noun.exc").write_text("wolves wolf\n")
+    return tmp_path
+
+
+def test_nouns_become_singular_and_stop_words_go_before_and_after(script: Any, wordnet: Path):
+    prepare: ModuleType = script("prepare")
+    lemmatize = prepare.Lemmatizer(wordnet)
+    assert [lemmatize(word) for word in ("movies", "wolves", "us", "Movies", "was")] == [
+        *("movie", "wolf", "us", "Movies", "wa")
+    ]
+    assert prepare.words_of(["I cannot say that this was not a movies"], lemmatize) == [["I", "say", "movie"]]
+
+
+def test_words_are_numbered_by_frequency_then_by_appearance(script: Any):
+    ids, words, counts = script("prepare").encode([["good", "film"], ["bad", "film"]])
+    assert words == ["", "film", "good", "bad"]
+    assert counts.tolist() == [0, 2, 1, 1]
+    assert ids.shape == (2, 128)
+    assert ids[:, :3].tolist() == [[2, 1, 0], [3, 1, 0]]
+
+
+# ---------------------------------------------------------------- training
+
+
+@pytest.fixture
+def train(script: Any) -> ModuleType:
+    pytest.importorskip("torch")
+    return script("train")
+
+
+def test_training_starts_from_the_authors_numbers(train: ModuleType):
+    import torch
+
+    torch.manual_seed(0)
+    assert train.Network(121_296, 2).alpha.item() == pytest.approx(0.98210, abs=5e-6)
+
+
+def test_batches_come_in_the_order_of_a_data_loader(train: ModuleType):
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    torch.manual_seed(0)
+    loader = DataLoader(TensorDataset(torch.arange(100)), shuffle=True, batch_size=7)
+    expected = [torch.cat([batch for (batch,) in loader]).tolist() for _ in range(3)]
+    torch.manual_seed(0)
+    assert [train.draw_batches(100, 0, "torch", (0, 0)).tolist() for _ in range(3)] == expected
+
+
+def test_hardmax_and_softmax_of_a_small_temperature_agree(train: ModuleType):
+    import torch
+
+    torch.manual_seed(0)
+    network, ids = train.Network(50, 2), torch.arange(50)[None]
+    assert network(ids).item() == pytest.approx(network(ids, hard=True).item(), abs=1e-3)
+
+
+@pytest.mark.parametrize("options", [{}, {"loss": "logits", "batches": "numpy", "start": "fresh", "order": 3}])
+def test_training_lowers_the_loss(options: dict[str, Any], train: ModuleType):
+    rng = np.random.default_rng(0)
+    ids, labels = rng.integers(3, 40, (700, 12)).astype(np.int32), rng.integers(0, 2, 700).astype(np.int8)
+    ids[:, 0] = np.where(labels == 1, 1, 2)
+    result, weights = train.train(ids, labels, 40, 2, epochs=11, progress=lambda line: None, **options)
+    assert result["train_loss"][-1] < 0.99 * result["train_loss"][0]
+    assert len(result["test_accuracy"]) == 11
+    assert result["hardmax"]["epoch"] == [0, 10]
+    assert weights["embedding"].shape == weights["best_embedding"].shape == (40, 2)
+
+
+class Malicious:
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.mkdir, ("it-ran",)
+
+
+def test_the_authors_weights_are_read_without_running_anything(
+    script: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    torch = pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    torch.save({"encoder.weight": Malicious()}, "weights.pth")
+    with pytest.raises(Exception, match=r"[Ww]eights.only"):
+        script("measure").load_authors(Path("weights.pth"))
+    assert not Path("it-ran").exists()
