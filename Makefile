@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test browser lint types layers unit coverage mutate soak bench release clean
+.PHONY: demo test browser lint types layers unit coverage docs mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -38,6 +38,11 @@ unit: .venv/ready
 coverage: .venv/ready
 	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
 
+# The site, with every example run: docs/_build/html/index.html. Needs no network once the packages are installed.
+docs: .venv/ready
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
+
 # Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
 N ?= 300
 SEED ?= 0
@@ -65,4 +70,4 @@ release: test
 	touch $@
 
 clean:
-	rm -rf .venv demo .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv demo docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks
