@@ -1,13 +1,16 @@
 """The site: `make docs` builds it, offline, into docs/_build/html."""
 
+import re
 import warnings
 from pathlib import Path
 
 import typer
 from docutils import nodes
+from docutils.utils.math.latex2mathml import tex2mathml
 from sphinx.addnodes import download_reference, pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
+from sphinx.writers.html5 import HTML5Translator
 
 import hardmax
 from hardmax.cli.main import make_app
@@ -21,7 +24,6 @@ extensions = [
     "myst_nb",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "sphinx_gallery.gen_gallery",
 ]
@@ -38,7 +40,8 @@ html_theme = "furo"
 html_title = f"hardmax {version}"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
-html_show_sphinx = False
+html_show_sphinx = html_show_copyright = False
+html_math_renderer = "mathml"  # browsers display it without a script from the network
 
 myst_enable_extensions = ["amsmath", "dollarmath", "colon_fence"]
 myst_heading_anchors = 3
@@ -51,6 +54,7 @@ nb_output_stderr = "remove"  # "compiling kernels …"
 
 # Docstrings describe types in words; annotations would repeat them in another language.
 autodoc_typehints = "none"
+autosummary_filename_map = {"hardmax.Limit": "hardmax.Limit_"}  # not every file system tells it from `limit`
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # autodoc lists them
 
@@ -58,6 +62,8 @@ sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "subsection_order": ["../examples/paper", "../examples/recipes", "../examples/beyond"],
+    "within_subsection_order": "FileNameSortKey",
+    "ignore_repr_types": r"matplotlib",
     "show_memory": False,
     "remove_config_comments": True,
     "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
@@ -103,8 +109,24 @@ class ExampleLink(SphinxRole):
         return [node], []
 
 
+def mathml(formula: str, *, as_block: bool = False) -> str:
+    """MathML; braces that stretch are too high in many fonts."""
+    return re.sub("<mo>([{}])</mo>", r'<mo stretchy="false">\1</mo>', tex2mathml(formula, as_block=as_block))
+
+
+def write_inline_math(writer: HTML5Translator, node: nodes.math) -> None:
+    writer.body.append(mathml(node.astext()))
+    raise nodes.SkipNode
+
+
+def write_math(writer: HTML5Translator, node: nodes.math_block) -> None:
+    writer.body.append(f'<div class="math">{mathml(node.astext(), as_block=True)}</div>')
+    raise nodes.SkipNode
+
+
 def setup(app: Sphinx) -> None:
     """Called by Sphinx."""
+    app.add_html_math_renderer("mathml", (write_inline_math, None), (write_math, None))
     app.add_role("test", TestLink())
     app.add_role("example", ExampleLink())
     app.connect("builder-inited", write_command_reference)

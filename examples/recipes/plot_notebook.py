@@ -35,4 +35,4 @@ model.explain("An awful script, but the cast is great.")
 
 # %%
 # ``plot`` draws on matplotlib axes; ``run.animate("run.gif")`` writes a film, one frame per layer.
-run.plot(layers=[0, 1, 2, 10])
+axes = run.plot(layers=[0, 1, 2, 10])
