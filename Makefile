@@ -41,6 +41,7 @@ coverage: .venv/ready
 # The site, with every example run: docs/_build/html/index.html. Needs no network once the packages are installed.
 docs: .venv/ready
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	rm -rf docs/api  # or names that are gone would stay
 	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
 
 # Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
