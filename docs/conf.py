@@ -99,7 +99,7 @@ class ExampleLink(SphinxRole):
     """{example}`paper/plot_figure_1`: the page of an example in the gallery; plain text while there is none."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        title = self.text.rpartition("/")[2].removeprefix("plot_").replace("_", " ")
+        title = re.sub(r"(?<=[a-z])(?=\d)", " ", self.text.rpartition("/")[2].removeprefix("plot_").replace("_", " "))
         if not (HERE.parent / "examples" / f"{self.text}.py").exists():
             return [nodes.inline(text=title)], []
         label = f"sphx_glr_gallery_{self.text.replace('/', '_')}.py"
