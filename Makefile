@@ -39,8 +39,7 @@ coverage: .venv/ready
 	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
 
 # The site, with every example run: docs/_build/html/index.html. Needs no network once the packages are installed.
-docs: .venv/ready
-	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+docs: .venv/docs
 	rm -rf docs/api  # or names that are gone would stay
 	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
 
@@ -68,6 +67,11 @@ release: test
 .venv/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+.venv/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
 	touch $@
 
 clean:

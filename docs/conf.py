@@ -1,5 +1,6 @@
 """The site: `make docs` builds it, offline, into docs/_build/html."""
 
+import logging
 import re
 import warnings
 from pathlib import Path
@@ -130,4 +131,6 @@ def setup(app: Sphinx) -> None:
     app.add_role("test", TestLink())
     app.add_role("example", ExampleLink())
     app.connect("builder-inited", write_command_reference)
+    for name in ("hardmax", "traitlets"):  # "compiling kernels", "executing notebook"
+        logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", message="the theorem does not apply to the metric")
