@@ -67,7 +67,7 @@ sphinx_gallery_conf = {
     "ignore_repr_types": r"matplotlib",
     "show_memory": False,
     "remove_config_comments": True,
-    "ignore_pattern": r"/(?!plot_)[^/]*\.py$",
+    "ignore_pattern": r"(^|/)(?!plot_)[^/]*\.py$",
 }
 
 
