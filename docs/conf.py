@@ -12,6 +12,7 @@ from sphinx.addnodes import download_reference, pending_xref
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxRole
 from sphinx.writers.html5 import HTML5Translator
+from sphinx_gallery.sorting import FileNameSortKey
 
 import hardmax
 from hardmax.cli.main import make_app
@@ -59,11 +60,20 @@ autosummary_filename_map = {"hardmax.Limit": "hardmax.Limit_"}  # not every file
 autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # autodoc lists them
 
+
+class FiguresFirst(FileNameSortKey):
+    """Examples by name, the numbered figures before the others."""
+
+    def __call__(self, filename: str) -> tuple[bool, str]:
+        name = Path(filename).name
+        return "figure" not in name, name
+
+
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
     "subsection_order": ["../examples/paper", "../examples/recipes", "../examples/beyond"],
-    "within_subsection_order": "FileNameSortKey",
+    "within_subsection_order": FiguresFirst,
     "ignore_repr_types": r"matplotlib",
     "show_memory": False,
     "remove_config_comments": True,
