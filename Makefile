@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test browser lint types layers unit coverage mutate soak bench release clean
+.PHONY: demo paper test browser lint types layers unit coverage docs mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -43,6 +43,11 @@ unit: .venv/ready
 coverage: .venv/ready
 	$(BIN)/pytest --numprocesses auto --cov=hardmax --cov-branch --cov-report=term-missing:skip-covered
 
+# The site, with every example run: docs/_build/html/index.html. Needs no network once the packages are installed.
+docs: .venv/docs
+	rm -rf docs/api  # or names that are gone would stay
+	$(BIN)/sphinx-build -W --keep-going --nitpicky --quiet -d docs/_build/doctrees docs docs/_build/html
+
 # Mutants drawn at random, each against the tests of its room; an hour or more on a few cores. Resumes if interrupted.
 N ?= 300
 SEED ?= 0
@@ -69,5 +74,10 @@ release: test
 	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
+.venv/docs: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv demo paper .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks

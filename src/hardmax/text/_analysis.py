@@ -34,7 +34,17 @@ _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 class Analysis:
     """What a model finds in texts.
 
-    Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra token, if there is one.
+    Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra token, if there is one. Made by
+    `TextModel.analyse`.
+
+    Examples
+    --------
+    >>> import hardmax as hm
+    >>> model = hm.load("imdb-2d")
+    >>> found = model.analyse(["An awful script.", "Great!"])
+    >>> first = slice(*found.offsets[:2])
+    >>> [model.vocabulary.surfaces[i] for i in found.ids[first][found.active[first]]]
+    ['awful', 'script']
     """
 
     ids: np.ndarray

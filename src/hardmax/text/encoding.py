@@ -25,7 +25,18 @@ _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Encoded:
-    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says."""
+    """Tokens of many texts in three arrays. Made by `encode`.
+
+    Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says.
+
+    Examples
+    --------
+    >>> from hardmax.text import Tokeniser, Vocabulary, encode
+    >>> known = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])
+    >>> found = encode(["Good, good!", "so bad"], known, Tokeniser(longest_phrase=1))
+    >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
+    ([0, 1], [2, 1], [0, 1, 2])
+    """
 
     ids: np.ndarray
     """int32, numbers of tokens."""

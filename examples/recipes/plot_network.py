@@ -1,0 +1,48 @@
+"""
+A layer in your own network
+===========================
+
+``HardmaxAttention`` is a PyTorch module. A student learns the step size of a teacher by gradient descent: given who
+attends to whom, the layer is linear in the tokens, and its gradient is exact.
+"""
+
+import matplotlib.pyplot as plt
+import torch
+
+from hardmax.torch import HardmaxAttention
+
+torch.manual_seed(0)
+clouds = torch.randn(64, 10, 3)
+
+
+def network(alpha: float) -> torch.nn.Sequential:
+    """A projection to the plane, and two layers of attention."""
+    return torch.nn.Sequential(torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, layers=2, learn_alpha=True))
+
+
+teacher, student = network(2.0), network(0.5)
+print(teacher)
+
+# %%
+# Train the student to give the same mean token as the teacher.
+target = teacher(clouds).mean(1).detach()
+optimizer = torch.optim.Adam(student.parameters(), lr=0.05)
+losses, steps = [], []
+for _ in range(200):
+    loss = torch.nn.functional.mse_loss(student(clouds).mean(1), target)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+    losses.append(loss.item())
+    steps.append(student[1].alpha.item())
+
+# %%
+# Where attended sets change the loss jumps, as choices do; between two changes it falls smoothly.
+figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+left.semilogy(losses)
+left.set(xlabel="step", ylabel="loss")
+right.plot(steps, label="student")
+right.axhline(2, color="grey", ls=":", label="teacher")
+right.set(xlabel="step", ylabel="alpha")
+right.legend(frameon=False)
+plt.show()

@@ -1,0 +1,31 @@
+"""Recipes of the gallery run as scripts, in an empty folder; `make docs` runs all examples."""
+
+import runpy
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+RECIPES = Path(__file__).parents[2] / "examples" / "recipes"
+
+
+@pytest.mark.parametrize("name", ["plot_certificate", "plot_explain", "plot_notebook", "plot_train_on_a_table"])
+def test_a_recipe_runs(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    missing = [extra for extra in ("matplotlib", "pandas", "sklearn") if find_spec(extra) is None]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} not installed")
+    import matplotlib.pyplot as plt
+
+    plt.switch_backend("agg")
+    monkeypatch.chdir(tmp_path)
+    names = runpy.run_path(str(RECIPES / f"{name}.py"))
+    plt.close("all")
+    printed = capsys.readouterr().out
+    if name == "plot_certificate":
+        assert "proof.json: exit code 0, accepted" in printed
+        assert "forged.json: exit code 1, refused" in printed
+    elif name == "plot_explain":
+        assert names["total"] == pytest.approx(names["why"].logit)
+    elif name == "plot_train_on_a_table":
+        assert names["clf"].score(names["test"]["review"], names["test"]["sentiment"]) > 0.9
+    assert not list(tmp_path.iterdir())
