@@ -84,6 +84,9 @@ def by_shap(model: TextModel, units: Units) -> np.ndarray:
     """SHAP (Lundberg and Lee, 2017), the Partition explainer, 500 evaluations."""
     import shap
 
+    if len(units) == 1:  # shap cannot cluster a single word
+        return np.zeros(1)
+
     def chances(texts: np.ndarray) -> np.ndarray:
         return model.predict_proba([str(text) for text in texts])
 

@@ -26,14 +26,11 @@ if TYPE_CHECKING:
 __all__ = ["ARITHMETICS", "Cpu", "Engine", "Gpu", "TieSlack"]
 
 Engine: TypeAlias = Cpu | Gpu
-"""What `engine=` takes, `Cpu` or `Gpu`; it changes the time that a run takes, never its result.
+"""What `engine=` takes, `Cpu` or `Gpu`; it changes how long a run takes, never its result.
 
-Examples
---------
 >>> import hardmax as hm
->>> run = hm.simulate(hm.clouds.square(), hm.Dynamics("1/2"), layers=3, engine=hm.Cpu(search="dense", threads=1))
->>> run.leaders.tolist()
-[0, 1, 2, 3]
+>>> hm.limit([[1, 2], [3, 4]], hm.Dynamics(1), engine=hm.Cpu(search="dense", threads=1)).leaders.tolist()
+[1]
 """
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats without a proof."""

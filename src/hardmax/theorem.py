@@ -99,10 +99,10 @@ def check_theorem(result: Trajectory | Limit) -> TheoremReport:
             f"`check_theorem` works in integers on up to {MOST_TOKENS:,} distinct tokens, not {run.points.count:,}.",
             argument="check_theorem",
         )
-    reason = Limit(run).theorem_reason
-    if reason:
+    if reason := Limit(run).theorem_reason:
         return TheoremReport(Statement(claim, SILENT, reason) for claim in CLAIMS)
-    observed = zip(CLAIMS, _observe(_exact_limit(run, _patience(run))), strict=True)
+    plan = Plan(run.dynamics, (ExactSolver(),), Settled(_patience(run)), Every(1))
+    observed = zip(CLAIMS, _observe(Limit(run_points(run.points, plan))), strict=True)
     return TheoremReport(Statement(claim, VERDICTS[holds], detail) for claim, (holds, detail) in observed)
 
 
@@ -111,11 +111,6 @@ def _patience(run: Trajectory) -> int:
     products, bits = run.points.count**2 * run.d, run.dynamics.contraction.denominator.bit_length()
     layers = range(max(PATIENCE, run.settled_at or 0))
     return bisect_right(layers, MOST_WORK, key=lambda k: k * products * (k * bits // DIGIT) ** 2)
-
-
-def _exact_limit(run: Trajectory, max_layers: int) -> Limit:
-    plan = Plan(run.dynamics, (ExactSolver(),), Settled(max_layers), Every(1))
-    return Limit(run_points(run.points, plan))
 
 
 def _observe(lim: Limit) -> list[tuple[bool | None, str]]:
