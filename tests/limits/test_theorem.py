@@ -14,6 +14,7 @@ from strategies import Problem, any_metric_problems, problems
 
 import hardmax as hm
 from hardmax import theorem
+from hardmax._run import run_points
 from hardmax.theorem import FAILS, HOLDS, SILENT, UNDECIDED
 
 HALF, SLOW = hm.Dynamics("1/2"), hm.Dynamics("1/700")
@@ -57,11 +58,14 @@ def claims(report: hm.TheoremReport, verdict: str) -> set[str]:
 @pytest.mark.parametrize("layers", [500, 20])
 def test_a_claim_that_is_false_fails_even_if_the_cloud_has_not_settled(layers, monkeypatch):
     # A run in which everybody is said to lead: the check works on the cloud and not on the claim.
-    lim = hm.limit(CLOUD, SLOW, max_layers=20)
-    exact = theorem._exact_limit(lim.run, layers)
-    exact.run.leader_since[:] = 0
-    monkeypatch.setattr(theorem, "_exact_limit", lambda *_: exact)
-    report = hm.check_theorem(lim)
+    def everybody_leads(*arguments):
+        run = run_points(*arguments)
+        run.leader_since[:] = 0
+        return run
+
+    monkeypatch.setattr(theorem, "PATIENCE", layers)
+    monkeypatch.setattr(theorem, "run_points", everybody_leads)
+    report = hm.check_theorem(hm.limit(CLOUD, SLOW, max_layers=20))
     assert not report
     wrong = {
         "each leader is a vertex of K, the hull of the leaders",

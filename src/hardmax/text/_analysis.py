@@ -34,8 +34,8 @@ _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
 class Analysis:
     """What a model finds in texts.
 
-    Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra token, if there is one. Made by
-    `TextModel.analyse`.
+    Made by `TextModel.analyse`. Text t has the tokens `ids[offsets[t]:offsets[t + 1]]`; the last of them is the extra
+    token, if there is one.
 
     Examples
     --------
