@@ -207,9 +207,8 @@ def _dictionary(words: list[str]) -> Words:
 
 def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra: int) -> Encoded:
     lengths = np.diff(texts.offsets)
-    # A word takes two bytes, with what divides it from the next, and a mark takes one.
-    words = lengths if tokeniser.marks else (lengths + 1) // 2
-    most = words * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
+    # A word takes two bytes, with what divides it from the next.
+    most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
     bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.phrases.tokens))])
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
     found = Found(bases, ids, counts, np.empty(len(texts), dtype=np.int64))

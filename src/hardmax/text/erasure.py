@@ -11,7 +11,6 @@ from hardmax.text._analysis import UNDECIDED
 from hardmax.text._texts import read_texts
 from hardmax.text.spans import Span, cut, keep, merged, touched
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import Tokeniser
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,16 +78,11 @@ def _parts(model: TextModel, text: str, rng: np.random.Generator) -> Iterator[st
     for own in (leads, found.active):
         yield keep(text, merged(span for t in np.flatnonzero(own) for span in _spans(read.places[t])))
     active = merged(span for t in np.flatnonzero(found.active) for span in _spans(read.places[t]))
-    words = _words(replace(model.tokeniser, marks=False), text)
+    words = [(token.start, token.end) for token in replace(model.tokeniser, longest_phrase=1).tokens(text)]
     is_active = touched(words, active)
     drawn = rng.permutation(np.flatnonzero(~is_active))[: int(is_active.sum())]
     yield cut(text, active)
     yield cut(text, merged(words[n] for n in drawn.tolist()))
-
-
-def _words(tokeniser: Tokeniser, text: str) -> list[Span]:
-    """Where every word stands, known or not."""
-    return [(token.start, token.end) for token in replace(tokeniser, longest_phrase=1).tokens(text)]
 
 
 def _spans(places: np.ndarray) -> list[Span]:

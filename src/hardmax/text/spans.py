@@ -72,7 +72,7 @@ class Units:
         ('good', 'not')
         """
         found: dict[str, list[Span]] = {}
-        for token in replace(tokeniser, longest_phrase=1, marks=False).tokens(text):
+        for token in replace(tokeniser, longest_phrase=1).tokens(text):
             found.setdefault(token.surface, []).append((token.start, token.end))
         return cls(text, tuple(found), tuple(map(tuple, found.values())))
 

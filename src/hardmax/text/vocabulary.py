@@ -11,7 +11,7 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_instance, check_int, shorten
-from hardmax.text._characters import CHARACTERS, MARKS
+from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.labels import class_numbers
@@ -28,7 +28,7 @@ class Vocabulary:
     Parameters
     ----------
     surfaces : sequence of str
-        Token v is `surfaces[v]`: words in lower case, phrases of words, marks.
+        Token v is `surfaces[v]`: words in lower case, phrases of words.
     counts : array_like of shape (tokens, classes)
         How many training texts of each class have each token.
 
@@ -147,7 +147,7 @@ def build_vocabulary(
     Returns
     -------
     Vocabulary
-        Words, then marks, then phrases.
+        Words, then phrases.
 
     Examples
     --------
@@ -181,7 +181,7 @@ def choose_tokens(
     owners = np.repeat(np.arange(len(found)), np.diff(ends))
     documents = _count_texts(stream, owners, numbers).sum(axis=1)
     ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
-    surfaces = [surface for _, surface in ranked[:words]] + (list(MARKS) if tokeniser.marks else [])
+    surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(stream, owners, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
     return Vocabulary(surfaces, np.zeros((len(surfaces), int(numbers.max()) + 1), dtype=np.int64))
 
