@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -36,10 +37,10 @@ def write_model(model: TextModel, folder: Path) -> None:
     """Write the folder whole or not at all: whoever reads it finds the model that was there, or the new one.
 
     The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to `.NAME.old`, and the new
-    one takes its name. Both happen under a lock, `.NAME.lock`, as does putting back what a killed process left. Other
-    files in the folder of a model stay.
+    one takes its name. Both happen under a lock, as does putting back what a killed process left. Other files in the
+    folder of a model stay.
     """
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
     from hardmax.text.card import write_card
 
@@ -54,7 +55,7 @@ def write_model(model: TextModel, folder: Path) -> None:
     draft, former, lock = _beside(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(lock, timeout=_SECONDS):
+        with _locked(lock):
             try:
                 _restore(target)
                 _check_target(target, folder)
@@ -81,16 +82,17 @@ def write_model(model: TextModel, folder: Path) -> None:
 def read_model(folder: Path, kind: type[Kind]) -> Kind:
     """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
     target = Path(os.path.realpath(folder))
+    _, former, lock = _beside(target)
+    before = _identity(target)
     try:
         return _read(folder, kind)
     except InputError:
         # A model that is replaced while it is read is half the one and half the other.
-        _, former, lock = _beside(target)
-        if not (lock.exists() or former.exists()):
+        if not (lock.exists() or former.exists() or _identity(target) != before):
             raise
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
-    with suppress(OSError, Timeout), FileLock(lock, timeout=_SECONDS):
+    with suppress(OSError, Timeout), _locked(lock):
         _restore(target)
         return _read(folder, kind)
     return _read(folder, kind)
@@ -139,6 +141,28 @@ def _beside(target: Path) -> tuple[Path, Path, Path]:
     return part, old, lock
 
 
+def _identity(folder: Path) -> tuple[int, int] | None:
+    """Differs between a folder and the one that takes its place."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock, and remove its file: filelock tries again if the file that it waited for is gone."""
+    from filelock import FileLock
+
+    with FileLock(path, timeout=_SECONDS):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows does not remove open files; filelock removes it there
+                path.unlink()
+
+
 def _restore(target: Path) -> None:
     """Put back a model that a killed process had renamed; with the lock held."""
     _, former, _ = _beside(target)
@@ -170,9 +194,9 @@ def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
 def _read(folder: Path, kind: type[Kind]) -> Kind:
     if not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
-    before = folder.stat().st_ino
+    before = _identity(folder)
     files = {name: read_bytes(folder / name, _EXPECTED) for name in ("hashes.json", *DECIDING, "metrics.json")}
-    if not folder.is_dir() or folder.stat().st_ino != before:
+    if _identity(folder) != before:
         raise InputError(f"`{folder}` was replaced while it was read: read it again.")
     hashes = _read_object(files, "hashes.json", folder)
     for name in DECIDING:

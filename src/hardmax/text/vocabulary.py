@@ -109,20 +109,20 @@ class Vocabulary:
             The same tokens and counts.
         """
         check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        letters = np.frombuffer(data, dtype=np.uint8)
+        ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
+        width = int(ends_line.argmax()) + 1 if data else 2
+        # Cells are cut all at once, which takes a third of the time of cutting each line.
+        cells = data.replace(b"\n", b"\t").split(b"\t")
         try:
-            lines = data.decode().split("\n")
-            surfaces, _, rows = (
-                zip(*(line.partition("\t") for line in lines[:-1]), strict=True) if data else ((), (), ())
-            )
-            counts = np.array("\t".join(rows).split("\t") if rows else [], dtype="S18").astype(np.int64)
-            counts = counts.reshape(len(surfaces), rows[0].count("\t") + 1 if rows else 1)
+            surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
+            counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
         except ValueError:  # of decoding, of numbers, of shapes
-            raise InputError(
-                "vocabulary.txt is not a token and its counts by class on each line: it is damaged."
-            ) from None
-        if lines[-1] or (counts < 0).any():
-            raise InputError("vocabulary.txt is cut off or damaged: expected counts, and a line end after the last.")
-        return cls._of(surfaces, counts)
+            surfaces, counts = [], np.full((1, 1), -1)
+        is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all() and not cells[-1]
+        if not is_regular or width < 2 or (counts < 0).any():
+            raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
+        return cls._of(tuple(surfaces), np.ascontiguousarray(counts))
 
 
 def build_vocabulary(
