@@ -124,7 +124,7 @@ def test_a_file_that_was_changed_is_named(folder, name):
 @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 some zip", b"\x80\x04pickle", b"\xff" * 100, None])
 def test_a_foreign_or_cut_off_file_of_weights_is_refused(folder, data):
     rewrite(folder, "model.safetensors", (folder / "model.safetensors").read_bytes()[:-7] if data is None else data)
-    assert "no safetensors file" in refusal(folder)
+    assert "not a safetensors file" in refusal(folder)
 
 
 @pytest.mark.parametrize("name", ["embeddings", "decoder", "bias", "extra", "metric"])

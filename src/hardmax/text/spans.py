@@ -89,10 +89,6 @@ class Units:
         """The text without some of its words, wherever they stand."""
         return cut(self.text, sorted(span for word in which for span in self.places[word]))
 
-    def only(self, which: Iterable[int]) -> str:
-        """The text of these words alone."""
-        return keep(self.text, sorted(span for word in which for span in self.places[word]))
-
     def touched_by(self, spans: Iterable[Span]) -> np.ndarray:
         """Which words stand, at least once, in one of the places."""
         places, owners = self.occurrences

@@ -17,11 +17,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
+from hardmax._format import layers_to_json
 from hardmax._validation import InputError, check_choice
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.text.wording import layers_to_json
 
 Kind = TypeVar("Kind", bound=TextModel)
 
@@ -130,7 +130,7 @@ _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
 def digest(model: TextModel) -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
     if model not in _digests:
-        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can be asked
+        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can classify
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
@@ -210,7 +210,7 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
         metrics = _read_object(files, "metrics.json", folder)
         return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
-        raise InputError(f"`{folder}` has no sound model: {error}") from None
+        raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
     except (KeyError, TypeError) as error:
         raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
 
@@ -241,7 +241,7 @@ def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
     try:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
-        raise InputError("model.safetensors is cut off, or no safetensors file.") from None
+        raise InputError("model.safetensors is cut off, or not a safetensors file.") from None
     if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(DTYPES):
         raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
     for name, tensor in tensors.items():

@@ -43,8 +43,8 @@ class Tokeniser:
     longest_phrase : int, default 2
         A phrase is up to so many consecutive words of one sentence, joined by a space; at most 5.
     overlapping : bool, default True
-        Whether a text has all the known tokens that stand in it: "of the worst" may be there as four of them. If not,
-        each word is in one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which know no vocabulary
+        Whether a text has all the known tokens that occur in it: "of the worst" may count as four of them. If not, each
+        word belongs to one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which have no vocabulary
         yet, list all.
 
     Examples
@@ -128,7 +128,7 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def cut_surface(surface: str) -> list[str]:
-    """The words of a token, as they stand in texts; none if it stands in no text.
+    """The words of a token, as they are in texts; none if no text can contain it.
 
     >>> cut_surface("iphone 不好"), cut_surface("不 好"), cut_surface("Good")
     (['iphone', '不', '好'], [], [])

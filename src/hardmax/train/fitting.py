@@ -245,8 +245,8 @@ def _tune(
     temperature, loss = _calibrate(held_out, g, _share(alpha), weight)
     gate = settings.gates[g]
     active = float(np.mean(np.concatenate([part.active[g] for part in held_out])))
-    told = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
-    say(f"{told}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
+    chosen = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
+    say(f"{chosen}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
     measured = {
         "held_out_accuracy": table[g, alpha],
         "held_out_log_loss": loss,
@@ -280,7 +280,7 @@ def _folds(corpus: _Corpus, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _HeldOut:
-    """What held-out texts say: sums of weights of active tokens and of their leaders, by gate, text and class."""
+    """Held-out texts: sums of weights of active tokens and of their leaders, by gate, text and class."""
 
     labels: np.ndarray
     sizes: np.ndarray
@@ -323,7 +323,7 @@ def _gather(
 
 
 def _accuracy(held_out: list[_HeldOut], gate: int, share: float) -> float:
-    """Share of texts whose class is found; those in which nothing speaks count half."""
+    """Share of texts whose class is found; texts without an active token count half."""
     right = []
     for part in held_out:
         logits = part.logits(gate, share, TYPICAL_WEIGHT)
@@ -349,7 +349,7 @@ def _calibrate(
         z = z - z.max(axis=1, keepdims=True)
         logs = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
         right = logs[np.arange(len(z)), labels].mean()
-        # As if one text more had been of any class: no text is certain, however well all of them are told apart.
+        # As if one text more had been of any class: no text is certain, however well the classes are separated.
         return float(-(len(z) * right + logs.mean()) / (len(z) + 1))
 
     found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-3})

@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 
 from hardmax._files import read_bytes, shown_name
-from hardmax._format import pluralize
+from hardmax._format import format_layers, pluralize
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.paper.authors.archive import LARGEST_FILE, WISH, read_members
 from hardmax.paper.authors.opcodes import ATTENTION, CLASSIFIER, read_tree
 from hardmax.paper.authors.records import Global, Instance, Tensor
 from hardmax.paper.authors.tensors import read_order, read_tensor
-from hardmax.text.wording import format_layers
 
 MOST_LAYERS = 10_000
 PICKLE = "data.pkl"
