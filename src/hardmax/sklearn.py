@@ -246,9 +246,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         if names is None and self.column is None:
             return read_texts(X, "`X`")
         if names is None:
-            problem = (
-                f"`column` is {shorten(self.column)}, but `X` is of type {type(X).__name__}: expected a DataFrame."
-            )
+            problem = f"`column` is {shorten(self.column)}, but `X` is a {type(X).__name__}: expected a DataFrame."
             raise InputError(problem, argument="column")
         column = names[0] if self.column is None and len(names) == 1 else self.column
         if column not in list(names):

@@ -193,9 +193,7 @@ def draw_polytope(polytope: Any, ax: style.Axes) -> list[style.Artist]:
     corners = given.vertices
     space = 3 if isinstance(style.check_axes(ax), style.Axes3D) else 2
     if corners.shape[1] != space:
-        raise InputError(
-            f"`polytope` lies in {corners.shape[1]} dimensions, these axes have {space}: draw a projection of it."
-        )
+        raise InputError(f"`polytope` has {corners.shape[1]} dimensions, these axes have {space}: project it first.")
     if given.dimension == 0:
         return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
     if given.dimension == 1:

@@ -49,7 +49,7 @@ def write_card(model: TextModel) -> str:
     """The text of README.md."""
     facts = "\n".join(f"| {name} | {_cell(value)} |" for name, value in _facts(model).items())
     return _CARD.format(
-        formula=_cell(_formula(model)),
+        formula=_cell(formula(model)),
         facts=facts,
         measured=_table(model.metrics),
         edited=_edited(model.metrics),
@@ -65,7 +65,7 @@ def describe(model: TextModel, limit: int) -> str:
     task = f"A text classifier with the classes {_listed(names, limit // 5)}."
     facts = " ".join(f"{name.capitalize()}: {value}." for name, value in _facts(model).items() if name != "classes")
     limitations = "Limitations: " + " ".join(_limitations(model))
-    fixed = [task, _formula(model), facts, limitations]
+    fixed = [task, formula(model), facts, limitations]
     room = limit - sum(len(part) + 1 for part in fixed)
     heading = "Heaviest tokens, with their weights:"
     rows: list[str] = []
@@ -80,7 +80,7 @@ def describe(model: TextModel, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _formula(model: TextModel) -> str:
+def formula(model: TextModel) -> str:
     """How an answer is formed."""
     counted = "once each" if model.binary else "each as often as it occurs"
     parts = [

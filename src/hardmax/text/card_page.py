@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import format_layers, pluralize
+from hardmax._format import pluralize
+from hardmax.text.card import formula
 from hardmax.text.evaluation import Evaluation, calibration_curve
 from hardmax.text.explain import explain
 from hardmax.text.interpret import keywords
@@ -37,28 +38,15 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
     sections.append(("Model card", "", [((), _plain(model.metrics.items()))]))
     if isinstance(edited := model.metrics.get("edited"), dict):
         sections.append(("Edited by hand, after measuring", "", [(("token", "became"), _plain(edited.items()))]))
-    body = macros().card(name, _facts(model), sections, errors, digest(model))
+    body = macros().card(name, formula(model), sections, errors, digest(model))
     return document(f"{name}: a model", str(body))
-
-
-def _facts(model: TextModel) -> str:
-    names = ", ".join(map(str, model.classes[:_CLASSES]))
-    if len(model.classes) == 2:
-        names = " and ".join(map(str, model.classes))
-    more = f" and {len(model.classes) - _CLASSES:,} more" if len(model.classes) > _CLASSES else ""
-    neutral = ", one of them neutral," if model.has_neutral else ""
-    return (
-        f"It distinguishes {names}{more} by {len(model.vocabulary):,} tokens, words and phrases in "
-        f"{pluralize(model.dimension, 'dimension')}, which gather around leaders{neutral} in "
-        f"{format_layers(model.layers)} with alpha {model.alpha}."
-    )
 
 
 def _keywords(model: TextModel) -> list[Table]:
     found = {label: keywords(model, label, _KEYWORDS) for label in model.classes[:_CLASSES]}
     return [
         (
-            (label, "weight", "texts", "texts of the class"),
+            (label, "weight", "texts", "in class"),
             [(word.word, f"{word.weight:+.2f}", f"{word.texts:,}", f"{word.texts_of_class:,}") for word in words],
         )
         for label, words in found.items()

@@ -69,7 +69,7 @@ def measure_erasure(model: TextModel, texts: Any, *, at_most: int = 1000, seed: 
 def _parts(model: TextModel, text: str, rng: np.random.Generator) -> Iterator[str]:
     """The leaders alone, the active tokens alone, the text without these, and without as many other words."""
     read = model.read(text)
-    found = model.weigh(read.encoded)
+    found, _ = model.weigh_words(read.encoded)
     leads = (found.leader_since >= 0) & (found.ids < len(model.vocabulary))
     leading, active = (
         merged((start, end) for t in np.flatnonzero(own) for start, end in read.places[t].tolist())

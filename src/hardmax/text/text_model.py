@@ -24,7 +24,7 @@ from hardmax._validation import (
 )
 from hardmax.dynamics import Dynamics
 from hardmax.text._analysis import DEEPEST, Analysis, Prepared, weigh
-from hardmax.text._texts import read_texts
+from hardmax.text._texts import number_of_class, read_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -379,7 +379,6 @@ class TextModel:
             The axes.
         """
         from hardmax.figures.charts import plot_weights
-        from hardmax.text.labels import number_of_class
 
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
         return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
@@ -487,12 +486,8 @@ class TextModel:
         """The known tokens of one text, and where they are."""
         return read_one(text, self.vocabulary, self.tokeniser, self.prepared.extra)
 
-    def weigh(self, found: Encoded) -> Analysis:
-        """What `analyse` returns, from the known tokens of texts."""
-        return weigh(check_instance(found, Encoded, "`found`", "what `encode` or `read` found"), self.prepared)
-
     def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
-        """The same, and where each token ends, (tokens, d)."""
+        """What `analyse` returns, from the known tokens of texts, and where each token ends, (tokens, d)."""
         ends = np.empty((len(found.ids), self.dimension))
         return weigh(found, self.prepared, ends), ends
 

@@ -13,8 +13,7 @@ from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_instance, check_int, shorten
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
-from hardmax.text._texts import TextBytes, read_texts
-from hardmax.text.labels import class_numbers
+from hardmax.text._texts import TextBytes, class_numbers, read_texts
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
 
 _WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
