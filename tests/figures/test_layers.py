@@ -213,7 +213,7 @@ def test_a_flat_polytope_is_what_is_left_of_it():
         (polygon,) = draw_polytope(corners[:, :2], Figure().subplots())
         (facet,) = draw_polytope(corners, Figure().add_subplot(projection="3d"))
         assert (type(polygon).__name__, type(facet).__name__) == (flat, deep)
-        with pytest.raises(hm.InputError, match="draw a projection of it"):
+        with pytest.raises(hm.InputError, match="project it first"):
             draw_polytope(corners, Figure().subplots())
 
 
