@@ -389,5 +389,5 @@ def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
         why = shorten(str(error), 80)
         raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
     if len(classes) < 2:
-        raise InputError(f"`y` has one class alone, {classes.tolist()[0]!r}: expected at least two to tell apart.")
+        raise InputError(f"`y` has only one class, {classes.tolist()[0]!r}: expected at least two.")
     return classes, numbers.astype(np.int64)

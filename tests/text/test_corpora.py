@@ -150,8 +150,8 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     [
         ("a.csv", "", "is empty: expected column names"),
         ("a.csv", "text,label\n", "no text with a label: it has no rows"),
-        ("a.csv", "text,text\nx,y\n", "line 1 is no header"),
-        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is no header"),
+        ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
+        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is not a header"),
         ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
         ("a.csv", 'text,label\ngood,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end of data"),
         ("a.jsonl", "1\n2\n", "is empty: expected"),

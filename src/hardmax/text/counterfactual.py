@@ -158,7 +158,7 @@ class _Search:
         staying = {word for token in keep for word in Units.of(token, model.tokeniser).words}
         unknown = [token for token in keep if not set(Units.of(token, model.tokeniser).words) & set(units.words)]
         if unknown:
-            raise InputError(f"`keep` has {shorten(unknown[0])}, which the text does not have.", argument="`keep`")
+            raise InputError(f"`keep` has {shorten(unknown[0])}, which is not in the text.", argument="`keep`")
         words = [
             [Change(word, spans, other) for other in others if other is None or fold(other) != word]
             for word, spans in zip(units.words, units.places, strict=True)

@@ -54,7 +54,7 @@ class Encoded:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """The known tokens of one text, and for each of them where it stands: rows (start, end) of `text[start:end]`."""
+    """The known tokens of one text, and for each of them where it is: rows (start, end) of `text[start:end]`."""
 
     encoded: Encoded
     places: list[np.ndarray]
@@ -111,7 +111,7 @@ def encode_parts(
 
 
 def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int = -1) -> Read:
-    """The known tokens of one text, as `encode` finds them; the token `extra` comes last, and stands nowhere.
+    """The known tokens of one text, as `encode` finds them; the token `extra` comes last, and has no place.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = read_one("Not good, not GOOD film.", known, Tokeniser())

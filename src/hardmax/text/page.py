@@ -57,14 +57,14 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     wish = "expected a list of explanations, such as [model.explain(text)]"
     if isinstance(explanations, Explanation) or not isinstance(explanations, Iterable):
         raise InputError(f"`explanations` is {shorten(explanations)}: {wish}.")
-    told = list(explanations)
-    if wrong := [each for each in told if not isinstance(each, Explanation)]:
+    listed = list(explanations)
+    if wrong := [each for each in listed if not isinstance(each, Explanation)]:
         raise InputError(f"`explanations` has {shorten(wrong[0])}: {wish}.")
-    if not told:
+    if not listed:
         raise InputError(f"`explanations` is empty: {wish}.")
-    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in told)
-    body = macros().report(told, labels.most_common())
-    write_whole(path, document(f"{pluralize(len(told), 'text')} explained", body).encode())
+    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in listed)
+    body = macros().report(listed, labels.most_common())
+    write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())
 
 
 def document(title: str, body: str) -> str:

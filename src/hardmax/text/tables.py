@@ -135,7 +135,7 @@ class LineTable:
                     names = self.names = [cell.strip() for cell in cells]
                     if len(set(names)) < len(names) or not is_utf8(names):
                         wish = "expected column names, all different, in UTF-8"
-                        raise InputError(f"{self.shown} line {first} is no header: {wish}.")
+                        raise InputError(f"{self.shown} line {first} is not a header: {wish}.")
                 elif cells:  # not a blank line
                     fault = "" if is_utf8(cells) else "not UTF-8"
                     if len(cells) != len(names):

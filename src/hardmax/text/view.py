@@ -18,7 +18,7 @@ WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than th
 AROUND = 200  # characters on either side of a leader
 MOST_ROWS = 20
 _MOST_NAMED, _MOST_LEADERS = 4, 10
-_TIMES = 5  # of a token that stands in many places, the first few are shown
+_TIMES = 5  # of a token that occurs often, the first few places are shown
 _NEAR_SPACE = 30  # characters in which to find a space, so that words are not cut
 _NAME, _BAR = 26, 10  # columns of a terminal for a token, and for half a bar
 # How tokens look on a terminal, by the place of their class in the cycle of colours of pages and figures.

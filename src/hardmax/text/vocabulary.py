@@ -272,5 +272,5 @@ def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
 def _read_counts(counts: Any) -> np.ndarray:
     table = float_array(counts, "`counts`")
     if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
-        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {shorten(counts)}.")
+        raise InputError(f"`counts` must be whole numbers from 0 up, not {shorten(counts)}.")
     return table.astype(np.int64)

@@ -137,7 +137,7 @@ def fit(
     if len(numbers) != len(found):
         raise InputError(f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text.")
     if len(classes) < 2:
-        raise InputError("`labels` has one class alone: expected at least two to tell apart.")
+        raise InputError("`labels` has only one class: expected at least two.")
     weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -177,7 +177,7 @@ def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tupl
         words = [set(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in known.surfaces]
         keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
-        raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")
+        raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
     kept = np.flatnonzero(keep)
     return known.take(kept), replace(every, candidates=found if keep.all() else found[:, kept])
 
