@@ -60,7 +60,7 @@ def plot_weights(
 ) -> style.Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    figure = None if ax else style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars))))
+    figure = style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars)))) if ax is None else None
     with style.our_look():
         given = figure.add_subplot() if figure else style.check_axes(ax)
         draw_weights(model, bars, given, inside=ax is not None)

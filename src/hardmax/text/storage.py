@@ -83,12 +83,12 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
     """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
     target = Path(os.path.realpath(folder))
     _, former, lock = _beside(target)
-    before = _identity(target)
+    before = identity(target)
     try:
         return _read(folder, kind)
     except InputError:
         # A model that is replaced while it is read is half the one and half the other.
-        if not (lock.exists() or former.exists() or _identity(target) != before):
+        if all(identity(path) is None for path in (lock, former)) and identity(target) == before:
             raise
     from filelock import Timeout
 
@@ -141,8 +141,8 @@ def _beside(target: Path) -> tuple[Path, Path, Path]:
     return part, old, lock
 
 
-def _identity(folder: Path) -> tuple[int, int] | None:
-    """Differs between a folder and the one that takes its place."""
+def identity(folder: Path) -> tuple[int, int] | None:
+    """Differs between a folder and the one that takes its place; None if there is none, or its name is too long."""
     try:
         found = folder.stat()
     except OSError:
@@ -192,11 +192,11 @@ def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
 
 
 def _read(folder: Path, kind: type[Kind]) -> Kind:
-    if not folder.is_dir():
+    before = identity(folder)
+    if before is None or not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
-    before = _identity(folder)
     files = {name: read_bytes(folder / name, _EXPECTED) for name in ("hashes.json", *DECIDING, "metrics.json")}
-    if _identity(folder) != before:
+    if identity(folder) != before:
         raise InputError(f"`{folder}` was replaced while it was read: read it again.")
     hashes = _read_object(files, "hashes.json", folder)
     for name in DECIDING:
