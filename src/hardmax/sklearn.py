@@ -9,6 +9,7 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -43,38 +44,38 @@ _LARGEST_SEED = 2**31 - 1
 
 
 class HardmaxClassifier(ClassifierMixin, BaseEstimator):
-    """Classifier of texts that is its own explanation.
+    """Text classifier with exact explanations.
 
     Parameters
     ----------
     longest_phrase : int, default 2
         Tokens are words, and phrases of up to so many words.
     overlapping : bool, default True
-        A text has all tokens that stand in it; if False, each place of a text counts once.
+        Count every token that occurs in a text; if False, every word belongs to one token at most.
     min_df : int, default 1
-        Leave out tokens that fewer texts have.
+        Leave out tokens that occur in fewer texts.
     max_tokens : int, optional
-        Size of the vocabulary, the tokens that matter most; by default all.
+        Size of the vocabulary: the most influential tokens are kept, by default all.
     exclude : sequence of str, default ()
         Words that no token may contain.
     stop_words : sequence of str, default ()
         Words of which no token may consist, alone or with others of them.
     strength : float, optional
-        Inverse regularisation. What is None from here on is chosen by three folds.
+        Inverse regularisation strength. This and the next three are chosen by cross-validation if None.
     gate : float, optional
         A token is active if it is stronger than this share of the strongest token in its text.
     alpha : str, optional
         How far active tokens move to their leaders: "0" (not at all) or the alpha of one layer.
     neutral_weight : int, optional
-        How many words the neutral leader weighs; the larger, the more modest the probabilities of short texts.
+        Weight of the neutral leader, in words; the larger, the less confident short texts are.
     bias : bool, default True
-        Whether texts begin with the odds of their classes.
+        Whether to fit an intercept, the log odds of the classes.
     class_weight : dict or "balanced", optional
         Weights of classes, as in scikit-learn.
     column : str, optional
         The column of the texts, if `X` is a DataFrame with several.
     random_state : int or RandomState, optional
-        Seed of the folds; None is 0, so that fitting again gives the same model.
+        Seed of the cross-validation; None means 0, so that fitting again gives the same model.
     verbose : int, default 0
         1 prints a line on stderr for each step.
 
@@ -140,9 +141,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         y : sequence
             Labels of any kind.
         sample_weight : array_like, optional
-            How much each text counts; a text of weight 0 is left out.
+            Weight of each text; texts of weight 0 are left out.
         groups : sequence, optional
-            Texts that belong together are held out together, and a token counts once for each group that has it.
+            Texts of a group are held out together, and a token counts once per group.
 
         Returns
         -------
@@ -161,7 +162,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             weights = weights * compute_sample_weight(self.class_weight, y)
         texts = texts.pick(np.flatnonzero(learns))
         together = None if groups is None else np.asarray(groups)[learns]
-        say = _print if check_int(int(self.verbose), "`verbose`", at_least=0) else None
+        say = partial(print, file=sys.stderr) if check_int(int(self.verbose), "`verbose`", at_least=0) else None
         model = fit(
             texts,
             numbers[learns],
@@ -181,7 +182,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.decision_function(self._texts(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Probabilities of `classes_`, (texts, classes). Those of a text depend on that text alone, to the bit."""
+        """Probabilities of `classes_`, (texts, classes). Those of a text depend on that text alone, bit for bit."""
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))
 
@@ -191,7 +192,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Most probable class of each text; where it is undecided (`model_.decided`), the most frequent class."""
+        """Most probable class of each text; the most frequent class if the text is undecided (`model_.decided`)."""
         check_is_fitted(self)
         return self.classes_[self.model_.class_numbers(self._texts(X))]
 
@@ -228,7 +229,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """A fitted classifier from a folder that `save` wrote; of the parameters, those of the model are set."""
+        """A fitted classifier from a folder that `save` wrote; its parameters keep their defaults."""
         found = cls()
         found.model_ = TextModel.load(folder)
         found.classes_ = np.array(found.model_.classes)
@@ -245,9 +246,7 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         if names is None and self.column is None:
             return read_texts(X, "`X`")
         if names is None:
-            problem = (
-                f"`column` is {shorten(self.column)}, but `X` is of type {type(X).__name__}: expected a DataFrame."
-            )
+            problem = f"`column` is {shorten(self.column)}, but `X` is a {type(X).__name__}: expected a DataFrame."
             raise InputError(problem, argument="column")
         column = names[0] if self.column is None and len(names) == 1 else self.column
         if column not in list(names):
@@ -271,7 +270,7 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
     """Clusters of points that have the same limit under hardmax attention.
 
     How many clusters there are follows from the points: leaders are the points that lie furthest out in their own
-    direction, and everybody else ends at a leader or, by a tie, between some. The dynamics is not translation
+    direction, and all others end at a leader or, if there is a tie, between several. The dynamics is not translation
     invariant: by default the points are centred first.
 
     Parameters
@@ -328,10 +327,6 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         self.cluster_centers_ = found.clusters.points + origin
         self.n_iter_ = found.settled_at
         return self
-
-
-def _print(line: str) -> None:
-    print(line, file=sys.stderr)
 
 
 def _plain(value: Any) -> Any:
@@ -394,5 +389,5 @@ def _read_targets(y: Any, texts: int) -> tuple[np.ndarray, np.ndarray]:
         why = shorten(str(error), 80)
         raise InputError(f"`y` has labels that cannot be put in order: {why}. Give texts or numbers.") from None
     if len(classes) < 2:
-        raise InputError(f"`y` has one class alone, {classes.tolist()[0]!r}: expected at least two to tell apart.")
+        raise InputError(f"`y` has only one class, {classes.tolist()[0]!r}: expected at least two.")
     return classes, numbers.astype(np.int64)

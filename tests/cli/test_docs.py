@@ -69,7 +69,7 @@ def test_a_page_runs_from_top_to_bottom(page: str, hardmax: Command, tmp_path: P
             for line in block["code"].splitlines():
                 run_line(line, hardmax)
     assert skipped == NOT_RUN.get(page, [])
-    left = {path.name for path in tmp_path.iterdir() if path.suffix != ".lock"}
+    left = {path.name for path in tmp_path.iterdir()}
     assert left == LEFT.get(page, set())
 
 

@@ -1,6 +1,7 @@
 """`hardmax evaluate` as people use it: the numbers of the package, leaders, pictures, one line for bad input."""
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -29,9 +30,9 @@ def test_json_has_the_numbers_of_the_package(hardmax: Command):
     document, model = evaluate(hardmax), make_model()
     found = evaluate_model(model, TEST.texts, TEST.labels)
     assert {name: document[name] for name in found.metrics} == found.metrics
-    assert document["leaders"] == [leader.to_dict() for leader in found.leaders[:30]]
+    assert document["leaders"] == [asdict(leader) for leader in found.leaders[:30]]
     assert document["model"] == {"tokens": 15, "dimension": 2, "layers": 8, "alpha": "1", "temperature": 1.0}
-    assert document["erasure"] == measure_erasure(model, TEST.texts).to_dict()
+    assert document["erasure"] == asdict(measure_erasure(model, TEST.texts))
     assert evaluate(hardmax, "model", "test.csv", "--sample", "7")["erasure"]["texts"] == 7
     assert evaluate(hardmax, "model", "test.csv", "--sample", "0")["erasure"] is None
 

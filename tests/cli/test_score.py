@@ -40,7 +40,7 @@ def test_json_and_stderr_say_what_became_of_the_rows(hardmax: Command, here: Pat
         stream.write('{"id": 40, "review": "x", "label": "mine"}\n')
     outcome = hardmax("score", "reviews.jsonl", "-o", "out.csv", "--model", "model", "--json")
     assert outcome.err.splitlines() == [
-        "the text column is text; review could be, too (choose with --text)",
+        "the text column is text; review would be possible, too (choose with --text)",
         "the table already has columns of these names, so ours are renamed: label as hardmax_label",
         "1 bad row without an answer (line 41: no text)",
     ]
@@ -65,7 +65,7 @@ def test_what_cannot_be_done_is_one_line_in_the_words_of_the_command(hardmax: Co
         return hardmax("score", "reviews.jsonl", "-o", out, "--model", "model", *more)
 
     assert_refused(score("--text", "body"), "`--text` is 'body'", "id, text")
-    assert_refused(score("--abstain", 60), "`--abstain` must be a probability")
+    assert_refused(score("--abstain", 60), "`--abstain` must be a finite number from 0 to 1")
     assert_refused(score("--abstain", "nan"), "`--abstain` must be")
     assert_refused(score("--on-bad-rows", "drop"), "--on-bad-rows", "null", "skip", "refuse")
     assert_refused(score("--threads", 0), "--threads")

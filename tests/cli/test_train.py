@@ -60,7 +60,7 @@ def test_a_bad_option_is_refused_in_one_line(options: list[str], words: list[str
     ("content", "words"),
     [
         ("", ["data.csv"]),
-        ("text,label\ngood,1\nfine,1\n", ["alone", "two classes"]),
+        ("text,label\ngood,1\nfine,1\n", ["only the label", "two classes"]),
         ("a,b\ngood,1\nbad,0\n", ["--text"]),
     ],
 )

@@ -88,7 +88,7 @@ def text_calls() -> Iterator[Call]:
     model, text = a_model(), "a great film"
     model.save("saved_model")
     texts = [text, "an awful plot"] * 4
-    yield "Tokeniser", Tokeniser, {"longest_phrase": 2, "marks": True, "overlapping": True}
+    yield "Tokeniser", Tokeniser, {"longest_phrase": 2, "overlapping": True}
     yield "Tokeniser.tokens", Tokeniser().tokens, {"text": "A great film."}
     yield "Vocabulary", Vocabulary, {"surfaces": ["good", "bad"], "counts": [[1, 2], [3, 4]]}
     vocabulary = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])

@@ -33,6 +33,7 @@ TAKEN = [
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing
     ("HardmaxClassifier.layers", "inf"),
     ("TextModel.layers", "inf"),
+    ("TextModel.bias", "*2.5"),  # one number for two classes
 ]
 LONGEST_LINE = 400
 

@@ -1,4 +1,4 @@
-"""A thousand problems of the soak, its checks against the oracle, and clouds on which a proof was once wrong."""
+"""Hundreds of problems of the soak, its checks against the oracle, and clouds on which a proof was once wrong."""
 
 from fractions import Fraction
 from unittest.mock import patch
@@ -52,19 +52,18 @@ def regression_line(seed: int) -> np.ndarray:
 def specks(seed: int) -> np.ndarray:
     """Tokens so near to one another that squares of their distances vanish, and two elsewhere."""
     rng = np.random.default_rng(seed)
-    return rng.standard_normal((8192, 2)) * np.append([1.0, 1.0], np.full(8190, 1e-165))[:, None]
+    return rng.standard_normal((2100, 2)) * np.append([1.0, 1.0], np.full(2098, 1e-165))[:, None]
 
 
 # Seen from the middle of a sample that is nearly collinear, points outside its polygon were once taken for inside: of
 # the first hundred seeds some on which the proof was wrong, and two clouds with edges too short to be measured.
 LINES = [*map(near_line, (1, 29, 34, 39, 43, 53)), *map(regression_line, (12, 15, 20, 47))]
-ONCE_WRONG = [*LINES, specks(0), specks(1)]
+WITH_ZERO = [np.concatenate([tokens, np.zeros((1, 2))]) for tokens in (*LINES, specks(1))]
+ONCE_WRONG = [*LINES, specks(0), *WITH_ZERO]
 
 
-@pytest.mark.parametrize("zero", [False, True], ids=["", "with a zero token"])
 @pytest.mark.parametrize("tokens", ONCE_WRONG, ids=range(len(ONCE_WRONG)))
-def test_tokens_on_a_line_or_in_a_speck_attend_as_in_truth(tokens, zero):
-    tokens = np.concatenate([tokens, np.zeros((1, 2))]) if zero else tokens
+def test_tokens_on_a_line_or_in_a_speck_attend_as_in_truth(tokens):
     attended = hm.simulate(tokens, hm.Dynamics("1/2"), layers=0).attended(0)
     rows = [*range(4), *range(4, len(tokens), 50), len(tokens) - 1]
     assert [set(attended[row].tolist()) for row in rows] == ExactCloud.of(tokens, None).attended(rows)
@@ -121,7 +120,7 @@ def overlooking(directions, points, slack, guesses=None):
     return score_all(directions, seen, slack, guesses)
 
 
-@pytest.mark.parametrize("tier", [Tier.SMALL, Tier.MIDDLING, Tier.LARGE])
+@pytest.mark.parametrize("tier", [Tier.SMALL, Tier.MIDDLING, pytest.param(Tier.LARGE, marks=pytest.mark.slow)])
 def test_a_search_that_overlooks_a_point_is_noticed(tier):
     number = first_by(tier, "sphere", "processor dense")
     assert not judge_number(number, device=False, patience=600).wrong

@@ -182,7 +182,7 @@ def test_texts_are_a_column_of_a_table(kind: str, of_two: HardmaxClassifier):
     refuses("`column` must be the column of the texts in `X`, one of id, review, not None", table, TWO.labels)
     refuses("one of id, review, not 'text'", table, TWO.labels, column="text")
     refuses("`X`, column 'id', has values of type int64: expected texts", table, TWO.labels, column="id")
-    refuses("`column` is 'text', but `X` is of type list: expected a DataFrame", TWO.texts, TWO.labels, column="text")
+    refuses("`column` is 'text', but `X` is a list: expected a DataFrame", TWO.texts, TWO.labels, column="text")
 
 
 def test_an_explanation_is_of_one_text(of_two: HardmaxClassifier):

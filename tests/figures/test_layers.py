@@ -213,7 +213,7 @@ def test_a_flat_polytope_is_what_is_left_of_it():
         (polygon,) = draw_polytope(corners[:, :2], Figure().subplots())
         (facet,) = draw_polytope(corners, Figure().add_subplot(projection="3d"))
         assert (type(polygon).__name__, type(facet).__name__) == (flat, deep)
-        with pytest.raises(hm.InputError, match="draw a projection of it"):
+        with pytest.raises(hm.InputError, match="project it first"):
             draw_polytope(corners, Figure().subplots())
 
 
@@ -246,7 +246,7 @@ def test_every_frame_is_a_layer(name: str, tmp_path: Path):
         ("x.gif", {"layers": range(MOST_FRAMES + 1)}, "the number of `layers` must be"),
         ("x.gif", {"layers": [-1]}, "`layers` must be a list of whole numbers from 0 up"),
         ("x.gif", {"fps": 0}, "`fps` must be a finite number above 0"),
-        ("x.gif", {"fps": 1000}, "`fps` must be at most 50"),
+        ("x.gif", {"fps": 1000}, "`fps` must be a finite number above 0, at most 50"),
         ("no/x.gif", {"layers": [0]}, "cannot be written"),
     ],
 )

@@ -126,7 +126,7 @@ def test_given_axes_are_drawn_on_and_given_back(monkeypatch: pytest.MonkeyPatch)
     lim, mine = limit_of("in the plane"), Figure().subplots()
     assert lim.plot(ax=mine) is mine
     assert not pyplot.get_fignums()
-    with pytest.raises(hm.InputError, match="take plane axes"):
+    with pytest.raises(hm.InputError, match="use two-dimensional axes"):
         lim.plot(ax=Figure().add_subplot(projection="3d"))
     monkeypatch.setattr(plane, "MOST_TOKENS", 3)
     assert limit_figure(lim).axes[0].get_title(loc="left") == "8 tokens (one in 3 drawn), settled at layer 1"

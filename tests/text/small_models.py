@@ -3,10 +3,9 @@
 import numpy as np
 
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
-WORDS = ("great", "awful", "film", "plot", "the", "not good", "good", "a", "dull", "witty", "the worst", "very", "!")
+WORDS = ("great", "awful", "film", "plot", "the", "not good", "good", "a", "dull", "witty", "the worst", "very", "so")
 
 
 def small_model(seed: int = 0, *, classes: int = 2, dimension: int = 2, **changes) -> TextModel:
@@ -20,7 +19,6 @@ def small_model(seed: int = 0, *, classes: int = 2, dimension: int = 2, **change
         "bias": rng.normal(size=rows),
         "classes": ["negative", "positive"] if classes == 2 else [f"class {c}" for c in range(classes)],
         "layers": 8,
-        "tokeniser": Tokeniser(marks=True),
     }
     return TextModel(**(parts | changes))
 

@@ -111,7 +111,7 @@ def test_bad_lines_of_json_and_rows_of_parquet_are_named(tmp_path: Path):
     why += ["the label is of type list", "no text", "no label", "not JSON"]
     assert faults(corpus) == [(f"line {number}", fault) for number, fault in enumerate(why, 2)]
     path = write_rows(tmp_path, "a.parquet", {"text": [*TEXTS, None, "x"], "label": [1, 0, 1, 1, None]})
-    assert faults(read_corpus(path)) == [("row 3", "no text"), ("row 4", "no label")]
+    assert faults(read_corpus(path)) == [("row 4", "no text"), ("row 5", "no label")]
     assert read_corpus(path).labels == [1, 0, 1]
 
 
@@ -139,7 +139,7 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     path = write(tmp_path, "a.csv", "id,Review,stars,body\n1,good,5,long\n")
     corpus = read_corpus(path, label="stars")
     assert (corpus.texts, corpus.labels) == (["good"], ["5"])
-    assert corpus.notes == ("the text column is Review; body could be, too (choose with --text)",)
+    assert corpus.notes == ("the text column is Review; body would be possible, too (choose with --text)",)
     assert read_corpus(path, text="body", label="stars").notes == ()
     assert "id, Review, stars, body" in refusal(path)
     assert "`text` is 'txt'" in refusal(path, text="txt", label="stars")
@@ -150,8 +150,8 @@ def test_columns_are_chosen_by_name_or_by_their_usual_names(tmp_path: Path):
     [
         ("a.csv", "", "is empty: expected column names"),
         ("a.csv", "text,label\n", "no text with a label: it has no rows"),
-        ("a.csv", "text,text\nx,y\n", "line 1 is no header"),
-        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is no header"),
+        ("a.csv", "text,text\nx,y\n", "line 1 is not a header"),
+        ("a.csv", "\udcff\udcfet\0e\0x\0t\0", "line 1 is not a header"),
         ("a.csv", 'text,label\n"x"y,1\n', "line 2 is not CSV"),
         ("a.csv", 'text,label\ngood,1\n"open,1\nfine,0\n', "line 3 is not CSV: unexpected end of data"),
         ("a.jsonl", "1\n2\n", "is empty: expected"),

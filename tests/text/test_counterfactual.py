@@ -84,7 +84,7 @@ def test_phrases_can_be_kept():
     own, text = model(bias=[0.05]), "great, not great, fine"
     assert by_brute_force(own, text, ("not", "great")) is None
     assert not own.flip(text, keep=["not great"], to="negative").found
-    with pytest.raises(InputError, match="`keep` has 'dull', which the text does not have"):
+    with pytest.raises(InputError, match="`keep` has 'dull', which is not in the text"):
         own.flip(text, keep=["dull"])
 
 

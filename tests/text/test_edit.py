@@ -53,7 +53,7 @@ def test_of_more_classes_numbers_come_by_label():
     )
     edited = own.edit({"two": {"c": 2.0, "a": -1.0}})
     assert edited.prepared.scores[1].tolist() == pytest.approx([-1.0, 0.0, 2.0])
-    with pytest.raises(InputError, match="there are more classes"):
+    with pytest.raises(InputError, match="one number for more than two classes"):
         own.edit({"two": 1.0})
     with pytest.raises(InputError, match="expected labels of"):
         own.edit({"two": {"d": 1.0}})

@@ -1,7 +1,7 @@
 """Metrics, calibration, erasure, and what leads: against scikit-learn and texts made by hand."""
 
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -103,7 +103,7 @@ def test_what_does_not_fit_together_is_refused():
 def test_the_shares_are_those_of_texts_put_together_by_hand():
     found = measure_erasure(MODEL, [GOOD, BAD])
     # Without its active tokens a text is undecided, whatever the bias.
-    assert found.to_dict() == {
+    assert asdict(found) == {
         "texts": 2, "leaders_alone": 1.0, "active_alone": 1.0, "without_active": 0.0, "changed_without_active": 0.0,
         "undecided_without_active": 1.0, "without_others": 1.0,
     }  # fmt: skip
@@ -166,7 +166,7 @@ def test_a_neutral_leader_is_no_token_that_leads_and_another_extra_token_is():
 def test_keywords_are_the_heaviest_tokens_of_a_class():
     assert [word.word for word in MODEL.keywords("negative", 2)] == ["awful", "dull"]
     first = MODEL.keywords("positive", 1)[0]
-    assert (first.word, first.says) == ("great", pytest.approx(12.0))
+    assert (first.word, first.weight) == ("great", pytest.approx(12.0))
     assert MODEL.keywords("positive", min_df=1000) == []
     own = hm.load("imdb-2d")
     assert all(word.texts_of_class > word.texts / 2 for word in own.keywords("negative"))

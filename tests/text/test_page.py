@@ -215,7 +215,7 @@ def test_tokens_are_marked_once_by_side_and_leaders_apart():
 
 def hostile_model(text: str) -> TextModel:
     """A model that knows every word of a text, so that all are marked and listed; its classes and name are the text."""
-    tokeniser = Tokeniser(marks=True, longest_phrase=3)
+    tokeniser = Tokeniser(longest_phrase=3)
     words = sorted({token.surface for token in tokeniser.tokens(text.encode(errors="replace").decode())}) or ["x"]
     model = small_model(
         vocabulary=Vocabulary(words, np.ones((len(words), 2))),

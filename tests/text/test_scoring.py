@@ -157,10 +157,10 @@ def test_options_of_a_table():
         (pl.DataFrame(COLUMNS).lazy(), {}, r"in memory .* not LazyFrame"),
         (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
-        (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a probability from 0 to 1"),
+        (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
         (pa.table(COLUMNS), {"abstain": "much"}, "`abstain` must be"),
         (pa.table(COLUMNS), {"on_bad_rows": "drop"}, "`on_bad_rows` must be one of"),
-        (pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}), {}, "hardmax_label, which are ours"),
+        (pa.table({"text": ["a"], "label": ["b"], "hardmax_label": ["c"]}), {}, "hardmax_label, which scoring adds"),
     ],
 )
 def test_what_cannot_be_scored_is_refused(table: Any, options: dict, message: str):
@@ -240,7 +240,7 @@ def test_partition_and_file_columns_of_a_folder_stay(tmp_path: Path, small_parts
     assert [row["lang"] for row in found] == ["de"] * 10 + ["en"] * 20
     assert found[0]["file"] == "lang=de/a.parquet"
     assert (found[0]["late"], found[29]["late"]) == (None, 1)
-    places = [f"lang={name}.parquet row 9" for name in ("de/a", "en/a", "en/deeper/b")]
+    places = [f"lang={name}.parquet row 10" for name in ("de/a", "en/a", "en/deeper/b")]
     assert report.listed == [(place, "no text") for place in places]
     (tmp_path / "in" / "lang=en" / "a.parquet").write_bytes(b"PAR1 broken")
     with pytest.raises(InputError, match=r"in` cannot be read: .*lang=en/a\.parquet"):
@@ -317,7 +317,7 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
-@pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 49")])
+@pytest.mark.parametrize(("name", "place"), [("in.jsonl", "line 50"), ("in.parquet", "row 50")])
 @pytest.mark.parametrize("writes", [0, 1, 3, 5])
 def test_an_interrupted_job_goes_on_to_the_same_rows(
     writes: int, name: str, place: str, out: str, tmp_path: Path, small_parts: None, monkeypatch: pytest.MonkeyPatch

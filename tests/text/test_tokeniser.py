@@ -14,7 +14,7 @@ from text.reviews import read_split
 
 from hardmax._validation import InputError
 from hardmax.text._characters import CHARACTERS, fold
-from hardmax.text._kernels_tokens import EXCLAMATION, QUESTION, number_words
+from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes, read_texts
 from hardmax.text.tokeniser import LONGEST_PHRASE, Token, Tokeniser, cut_surface, join_words
 
@@ -24,9 +24,7 @@ LETTERS = "aBzÄßẞİıΣςЖЁԱ9é'’‘`<>/.!?;:…。！？؟-_ \t\n\0\u0
 SOLOS = "不好中𠀀豈々ひらーガㄅกะาำั่เไฯກຳ່ເကာ္်။ကើ្រ។བོད་།๓😀❤⭐👍🏽\ufe0f\u200d\u200c\u0301👩🇩🇪\U000e0067\U0001f6d1"
 tricky = st.sampled_from([*LETTERS, *SOLOS, "<br />", "n't", "<p", "👩\u200d👧", "ស្រី", "က္က", "เก่า", "不好"])
 texts = st.lists(st.one_of(tricky, st.sampled_from(SOLOS), st.characters()), max_size=40).map("".join)
-tokenisers = st.builds(
-    Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), marks=st.booleans(), overlapping=st.booleans()
-)
+tokenisers = st.builds(Tokeniser, longest_phrase=st.integers(1, LONGEST_PHRASE), overlapping=st.booleans())
 
 
 def surfaces(text: str, **options) -> list[str]:
@@ -34,18 +32,17 @@ def surfaces(text: str, **options) -> list[str]:
 
 
 def kernel_words(texts) -> list[list[str]]:
-    """For each text its words and marks, as the kernel spells them."""
+    """For each text its words, as the kernel spells them."""
     found = read_texts(texts)
     longest = int(np.diff(found.offsets).max(initial=0))
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
     words = ["".join(map(chr, spellings[a:b])) for a, b in pairwise(starts)]
     assert len(set(words)) == len(words)
-    spell = dict(enumerate(words)) | {EXCLAMATION: "!", QUESTION: "?"}
-    return [[spell[number] for number in stream[a:b].tolist() if number in spell] for a, b in pairwise(ends)]
+    return [[words[number] for number in stream[a:b].tolist() if number >= 0] for a, b in pairwise(ends)]
 
 
 def reference_words(texts: list[str]) -> list[list[str]]:
-    return [surfaces(text, longest_phrase=1, marks=True) for text in texts]
+    return [surfaces(text, longest_phrase=1) for text in texts]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +51,7 @@ def reference_words(texts: list[str]) -> list[list[str]]:
         ("DON'T it’s rock'n'roll 'tis dogs' 80's", ["don't", "it's", "rock'n'roll", "tis", "dogs", "80's"]),
         ("a <3 b < c <b", ["a", "3", "b", "c", "b"]),
         (f"<a {'x' * 300}>", ["a", "x" * 300]),
-        ("bad！ so？؟!?", ["bad", "!", "so", *"??!?"]),
+        ("bad！ so？؟!?", ["bad", "so"]),
         ("这家iPhone店不错，3台", ["这", "家", "iphone", "店", "不", "错", "3", "台"]),
         ("𠀀々豈", ["𠀀", "々", "豈"]),
         ("ひらがなとカタカナらーめん", [*"ひらがなと", "カタカナ", "らー", "め", "ん"]),
@@ -72,8 +69,8 @@ def reference_words(texts: list[str]) -> list[list[str]]:
         ("\u0e31\u0301ก a'中'b", ["\u0e31\u0301", "ก", "a", "中", "b"]),
     ],
 )
-def test_words_and_marks(text, words):
-    assert surfaces(text, longest_phrase=1, marks=True) == words
+def test_words(text, words):
+    assert surfaces(text, longest_phrase=1) == words
     assert kernel_words([text]) == [words]
 
 
@@ -81,7 +78,6 @@ def test_tags_and_sentence_ends_separate_and_phrases_stop_there():
     assert surfaces("so<br /><br />bad</p> film") == ["so", "bad", "film"]
     assert surfaces("not good. avoid, please") == ["not", "good", "not good", "avoid", "please", "avoid please"]
     assert surfaces("bad!? so") == ["bad", "so"]
-    assert surfaces("bad!? so", marks=True) == ["bad", "!", "?", "so"]
     assert "not good avoid" in surfaces("not good avoid", longest_phrase=3)
 
 
@@ -94,7 +90,7 @@ def test_a_phrase_has_no_space_between_words_of_their_own_unless_they_would_beco
 
 @given(texts, tokenisers)
 def test_every_token_stands_where_it_says(text, tokeniser):
-    single = replace(tokeniser, longest_phrase=1, marks=True)
+    single = replace(tokeniser, longest_phrase=1)
     for surface, start, end in tokeniser.tokens(text):
         assert 0 <= start < end <= len(text)
         words = [word.surface for word in single.tokens(text[start:end])]
@@ -107,7 +103,7 @@ def test_every_token_stands_where_it_says(text, tokeniser):
 @given(st.text(st.characters(max_codepoint=0x7F)))
 @example("<b>Don't!</b> 1+1=2? '' a'b")
 def test_a_text_in_ascii_has_the_tokens_that_it_has_among_other_characters(text):
-    assert Tokeniser(marks=True).tokens(text) == Tokeniser(marks=True).tokens(f"{text}.\u2014")
+    assert Tokeniser().tokens(text) == Tokeniser().tokens(f"{text}.\u2014")
 
 
 @given(st.text())
@@ -160,7 +156,7 @@ def _is_character(data: bytes) -> bool:
 
 
 @pytest.mark.parametrize(
-    "options", [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"marks": 1}]
+    "options", [{"longest_phrase": 0}, {"longest_phrase": 6}, {"longest_phrase": 2.0}, {"overlapping": 1}]
 )
 def test_options_that_make_no_sense_are_refused_by_name(options):
     with pytest.raises(InputError, match=next(iter(options))):

@@ -1,5 +1,6 @@
 """`hardmax evaluate`: measure a model on labelled texts."""
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -63,8 +64,8 @@ def evaluate_command(
         "model": opt.describe(loaded),
         "classes": list(loaded.classes),
         **found.metrics,
-        "erasure": None if erasure is None else erasure.to_dict(),
-        "leaders": [leader.to_dict() for leader in found.leaders[:SHOWN_LEADERS]],
+        "erasure": None if erasure is None else asdict(erasure),
+        "leaders": [asdict(leader) for leader in found.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
         print_json({"hardmax": __version__} | document)

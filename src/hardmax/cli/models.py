@@ -53,7 +53,7 @@ def models_command(
     for path, data in contents.items():
         write_whole(path, data)
         notify(f"wrote {path}")
-    found = {str(label): {one.word: one.says for one in loaded.keywords(label, KEYWORDS)} for label in loaded.classes}
+    found = {str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)} for label in loaded.classes}
     if as_json:
         print_json(_describe(name, loaded) | {"keywords": found})
     elif not contents:

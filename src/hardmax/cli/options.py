@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hardmax._files import decode, read_bytes, shown_name
+from hardmax._format import layers_to_json
 from hardmax._validation import InputError, require_extra
 from hardmax.cli.output import notify
 
@@ -19,7 +20,7 @@ DEFAULT_MODEL = "imdb-2d"
 PICTURES = (".png", ".svg", ".pdf")
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what exists.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite existing files.")]
 ResultFile = Annotated[str | None, typer.Option("--output", "-o", metavar="FILE", help="Write a .npz or .csv file.")]
 Picture = Annotated[str | None, typer.Option(metavar="FILE", help="Draw it to a .png, .svg or .pdf file.")]
 Card = Annotated[str | None, typer.Option(metavar="FILE", help="Write a page about the model to a .html file.")]
@@ -107,8 +108,6 @@ def read_corpus(file: str, on_bad_rows: str, **columns: str | None) -> "Corpus":
 
 def describe(model: "TextModel") -> dict[str, Any]:
     """Size and dynamics of a model, for JSON."""
-    from hardmax.text.wording import layers_to_json
-
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,

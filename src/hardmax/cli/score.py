@@ -24,7 +24,7 @@ def score_command(
     out: Annotated[str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
-    abstain: Annotated[float, typer.Option(help="Mark rows whose probability is below this one.")] = 0.0,
+    abstain: Annotated[float, typer.Option(help="Mark rows with a lower probability.")] = 0.0,
     on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
     threads: opt.Threads = None,
     force: opt.Force = False,

@@ -52,7 +52,7 @@ def train_command(
     corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
     sizes = Counter(corpus.labels)
     if len(sizes) < 2:
-        raise InputError(f"`{file}` has the label {corpus.labels[0]!r} alone: expected at least two classes.")
+        raise InputError(f"`{file}` has only the label {corpus.labels[0]!r}: expected at least two classes.")
     listed = at_most([f"{name}: {size:,}" for name, size in sizes.items()], SHOWN_CLASSES)
     notify(f"{pluralize(len(corpus), 'text')} ({listed})")
     from hardmax.train import fit  # scipy is not needed to refuse a file

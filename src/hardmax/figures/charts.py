@@ -35,13 +35,6 @@ def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> None:
     ax.tick_params(axis="y", length=0)
 
 
-def bar_axes(bars: Sequence[Bar], figsize: Any = None) -> style.Axes:
-    """The axes of a new figure of pyplot, with room for the bars."""
-    figure = style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars))))
-    with style.our_look():
-        return figure.add_subplot()
-
-
 def add_class_legend(classes: Sequence[object], bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
     """What the colours and hatches mean: inside the axes, or below them, where the layout makes room."""
     handles = class_handles(classes, {bar.side for bar in bars})
@@ -67,8 +60,9 @@ def plot_weights(
 ) -> style.Axes:
     """The heaviest tokens of each class, or of some, as bars; on the axes, or on those of a new figure."""
     bars = heaviest(model, check_int(top, "`top`", at_least=1, at_most=500), only)
-    given = bar_axes(bars, figsize) if ax is None else style.check_axes(ax)
+    figure = style.new_figure(style.check_figsize(figsize, (5.6, 1.4 + 0.22 * len(bars)))) if ax is None else None
     with style.our_look():
+        given = figure.add_subplot() if figure else style.check_axes(ax)
         draw_weights(model, bars, given, inside=ax is not None)
     return given
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.batches import whole_numbers
-from hardmax._validation import InputError, check_bool, check_instance, check_int, check_path, shorten
+from hardmax._validation import InputError, check_bool, check_instance, check_int, check_path, check_real, shorten
 from hardmax.figures import plane, style
 from hardmax.figures.palette import BLUE, FAINT, GREY, INK, LEADER, VERMILION, look_of_leader, mark_scale
 from hardmax.trajectory import Trajectory
@@ -37,7 +37,7 @@ def draw_layer(
     layer : int
         A layer of the run, or any later one if it settled.
     ax : matplotlib Axes
-        Where to draw; three-dimensional axes for tokens in space, if you like.
+        Where to draw; may be three-dimensional if the tokens are.
     hull : bool, default True
         Shade the hull of the leaders.
     most : int, default 5000
@@ -156,7 +156,7 @@ def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4)
     """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
     usual = sorted({*run.recorded[:: -(-len(run.recorded) // DEFAULT_FRAMES)], run.layers})
     frames = usual if layers is None else _check_layers(layers, MOST_FRAMES)
-    path, fps = check_path(path), style.check_fps(fps)
+    path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
     style.film_writer(path, fps)  # what cannot be written, and a layer that is not there, are refused before the work
     run.floats_at(max(frames))
     # An even number of pixels each way, as video demands.

@@ -29,7 +29,7 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     lim : Limit
         The limit of one cloud.
     ax : matplotlib Axes
-        Where to draw; three-dimensional axes for tokens in space, if you like.
+        Where to draw; may be three-dimensional if the tokens are.
     most : int, default 5000
         Of more tokens than this only every second, third, … is drawn.
 

@@ -50,7 +50,7 @@ def view_of(tokens: np.ndarray, ax: style.Axes) -> View:
     d, names = tokens.shape[1], ("$z_1$", "$z_2$", "$z_3$")
     if isinstance(style.check_axes(ax), style.Axes3D):
         if d != 3:
-            raise InputError(f"`ax` is in three dimensions, but the tokens have {d}: take plane axes.")
+            raise InputError(f"`ax` is in three dimensions, but the tokens have {d}: use two-dimensional axes.")
         return View(np.eye(3), names)
     if d == 1:
         return View(np.array([[1.0, 0.0]]), ("$z$", ""), falling=True)
@@ -193,9 +193,7 @@ def draw_polytope(polytope: Any, ax: style.Axes) -> list[style.Artist]:
     corners = given.vertices
     space = 3 if isinstance(style.check_axes(ax), style.Axes3D) else 2
     if corners.shape[1] != space:
-        raise InputError(
-            f"`polytope` lies in {corners.shape[1]} dimensions, these axes have {space}: draw a projection of it."
-        )
+        raise InputError(f"`polytope` has {corners.shape[1]} dimensions, these axes have {space}: project it first.")
     if given.dimension == 0:
         return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
     if given.dimension == 1:

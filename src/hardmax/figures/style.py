@@ -1,5 +1,7 @@
-"""One look for all figures, and how they are written to files. All that is taken of matplotlib is imported here, once,
-so that whoever lacks it is told which extra brings it."""
+"""The style of all figures, and how they are written to files.
+
+Whatever figures need of matplotlib is imported here, so that there is one message if it is not installed.
+"""
 
 import io
 import tempfile
@@ -33,7 +35,8 @@ except ImportError:
     raise MissingExtra("Drawing", "figures") from None
 
 DPI = 160
-LARGEST_FIGURE, FASTEST = 100, 50
+LARGEST_FIGURE = 100  # inches
+FASTEST = 50  # frames per second that a GIF can store
 _RULES: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 10,
@@ -96,14 +99,6 @@ def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, floa
         if max(width, height) <= LARGEST_FIGURE:
             return width, height
     raise InputError(f"`figsize` must be a width and a height up to {LARGEST_FIGURE} inches, not {shorten(value)}.")
-
-
-def check_fps(value: Any) -> float:
-    """Frames per second: no more than a GIF can store."""
-    fps = check_real(value, "`fps`", above=0)
-    if fps > FASTEST:
-        raise InputError(f"`fps` must be at most {FASTEST} frames per second, not {shorten(value)}.")
-    return fps
 
 
 def save_figure(figure: Figure, path: str | Path) -> None:

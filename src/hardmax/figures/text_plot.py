@@ -32,7 +32,7 @@ class TextScene:
     path: np.ndarray  # (layers, tokens, 2)
     mean: np.ndarray  # (layers, 2)
     words: tuple[str, ...]
-    sides: np.ndarray  # the number of the class that each token speaks for; -1: none
+    sides: np.ndarray  # the number of the class that each token counts towards; -1: none
     leads: np.ndarray  # which tokens lead
     votes: np.ndarray  # how much each token adds: those that add more are named first
     classes: tuple[str, ...]
@@ -81,7 +81,7 @@ def _axes(why: "Explanation") -> tuple[np.ndarray, str]:
         if np.linalg.norm(beside) > 1e-9 * np.linalg.norm(extra):
             upright, what = beside, "the extra token"
     upright = _unit(upright - (upright @ axis) * axis, np.eye(d)[1])
-    return np.stack([axis, upright]), f"projected from {d} dimensions: across, what decides; upwards, {what}"
+    return np.stack([axis, upright]), f"projected from {d} dimensions; horizontal: what decides; vertical: {what}"
 
 
 def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
@@ -124,7 +124,7 @@ def _draw(scene: TextScene, title: str, ax: style.Axes) -> None:
         neutral = "neutral leader" if inactive.any() else "extra token"
         ax.scatter(*now[extra].T, s=_STAR, c="white", edgecolors=INK, marker=LEADER, zorder=6, label=neutral)
     ax.plot(*scene.mean.T, color=INK, lw=0.8, ls=":", zorder=4)
-    ax.scatter(*scene.mean[-1], s=_MEAN, c=INK, marker="^", linewidths=0, zorder=7, label="mean: its side decides")
+    ax.scatter(*scene.mean[-1], s=_MEAN, c=INK, marker="^", linewidths=0, zorder=7, label="mean: decides the label")
     ax.legend(loc="upper center", bbox_to_anchor=(0.5, -0.06), ncols=4, fontsize=7, frameon=False)
     _name(scene, now, ax)
 

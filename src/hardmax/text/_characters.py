@@ -16,7 +16,6 @@ from hardmax.text._kernels_pieces import (
     JOINER,
     LEAD,
     LETTER,
-    MARK,
     SENTENCE_END,
     SEPARATOR,
     SIGN,
@@ -26,9 +25,7 @@ from hardmax.text._kernels_pieces import (
 )
 
 REPLACEMENT = "\ufffd"
-MARKS = "!?"
 APOSTROPHES = "'\u2019"
-_OTHER_MARKS = {"\uff01": "!", "\uff1f": "?", "\u061f": "?"}  # in full width, and the Arabic one: the same to us
 _ENDS = ".!?;:\u2026\u037e\u061b\u061f\u06d4\u0964\u0965\u3002\uff01\uff0e\uff1a\uff1b\uff1f"
 
 # Ranges of characters, in hexadecimal, and what they are; a later table wins over an earlier one.
@@ -100,7 +97,6 @@ def _make_classes() -> np.ndarray:
             classes[first : last + 1] = kind
     for kind, members in (
         (SENTENCE_END, _ENDS),
-        (MARK, (*MARKS, *_OTHER_MARKS)),
         (APOSTROPHE, APOSTROPHES),
         (TAG_START, "<"),
     ):
@@ -118,12 +114,11 @@ def _make_lowered() -> np.ndarray:
 
 
 CHARACTERS = Characters(_make_classes(), _make_lowered())
-_PLAINER = {ord(mark): plain for mark, plain in _OTHER_MARKS.items()} | {0x2019: "'"}
-_FOLDED = {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low} | _PLAINER
+_FOLDED = {code: low for code, low in enumerate(CHARACTERS.lowered.tolist()) if code != low} | {0x2019: "'"}
 
 
 def fold(text: str) -> str:
-    """The text in lower case, with plain apostrophes and marks, character for character.
+    """The text in lower case, with plain apostrophes, character for character.
 
     >>> fold("Don’t MISS Ödön’s film")
     "don't miss ödön's film"

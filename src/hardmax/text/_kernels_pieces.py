@@ -1,4 +1,4 @@
-"""From the bytes of a text to its pieces (words, marks, sentence ends), and from words to their numbers.
+"""From the bytes of a text to its pieces (words, sentence ends), and from words to their numbers.
 
 The definition, for one text at a time, is `hardmax.text.tokeniser`.
 """
@@ -12,7 +12,7 @@ from hardmax._compile import njit
 # Kinds of characters. Those from LETTER on make words. SIGN and JOINER belong to the word before them, and are letters
 # where there is none; SOLO is a word of its own, and so are LEAD with the SOLO after it, a pair of FLAGs, and what a
 # JOINER joins.
-SEPARATOR, APOSTROPHE, SENTENCE_END, MARK, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(11)
+SEPARATOR, APOSTROPHE, SENTENCE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG = range(10)
 LONGEST_TAG = 200  # characters between the first letter and `>`
 
 
@@ -27,7 +27,7 @@ class Pieces(NamedTuple):
     """Piece p of a text is `letters[ends[p - 1]:ends[p]]`, folded.
 
     `keys[p]` are its letters themselves, a byte each, if they are at most eight, of ASCII; else a hash of them, at
-    least HASHED. A piece without letters is the end of a sentence, and so is a piece that is a mark.
+    least HASHED. A piece without letters is the end of a sentence.
     """
 
     letters: np.ndarray  # uint32
@@ -191,18 +191,9 @@ def find_pieces(data, at, end, characters, found, begins=None):
             after = _after_tag(data, at - 1, end)
             kind = SENTENCE_END if after >= at else SEPARATOR
             at = max(at, after)
-        if kind == MARK:
-            if begins is not None:
-                begins[pieces] = at - size
-            # U+FF01 is !, U+FF1F and U+061F are ?: the last five bits tell.
-            code = 0x20 | code & 0x1F
-            letters[length] = code
-            length += 1
-            packed = np.uint64(code)
-        if kind in (MARK, SENTENCE_END):
-            ends[pieces], keys[pieces] = length, packed
-            pieces, start = pieces + 1, length
-            packed = _NONE
+        if kind == SENTENCE_END:
+            ends[pieces], keys[pieces] = length, _NONE
+            pieces += 1
     return pieces
 
 

@@ -9,7 +9,7 @@ from hardmax.text._kernels_pieces import fill_table, find_pieces, find_slot, fin
 
 TEXTS = 64  # a task for a thread
 _GONE = -1  # for a token that is no segment
-BREAK, EXCLAMATION, QUESTION = -1, -2, -3  # in a stream of words: no phrase crosses a break; marks belong to none
+BREAK = -1  # in a stream of words: no phrase crosses it
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -27,13 +27,12 @@ class Cutting(NamedTuple):
     """How a tokeniser cuts (see `Tokeniser`)."""
 
     longest_phrase: int
-    marks: bool
     overlapping: bool
 
 
 class Standing(NamedTuple):
-    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`. A mark is no word:
-    it takes nothing, so that its first is behind its last, where it stands. `keys` and `taken` are memory."""
+    """Token `tokens[i]` takes the words from the piece `firsts[i]` to the piece `lasts[i]`; `keys` and `taken` are
+    memory."""
 
     tokens: np.ndarray  # int32
     firsts: np.ndarray  # int32
@@ -79,8 +78,7 @@ def fill_pairs(table, keys, pairs):
 @njit
 def _room_to_stand(longest, longest_phrase):
     """A Standing for a text of at most `longest` bytes."""
-    # A word takes two bytes, with what divides it from the next, and a mark takes one.
-    room = (longest + 1) * (longest_phrase + 1) // 2
+    room = (longest + 1) // 2 * longest_phrase  # a word takes two bytes, with what divides it from the next
     places = np.empty((3, room), np.int32)
     return Standing(places[0], places[1], places[2], np.empty(room, np.int64), np.zeros(longest + 1, np.bool_))
 
@@ -89,7 +87,7 @@ def _room_to_stand(longest, longest_phrase):
 def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
     """Write the known tokens of a text, of so many pieces, in the order in which they end, the shorter first; return
     how many."""
-    letters, cuts, _ = pieces
+    cuts = pieces.ends
     tokens, firsts, lasts, _, _ = standing
     table, keys, token_of_node, _ = phrases
     longest = cutting.longest_phrase
@@ -99,17 +97,8 @@ def _find_tokens(pieces, count, numbers, phrases, cutting, standing):
     found, end = 0, 0
     for piece in range(count):
         start, end, node = end, cuts[piece], numbers[piece]
-        is_mark = end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F)
-        if is_mark or start == end:
-            for k in range(longest):
-                active[k] = -1
         if start == end:
-            continue
-        if is_mark:
-            token = token_of_node[node] if cutting.marks and node >= 0 else -1
-            if token >= 0:
-                tokens[found], firsts[found], lasts[found] = token, piece + 1, piece
-                found += 1
+            active[:] = -1
             continue
         for k in range(longest - 1, 0, -1):
             extended = -1
@@ -236,7 +225,7 @@ def read_text(data, characters, words, phrases, cutting):
         begins[piece] = character
         ends[piece], before = character + pieces.ends[piece] - before, pieces.ends[piece]
     tokens, firsts, lasts = standing.tokens[:kept].copy(), standing.firsts[:kept], standing.lasts[:kept]
-    return tokens, begins[np.minimum(firsts, lasts)], ends[lasts]
+    return tokens, begins[firsts], ends[lasts]
 
 
 @njit
@@ -261,22 +250,14 @@ def number_words(data, offsets, longest, characters):
     spellings, starts = np.empty(8192, np.uint32), np.zeros(513, np.int64)
     for text in range(len(offsets) - 1):
         pieces = find_pieces(data, offsets[text], offsets[text + 1], characters, found)
-        while used + 2 * pieces > len(stream):
+        while used + pieces > len(stream):
             stream = _grown(stream, 2 * len(stream))
         end = 0
         for piece in range(pieces):
             start, end = end, cuts[piece]
-            mark = 0
-            if end == start + 1 and (letters[start] == 0x21 or letters[start] == 0x3F):
-                mark = EXCLAMATION if letters[start] == 0x21 else QUESTION
-            if mark or start == end:
-                stream[used] = BREAK
-                used += 1
-            if start == end:
-                continue
-            stream[used] = mark
             used += 1
-            if mark:
+            if start == end:
+                stream[used - 1] = BREAK
                 continue
             slot = find_slot(letters, start, end, own_keys[piece], table, keys, spellings, starts)
             if table[slot] < 0:

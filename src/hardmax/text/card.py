@@ -4,10 +4,9 @@ import re
 from math import isinf
 from typing import Any
 
-from hardmax._format import escape_html, pluralize, sanitize_line
+from hardmax._format import escape_html, format_layers, pluralize, sanitize_line
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
-from hardmax.text.wording import format_layers
 
 _CARD = """---
 library_name: hardmax
@@ -36,10 +35,10 @@ print(model.explain("…"))
 {limitations}
 """
 _LIMITATIONS = (
-    "It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` answers with "
-    "the most frequent class, `decided` tells.",
-    "It reads tokens of at most {longest}, not sentences: irony, comparisons and negations that are further apart "
-    "(“not in any way a good film”) escape it.",
+    "It knows only the tokens of its vocabulary. A text without an active token is undecided: `predict` then returns "
+    "the most frequent class, and `decided` is False.",
+    "It reads tokens of at most {longest}, not sentences: it misses irony, comparisons and negations that span more "
+    "(“not in any way a good film”).",
     "Short texts rest on few tokens: their answers are less accurate, and their probabilities closer to even.",
     "Its tokens are those of its training texts. In other domains, or other kinds of text, it is less accurate and its "
     "probabilities are less reliable: measure it there (`hardmax evaluate`) first.",
@@ -50,7 +49,7 @@ def write_card(model: TextModel) -> str:
     """The text of README.md."""
     facts = "\n".join(f"| {name} | {_cell(value)} |" for name, value in _facts(model).items())
     return _CARD.format(
-        formula=_cell(_formula(model)),
+        formula=_cell(formula(model)),
         facts=facts,
         measured=_table(model.metrics),
         edited=_edited(model.metrics),
@@ -63,16 +62,16 @@ def describe(model: TextModel, limit: int) -> str:
     from hardmax.text.interpret import keywords
 
     names = [sanitize_line(name) for name in model.classes]
-    task = f"A text classifier that tells apart: {_listed(names, limit // 5)}."
+    task = f"A text classifier with the classes {_listed(names, limit // 5)}."
     facts = " ".join(f"{name.capitalize()}: {value}." for name, value in _facts(model).items() if name != "classes")
     limitations = "Limitations: " + " ".join(_limitations(model))
-    fixed = [task, _formula(model), facts, limitations]
+    fixed = [task, formula(model), facts, limitations]
     room = limit - sum(len(part) + 1 for part in fixed)
     heading = "Heaviest tokens, with their weights:"
     rows: list[str] = []
     share = (room - len(heading)) // len(names)
     for name, label in zip(names, model.classes, strict=True):
-        words = [f"{sanitize_line(word.word)} {word.says:+.3g}" for word in keywords(model, label, 50)]
+        words = [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in keywords(model, label, 50)]
         row = f"{name}: {_listed(words, share - len(name) - 4)}"
         if words and len(row) < share:
             rows.append(row)
@@ -81,9 +80,9 @@ def describe(model: TextModel, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _formula(model: TextModel) -> str:
+def formula(model: TextModel) -> str:
     """How an answer is formed."""
-    counted = "once each" if model.binary else "each as often as it is there"
+    counted = "once each" if model.binary else "each as often as it occurs"
     parts = [
         f"The distinct known tokens of a text, {counted}, are points z in {pluralize(model.dimension, 'dimension')}.",
     ]

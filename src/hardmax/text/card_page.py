@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 
 from hardmax._format import pluralize
+from hardmax.text.card import formula
 from hardmax.text.evaluation import Evaluation, calibration_curve
 from hardmax.text.explain import explain
 from hardmax.text.interpret import keywords
 from hardmax.text.page import document, macros
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
-from hardmax.text.wording import format_layers
 
 _KEYWORDS, _CLASSES, _LEADERS, _ERRORS = 12, 20, 20, 5
 Table = tuple[Sequence[Any], Sequence[Sequence[Any]]]  # head, rows
@@ -35,32 +35,19 @@ def card_page(model: TextModel, name: str, texts: Sequence[str] | None = None, f
             ("Calibration", "", [_calibration(found)]),
             ("Errors, the most confident first", shown, []),
         ]
-    sections.append(("On its card", "", [((), _plain(model.metrics.items()))]))
+    sections.append(("Model card", "", [((), _plain(model.metrics.items()))]))
     if isinstance(edited := model.metrics.get("edited"), dict):
-        sections.append(("Edited by hand, after that", "", [(("token", "became"), _plain(edited.items()))]))
-    body = macros().card(name, _facts(model), sections, errors, digest(model))
+        sections.append(("Edited by hand, after measuring", "", [(("token", "became"), _plain(edited.items()))]))
+    body = macros().card(name, formula(model), sections, errors, digest(model))
     return document(f"{name}: a model", str(body))
-
-
-def _facts(model: TextModel) -> str:
-    names = ", ".join(map(str, model.classes[:_CLASSES]))
-    if len(model.classes) == 2:
-        names = " and ".join(map(str, model.classes))
-    more = f" and {len(model.classes) - _CLASSES:,} more" if len(model.classes) > _CLASSES else ""
-    neutral = ", one of them neutral," if model.has_neutral else ""
-    return (
-        f"It tells {names}{more} apart by its {len(model.vocabulary):,} tokens, words and phrases in "
-        f"{pluralize(model.dimension, 'dimension')}, which gather round leaders{neutral} through "
-        f"{format_layers(model.layers)} with alpha {model.alpha}."
-    )
 
 
 def _keywords(model: TextModel) -> list[Table]:
     found = {label: keywords(model, label, _KEYWORDS) for label in model.classes[:_CLASSES]}
     return [
         (
-            (label, "weight", "texts", "of the class"),
-            [(word.word, f"{word.says:+.2f}", f"{word.texts:,}", f"{word.texts_of_class:,}") for word in words],
+            (label, "weight", "texts", "in class"),
+            [(word.word, f"{word.weight:+.2f}", f"{word.texts:,}", f"{word.texts_of_class:,}") for word in words],
         )
         for label, words in found.items()
         if words
@@ -69,7 +56,7 @@ def _keywords(model: TextModel) -> list[Table]:
 
 def _leaders(found: Evaluation) -> Table:
     rows = [(each.word, f"{each.texts:,}", f"{100 * each.share:.1f} %", each.lean) for each in found.leaders[:_LEADERS]]
-    return ("token", "leads texts", "of all", "speaks for"), rows
+    return ("token", "texts led", "share", "class"), rows
 
 
 def _calibration(found: Evaluation) -> Table:

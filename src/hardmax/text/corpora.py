@@ -1,4 +1,4 @@
-"""Texts with labels: from files and folders, or made up."""
+"""Texts with labels: from files and folders, or synthetic."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,9 +33,9 @@ class Corpus:
     bad: tuple[Row, ...] = ()
     """Rows that were left out: where they are, and why."""
     notes: tuple[str, ...] = ()
-    """Which columns were taken, where others could have been meant."""
+    """Which columns were chosen, where there were several candidates."""
     words: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Of made-up texts, the words that carry each class."""
+    """Of synthetic texts, the words that carry each class."""
 
     def __len__(self) -> int:
         return len(self.texts)
@@ -65,9 +65,9 @@ def read_corpus(
         A CSV, TSV, JSON lines or Parquet file, a folder of Parquet files, or a folder such as aclImdb, in which the
         names of the folders are the labels.
     text, label : str, optional
-        Columns of the texts and labels; by default, usual names are looked for.
+        Columns of the texts and labels; guessed from common names if omitted.
     on_bad_rows : {"skip", "refuse"}, default "skip"
-        What happens to rows without a text or label, and to broken ones.
+        Whether to leave out rows that are broken or have no text or label, or to raise an error.
 
     Returns
     -------
@@ -158,18 +158,18 @@ def plant(
     disturbed: float = 0.2,
     seed: int = 0,
 ) -> Corpus:
-    """Make up texts whose answer is known: a few planted words among filler words carry the class.
+    """Make synthetic texts: a few planted words among filler words carry the class.
 
     Parameters
     ----------
     texts : int, default 1000
-        How many texts, the classes in turn.
+        Number of texts; the classes take turns.
     classes : sequence of str, default ("negative", "positive")
-        Labels; these two have words that people know, others have words that nobody does.
+        Labels. The words of these two are English, those of others are invented.
     words : int, default 4
-        How many words each class has; two or three of them are in a text.
+        Number of words of each class; two or three of them are in a text.
     length : int, default 20
-        How many filler words a text has.
+        Number of filler words in a text.
     disturbed : float, default 0.2
         Share of the texts that also have a word of another class.
     seed : int, default 0
@@ -193,8 +193,7 @@ def plant(
     names = check_instance(classes, (tuple, list), "`classes`", "a list of texts")
     if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
         raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
-    if check_real(disturbed, "`disturbed`", at_least=0) > 1:
-        raise InputError(f"`disturbed` must be a share from 0 to 1, not {shorten(disturbed)}.")
+    check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
     rng, taken = np.random.default_rng(seed), {*_FILLERS, *_SENTIMENT["negative"], *_SENTIMENT["positive"]}
     planted: dict[str, tuple[str, ...]] = {}
     for name in names:

@@ -1,6 +1,6 @@
 """Counterfactuals: the fewest words of a text to remove, or to replace, for another label.
 
-A word goes wherever it stands in the text. Whatever is reported was found by asking the model about the changed text:
+A word is changed wherever it occurs in the text. Everything that is reported was found by classifying the changed text:
 first by taking the word that helps most, again and again (of a very long text many at once), and leaving out what was
 not needed; then by trying all smaller sets of words, as long as there are not too many.
 """
@@ -13,14 +13,13 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import pluralize, sanitize_line
+from hardmax._format import format_probability, pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text._characters import fold
+from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
-from hardmax.text.labels import number_of_class
 from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
-from hardmax.text.wording import format_probability
 
 MAX_EVALUATIONS = 20_000
 MARGIN = 1e-6
@@ -31,14 +30,14 @@ _MOST_CHARACTERS = 100_000_000  # of the texts that are classified while words a
 
 @dataclass(frozen=True)
 class Change:
-    """A word that goes, wherever it stands, and what comes instead."""
+    """A word that is removed or replaced, wherever it occurs."""
 
     word: str
     """The word, in lower case."""
     spans: tuple[Span, ...]
-    """Where it stands: `text[start:end]`."""
+    """Where it is: `text[start:end]`."""
     replacement: str | None = None
-    """What comes instead; None: nothing."""
+    """The word that takes its place; None if it is removed."""
 
     def __str__(self) -> str:
         return self.word if self.replacement is None else f"{self.word} → {self.replacement}"
@@ -67,7 +66,7 @@ class Flip:
     evaluations: int
     """How many changed texts were classified."""
     undecided: int = field(default=0)
-    """How many of these were undecided: the label is gone, but no other takes its place. They do not count as flips."""
+    """How many of these were undecided, without the old label or a new one. They do not count as flips."""
 
     @property
     def found(self) -> bool:
@@ -76,7 +75,7 @@ class Flip:
 
     @property
     def verdict(self) -> str:
-        """How sure it is that no smaller set of words does it."""
+        """Whether a smaller set of words may exist."""
         tried = f"{pluralize(self.evaluations, 'variant')} tried"
         if self.undecided:
             tried += f", {self.undecided:,} of them undecided"
@@ -136,7 +135,7 @@ def flip(
 
 @dataclass(eq=False)
 class _Search:
-    """A text, its words, and what the model says of changed ones."""
+    """A text, its words, and how changed texts are classified."""
 
     model: TextModel
     text: str
@@ -159,7 +158,7 @@ class _Search:
         staying = {word for token in keep for word in Units.of(token, model.tokeniser).words}
         unknown = [token for token in keep if not set(Units.of(token, model.tokeniser).words) & set(units.words)]
         if unknown:
-            raise InputError(f"`keep` has {shorten(unknown[0])}, which the text does not have.", argument="`keep`")
+            raise InputError(f"`keep` has {shorten(unknown[0])}, which is not in the text.", argument="`keep`")
         words = [
             [Change(word, spans, other) for other in others if other is None or fold(other) != word]
             for word, spans in zip(units.words, units.places, strict=True)

@@ -76,7 +76,7 @@ def _vector(model: TextModel, token: str, wish: Any) -> np.ndarray:
     if isinstance(wish, int | float) and not isinstance(wish, bool):
         if len(model.bias) > 1:
             way = f"give a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
-            raise InputError(f"`changes` gives {shorten(token)} one number, but there are more classes: {way}.")
+            raise InputError(f"`changes` gives {shorten(token)} one number for more than two classes: {way}.")
         return _of_weight(model, token, np.array([check_real(wish, "`changes` (each weight)")]))
     try:
         vector = np.asarray(wish, dtype=np.float64)

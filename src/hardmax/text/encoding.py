@@ -65,7 +65,7 @@ class Encoded:
 
 @dataclass(frozen=True, eq=False)
 class Read:
-    """The known tokens of one text, and for each of them where it stands: rows (start, end) of `text[start:end]`."""
+    """The known tokens of one text, and for each of them where it is: rows (start, end) of `text[start:end]`."""
 
     encoded: Encoded
     places: list[np.ndarray]
@@ -122,7 +122,7 @@ def encode_parts(
 
 
 def read_one(text: str, vocabulary: Vocabulary, tokeniser: Tokeniser, extra: int = -1) -> Read:
-    """The known tokens of one text, as `encode` finds them; the token `extra` comes last, and stands nowhere.
+    """The known tokens of one text, as `encode` finds them; the token `extra` comes last, and has no place.
 
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = read_one("Not good, not GOOD film.", known, Tokeniser())
@@ -218,9 +218,8 @@ def _dictionary(words: list[str]) -> Words:
 
 def _encode_part(texts: TextBytes, lexicon: Lexicon, tokeniser: Tokeniser, extra: int) -> Encoded:
     lengths = np.diff(texts.offsets)
-    # A word takes two bytes, with what divides it from the next, and a mark takes one.
-    words = lengths if tokeniser.marks else (lengths + 1) // 2
-    most = words * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
+    # A word takes two bytes, with what divides it from the next.
+    most = (lengths + 1) // 2 * (tokeniser.longest_phrase if tokeniser.overlapping else 1)
     bases = np.concatenate([[0], np.cumsum(np.minimum(most, lexicon.phrases.tokens))])
     ids, counts = np.empty((2, bases[-1]), dtype=np.int32)
     found = Found(bases, ids, counts, np.empty(len(texts), dtype=np.int64))

@@ -1,7 +1,7 @@
 """Whether the tokens that are said to matter do: erasure tests."""
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,9 +9,8 @@ import numpy as np
 from hardmax._validation import InputError, check_instance, check_int
 from hardmax.text._analysis import UNDECIDED
 from hardmax.text._texts import read_texts
-from hardmax.text.spans import Span, cut, keep, merged, touched
+from hardmax.text.spans import cut, keep, merged, touched
 from hardmax.text.text_model import TextModel
-from hardmax.text.tokeniser import Tokeniser
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,10 +31,6 @@ class Erasure:
     """Undecided, without the active tokens."""
     without_others: float
     """Same answer, without as many other words as the active tokens have."""
-
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain data."""
-        return asdict(self)
 
 
 def measure_erasure(model: TextModel, texts: Any, *, at_most: int = 1000, seed: int = 0) -> Erasure:
@@ -74,22 +69,16 @@ def measure_erasure(model: TextModel, texts: Any, *, at_most: int = 1000, seed: 
 def _parts(model: TextModel, text: str, rng: np.random.Generator) -> Iterator[str]:
     """The leaders alone, the active tokens alone, the text without these, and without as many other words."""
     read = model.read(text)
-    found = model.weigh(read.encoded)
+    found, _ = model.weigh_words(read.encoded)
     leads = (found.leader_since >= 0) & (found.ids < len(model.vocabulary))
-    for own in (leads, found.active):
-        yield keep(text, merged(span for t in np.flatnonzero(own) for span in _spans(read.places[t])))
-    active = merged(span for t in np.flatnonzero(found.active) for span in _spans(read.places[t]))
-    words = _words(replace(model.tokeniser, marks=False), text)
+    leading, active = (
+        merged((start, end) for t in np.flatnonzero(own) for start, end in read.places[t].tolist())
+        for own in (leads, found.active)
+    )
+    yield keep(text, leading)
+    yield keep(text, active)
+    words = [(token.start, token.end) for token in replace(model.tokeniser, longest_phrase=1).tokens(text)]
     is_active = touched(words, active)
     drawn = rng.permutation(np.flatnonzero(~is_active))[: int(is_active.sum())]
     yield cut(text, active)
     yield cut(text, merged(words[n] for n in drawn.tolist()))
-
-
-def _words(tokeniser: Tokeniser, text: str) -> list[Span]:
-    """Where every word stands, known or not."""
-    return [(token.start, token.end) for token in replace(tokeniser, longest_phrase=1).tokens(text)]
-
-
-def _spans(places: np.ndarray) -> list[Span]:
-    return [(start, end) for start, end in places.tolist()]

@@ -8,8 +8,8 @@ import numpy as np
 
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_int, require_extra, shorten
+from hardmax.text._texts import SHOWN, class_numbers
 from hardmax.text.interpret import Leader, frequent_leaders
-from hardmax.text.labels import SHOWN, class_numbers
 from hardmax.text.text_model import TextModel
 
 BINS = 15
@@ -140,7 +140,5 @@ def _table(truth: Any, probabilities: Any) -> tuple[np.ndarray, np.ndarray]:
         raise InputError(f"`probabilities` must be {expected}, not {shorten(probabilities)}.")
     truth = class_numbers(truth, "`truth`", table.shape[1])
     if len(truth) != len(table):
-        raise InputError(
-            f"`truth` has {len(truth)} entries: expected {len(table)}, one for each row of `probabilities`."
-        )
+        raise InputError(f"`truth` has {len(truth)} entries: expected {len(table)}, one for each row of probabilities.")
     return truth, table

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._files import write_whole
-from hardmax._format import EXTRA_TOKEN, escape_json
+from hardmax._format import EXTRA_TOKEN, escape_json, format_probability, layers_to_json
 from hardmax._validation import InputError, check_path
 from hardmax.text._analysis import Analysis, walk_cloud
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
-from hardmax.text.wording import format_probability, layers_to_json
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,11 +54,11 @@ class LedgerEntry:
     leader: str | None
     """The token that it follows, itself if it leads; None if it attends to several, or there are no layers."""
     side: int = field(repr=False)
-    """The number of the class that its leader, or itself if it has none, speaks for."""
+    """The number of the class that its leader counts towards, or itself if it has none."""
 
     @cached_property
     def spans(self) -> tuple[tuple[int, int], ...]:
-        """Where it stands: `text[start:end]`."""
+        """Where it is: `text[start:end]`."""
         return tuple(zip(*self.places.T.tolist(), strict=True))
 
     def to_dict(self) -> dict[str, Any]:
@@ -75,7 +74,7 @@ class Removal:
     word: str
     """The word, in lower case."""
     spans: tuple[tuple[int, int], ...]
-    """Where it stands: `text[start:end]`."""
+    """Where it is: `text[start:end]`."""
     score: float
     """What words are ranked by: a third of `loss`, two thirds of what the word adds to an empty text."""
     loss: float
@@ -107,7 +106,7 @@ class Explanation:
     found: Analysis
     """Tokens, masses and logits of this text alone."""
     read: Read = field(repr=False)
-    """Where the tokens stand in it."""
+    """Where the tokens are in it."""
     ends: np.ndarray
     """Where each token is after the last layer, (tokens, d)."""
 
@@ -120,7 +119,7 @@ class Explanation:
 
     @property
     def decided(self) -> bool:
-        """Whether a token is active and one class is ahead; if not, the label says nothing about this text."""
+        """Whether a token is active and one class is ahead; if not, the label is a mere default."""
         return bool(self.found.decided[0])
 
     @property
@@ -140,7 +139,7 @@ class Explanation:
 
     @property
     def towards(self) -> Label:
-        """The class that positive votes speak for: the second of two classes, else the label itself."""
+        """The class that positive votes count towards: the second of two classes, else the label itself."""
         return self.model.classes[1 if len(self.model.bias) == 1 else self._best]
 
     @property
@@ -176,11 +175,11 @@ class Explanation:
         shortest, longest = self.model.metrics.get(LENGTHS) or (0, size)
         if not shortest <= size <= longest:
             unlike = "shorter" if size < shortest else "longer"
-            notes.append(f"With {size:,} characters, {unlike} than 99 % of the training texts.")
+            notes.append(f"The text has {size:,} characters: it is {unlike} than 99 % of the training texts.")
         begins, ends = np.concatenate(self.read.places).T
         depth = np.cumsum(np.bincount(begins, minlength=size + 1) - np.bincount(ends, minlength=size + 1))
         if (covered := np.count_nonzero(depth) / size) < _MOSTLY_UNKNOWN:
-            notes.append(f"Mostly unknown words: known tokens cover {100 * covered:.0f} % of the text.")
+            notes.append(f"Most words are unknown: known tokens cover {100 * covered:.0f} % of the text.")
         return tuple(notes)
 
     # ---------------------------------------------------------------- the two ledgers
@@ -228,7 +227,7 @@ class Explanation:
     @cached_property
     def removals(self) -> tuple[Removal, ...]:
         """The words of known tokens in the order in which to remove them: each time the one that costs the label most,
-        and says most for it on its own; those against the label come last. A word goes wherever it stands."""
+        and adds most to it on its own; those against the label come last. A word is removed wherever it occurs."""
         units = Units.of(self.text, self.model.tokeniser)
         tokens, known = self.model.tokeniser.tokens(self.text), self.model.vocabulary.index
         left = np.flatnonzero(units.touched_by([(t.start, t.end) for t in tokens if t.surface in known]))
@@ -285,7 +284,7 @@ class Explanation:
 
     @cached_property
     def sides(self) -> np.ndarray:
-        """The number of the class that the leader of each token speaks for, or itself if it has none."""
+        """The number of the class that the leader of each token counts towards, or itself if it has none."""
         follows, prepared = self.found.follows, self.model.prepared
         leaders = np.where(follows >= 0, self.found.rows[follows], 0)
         own = prepared.says(self.ends)
@@ -413,7 +412,7 @@ class Explanation:
 
 
 def explain(model: TextModel, text: str) -> Explanation:
-    """Explain what a model says of a text; the numbers are those of `predict_proba`, to the bit."""
+    """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
     read = model.read(text)
     found, ends = model.weigh_words(read.encoded)
     return Explanation(text=text, model=model, found=found, read=read, ends=ends)

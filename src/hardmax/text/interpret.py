@@ -1,6 +1,6 @@
-"""What a model knows: the tokens that speak most for a class, and those that lead texts."""
+"""What a model has learnt: the tokens of largest weight for each class, and those that lead texts."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -8,26 +8,20 @@ import numpy as np
 from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import check_instance, check_int
 from hardmax.text._analysis import Analysis
-from hardmax.text.labels import number_of_class
+from hardmax.text._texts import number_of_class
 from hardmax.text.text_model import TextModel
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Label
 
 
-class _Plain:
-    def to_dict(self) -> dict[str, Any]:
-        """All fields as plain data."""
-        return asdict(self)  # pyright: ignore[reportArgumentType]
-
-
 @dataclass(frozen=True)
-class Keyword(_Plain):
-    """A token that speaks for a class."""
+class Keyword:
+    """A token with a positive weight for a class."""
 
     word: str
-    says: float
-    """Its weight, in units of the logit: what a text all of whose tokens are with it would have."""
+    weight: float
+    """In units of the logit: what a text of this token alone would have, without the bias."""
     texts_of_class: int
     """How many training texts of the class have it."""
     texts: int
@@ -35,7 +29,7 @@ class Keyword(_Plain):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Leader(_Plain):
+class Leader:
     """A token that leads, and how often."""
 
     word: str
@@ -46,13 +40,13 @@ class Leader(_Plain):
     mass: float
     """Its mean share of the texts that it leads."""
     lean: "Label"
-    """The class for which it speaks."""
+    """The class of its largest weight."""
     pull: float
-    """Its part of that class's logit if it were alone; of the second class's if there are two."""
+    """Its weight for that class; if there are two classes, for the second."""
 
 
 def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> list[Keyword]:
-    """The tokens that speak most for a class; see `TextModel.keywords`."""
+    """The tokens of largest weight for a class; see `TextModel.keywords`."""
     number = number_of_class(label, model.classes, "`label`")
     top_k, min_df = check_int(top_k, "`top_k`", at_least=1), check_int(min_df, "`min_df`", at_least=0)
     known = model.vocabulary

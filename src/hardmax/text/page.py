@@ -1,7 +1,7 @@
 """Explanations as HTML: in a notebook, as a page of its own, and many on one page.
 
-A page loads nothing and runs nothing. Whatever a colour says, a line, a shape or a word
-says too. `page.html` has the elements, `page.css` the look.
+A page loads nothing and runs no script, and nothing is shown by colour alone. The template is `page.html`, the style
+sheet `page.css`.
 """
 
 from collections import Counter
@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._format import pluralize, sanitize_text, truncate
+from hardmax._format import format_layers, format_probability, pluralize, sanitize_text, truncate
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.text import view
 from hardmax.text.explain import Explanation
-from hardmax.text.wording import format_layers, format_probability
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6
@@ -27,12 +26,12 @@ _LINES = ("solid", "dashed", "dotted", "double")
 
 def fragment(why: Explanation) -> str:
     """An explanation as an element, for a notebook."""
-    return f'<div class="hardmax"><style>{_style()}</style>{content(why, "p")}</div>'
+    return f'<div class="hardmax"><style>{_style()}</style>{macros().content(why, "p")}</div>'
 
 
 def page(why: Explanation) -> str:
     """An explanation as a page of its own."""
-    body = f'<main class="hardmax">{content(why, "h1")}{macros().footer(why)}</main>'
+    body = f'<main class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</main>'
     return document(f"{why.answer}: {opening(why.text)}", body)
 
 
@@ -58,24 +57,19 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     wish = "expected a list of explanations, such as [model.explain(text)]"
     if isinstance(explanations, Explanation) or not isinstance(explanations, Iterable):
         raise InputError(f"`explanations` is {shorten(explanations)}: {wish}.")
-    told = list(explanations)
-    if wrong := [each for each in told if not isinstance(each, Explanation)]:
+    listed = list(explanations)
+    if wrong := [each for each in listed if not isinstance(each, Explanation)]:
         raise InputError(f"`explanations` has {shorten(wrong[0])}: {wish}.")
-    if not told:
+    if not listed:
         raise InputError(f"`explanations` is empty: {wish}.")
-    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in told)
-    body = macros().report(told, labels.most_common())
-    write_whole(path, document(f"{pluralize(len(told), 'text')} explained", body).encode())
+    labels = Counter(short_name(why.label) if why.decided else "undecided" for why in listed)
+    body = macros().report(listed, labels.most_common())
+    write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())
 
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
     return str(macros().document(title, body, _style())) + "\n"
-
-
-def content(why: Explanation, heading: str) -> str:
-    """What is said of a text, under a heading of that kind, as HTML."""
-    return str(macros().content(why, heading))
 
 
 def opening(text: str, most: int = 60) -> str:

@@ -41,7 +41,7 @@ from hardmax.text.text_model import TextModel
 COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
 PART_ROWS, PART_BYTES = 50_000, 1 << 25
 _LISTED = 100  # bad rows that are named
-_TOLD = b"hardmax score"
+_METADATA = b"hardmax score"
 _PACKED = {"compression": "zstd", "compression_level": 1}
 _QUICK = {"compression": "none", "use_dictionary": False}  # parts that are soon read again
 Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
@@ -49,15 +49,14 @@ Progress = Callable[[float, int], None]  # share of the input that is done, rows
 
 @dataclass(frozen=True)
 class ScoreOptions:
-    """What is asked of every row."""
+    """How rows are scored."""
 
-    text: str | None = None  # column of the texts; usual names are looked for
-    abstain: float = 0.0  # rows whose probability is below are marked
-    on_bad_rows: str = "null"  # null (nothing but an error), skip or refuse
+    text: str | None = None  # column of the texts; guessed if None
+    abstain: float = 0.0  # rows with a lower probability are marked
+    on_bad_rows: str = "null"  # null (kept, with nothing but an error), skip or refuse
 
     def __post_init__(self) -> None:
-        if check_real(self.abstain, "`abstain`", at_least=0) > 1:
-            raise InputError(f"`abstain` must be a probability from 0 to 1, not {self.abstain}.", argument="abstain")
+        check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
         check_choice(self.on_bad_rows, ("null", "skip", "refuse"), "`on_bad_rows`")
 
 
@@ -97,7 +96,7 @@ class Scorer:
         self.model, self.abstain = model, options.abstain
         self.names = {name: f"hardmax_{name}" if name in columns else name for name in COLUMNS}
         if taken := sorted(set(columns).intersection(self.names.values())):
-            raise InputError(f"the table has the columns {', '.join(taken)}, which are ours: rename them.")
+            raise InputError(f"The table already has the columns {', '.join(taken)}, which scoring adds: rename them.")
         self._surfaces = pa.array([*model.vocabulary.surfaces, EXTRA_TOKEN], pa.string())
         kinds = {type(name) for name in model.classes}
         self._classes = pa.array(model.classes if len(kinds) == 1 else [str(name) for name in model.classes])
@@ -108,7 +107,7 @@ class Scorer:
     def answer(self, texts: Any, faults: dict[int, str]) -> tuple[Any, dict[int, str]]:
         """Our columns for the texts, and all faults, those given included; a bad row has nothing but its `error`.
 
-        The answer to a text depends on that text alone, to the bit. `margin` is the probability of the label less that
+        The answer to a text depends on that text alone, bit for bit. `margin` is the probability of the label less that
         of the next class. Leaders are sorted by mass, active tokens by the size of their votes, as in an explanation.
         """
         found = {row: fault for row, text in enumerate(texts.to_pylist()) if (fault := tables.text_fault(text))}
@@ -184,9 +183,9 @@ class ScoringReport:
 
 
 def check_output(source: str, target: Path, force: bool) -> None:
-    """Refuse before the work what could not be written after it."""
+    """Refuse an output that cannot be written, before the work."""
     if not target.parent.is_dir():
-        raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Make it first.")
+        raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Create it first.")
     place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
     if source != "-" and read in (place, *place.parents):
         raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
@@ -219,8 +218,8 @@ def score_file(
             stored = table.schema(text)
             scorer = Scorer(model, stored.names, options)
             schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
-            asked = [__version__, digest(model), marks, text, asdict(options)]
-            job = hashlib.sha256(json.dumps(asked).encode()).hexdigest()
+            inputs = [__version__, digest(model), marks, text, asdict(options)]
+            job = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
             report = ScoringReport(**_resume(folder, job, force or folder != target))
             report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
             with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
@@ -228,10 +227,10 @@ def score_file(
                 for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
                     path = folder / f"part-{report.parts:06}.parquet"
                     report.parts += 1
-                    told = {**(schema.metadata or {}), _TOLD: json.dumps([job, asdict(report)]).encode()}
+                    metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
                     writing.result()
                     how = _PACKED if folder == target else _QUICK
-                    writing = pool.submit(_write_part, path, part.replace_schema_metadata(told), how)
+                    writing = pool.submit(_write_part, path, part.replace_schema_metadata(metadata), how)
                 writing.result()
             if folder != target:
                 _join(folder, schema, target)
@@ -272,7 +271,7 @@ def _scored_parts(
 
 
 def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
-    """The table, and what tells whether it has changed when the job goes on."""
+    """The table, and what shows whether it has changed when a job is resumed."""
     path = Path(source)
     if source != "-":
         table = tables.open_table(path)
@@ -293,16 +292,16 @@ def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     for draft in folder.glob(".*.part"):  # left by a process that was killed
         draft.unlink()
     try:
-        told = {path: json.loads(pq.read_schema(path).metadata[_TOLD]) for path in sorted(folder.glob("*"))}
+        stored = {path: json.loads(pq.read_schema(path).metadata[_METADATA]) for path in sorted(folder.glob("*"))}
     except Exception:  # whatever it is, it is not ours
         raise InputError(f"`{folder}` has other files in it: name another output, or move them.") from None
-    jobs, reports = [each[0] for each in told.values()], [each[1] for each in told.values()]
+    jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
     if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
         return reports[-1] if reports else {}
     if not force:
         problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
         raise InputError(problem, also=("force=True",))
-    for path in told:
+    for path in stored:
         path.unlink()
     return {}
 

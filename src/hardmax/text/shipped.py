@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from hardmax._validation import InputError, check_path
-from hardmax.text.storage import read_model
+from hardmax.text.storage import identity, read_model
 from hardmax.text.text_model import TextModel
 
 MODELS = Path(__file__).parents[1] / "models"
@@ -38,7 +38,7 @@ def load(name_or_path: str | Path) -> TextModel:
     try:
         return read_model(path, TextModel)
     except InputError:
-        if path.exists():
+        if identity(path) is not None:
             raise
     names = ", ".join(available()) or "none in this version"
     raise InputError(f"`{path}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder.")

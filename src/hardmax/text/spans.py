@@ -72,7 +72,7 @@ class Units:
         ('good', 'not')
         """
         found: dict[str, list[Span]] = {}
-        for token in replace(tokeniser, longest_phrase=1, marks=False).tokens(text):
+        for token in replace(tokeniser, longest_phrase=1).tokens(text):
             found.setdefault(token.surface, []).append((token.start, token.end))
         return cls(text, tuple(found), tuple(map(tuple, found.values())))
 
@@ -88,10 +88,6 @@ class Units:
     def without(self, which: Iterable[int]) -> str:
         """The text without some of its words, wherever they stand."""
         return cut(self.text, sorted(span for word in which for span in self.places[word]))
-
-    def only(self, which: Iterable[int]) -> str:
-        """The text of these words alone."""
-        return keep(self.text, sorted(span for word in which for span in self.places[word]))
 
     def touched_by(self, spans: Iterable[Span]) -> np.ndarray:
         """Which words stand, at least once, in one of the places."""

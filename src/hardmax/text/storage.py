@@ -7,7 +7,8 @@ import hashlib
 import json
 import os
 import shutil
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -16,11 +17,11 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
+from hardmax._format import layers_to_json
 from hardmax._validation import InputError, check_choice
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.text.wording import layers_to_json
 
 Kind = TypeVar("Kind", bound=TextModel)
 
@@ -36,10 +37,10 @@ def write_model(model: TextModel, folder: Path) -> None:
     """Write the folder whole or not at all: whoever reads it finds the model that was there, or the new one.
 
     The new folder is filled beside the old one, `.NAME.part`; then the old one is renamed to `.NAME.old`, and the new
-    one takes its name. Both happen under a lock, `.NAME.lock`, as does putting back what a killed process left. Other
-    files in the folder of a model stay.
+    one takes its name. Both happen under a lock, as does putting back what a killed process left. Other files in the
+    folder of a model stay.
     """
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
     from hardmax.text.card import write_card
 
@@ -54,7 +55,7 @@ def write_model(model: TextModel, folder: Path) -> None:
     draft, former, lock = _beside(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with FileLock(lock, timeout=_SECONDS):
+        with _locked(lock):
             try:
                 _restore(target)
                 _check_target(target, folder)
@@ -81,16 +82,17 @@ def write_model(model: TextModel, folder: Path) -> None:
 def read_model(folder: Path, kind: type[Kind]) -> Kind:
     """The model in a folder, as that kind, with every check: files, hashes, shapes, dtypes, finite numbers."""
     target = Path(os.path.realpath(folder))
+    _, former, lock = _beside(target)
+    before = identity(target)
     try:
         return _read(folder, kind)
     except InputError:
         # A model that is replaced while it is read is half the one and half the other.
-        _, former, lock = _beside(target)
-        if not (lock.exists() or former.exists()):
+        if all(identity(path) is None for path in (lock, former)) and identity(target) == before:
             raise
-    from filelock import FileLock, Timeout
+    from filelock import Timeout
 
-    with suppress(OSError, Timeout), FileLock(lock, timeout=_SECONDS):
+    with suppress(OSError, Timeout), _locked(lock):
         _restore(target)
         return _read(folder, kind)
     return _read(folder, kind)
@@ -128,7 +130,7 @@ _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
 def digest(model: TextModel) -> str:
     """SHA-256 of what `sha256sum config.json model.safetensors vocabulary.txt` prints in the folder of the model."""
     if model not in _digests:
-        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can be asked
+        files = deciding_files(model, errors="surrogatepass")  # such a model cannot be saved, but it can classify
         lines = (f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in files.items())
         _digests[model] = hashlib.sha256("".join(lines).encode()).hexdigest()
     return _digests[model]
@@ -137,6 +139,28 @@ def digest(model: TextModel) -> str:
 def _beside(target: Path) -> tuple[Path, Path, Path]:
     part, old, lock = (target.with_name(f".{target.name}.{suffix}") for suffix in ("part", "old", "lock"))
     return part, old, lock
+
+
+def identity(folder: Path) -> tuple[int, int] | None:
+    """Differs between a folder and the one that takes its place; None if there is none, or its name is too long."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_ctime_ns
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock, and remove its file: filelock tries again if the file that it waited for is gone."""
+    from filelock import FileLock
+
+    with FileLock(path, timeout=_SECONDS):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows does not remove open files; filelock removes it there
+                path.unlink()
 
 
 def _restore(target: Path) -> None:
@@ -168,11 +192,11 @@ def _copy_others(former: Path, draft: Path, ours: set[str]) -> None:
 
 
 def _read(folder: Path, kind: type[Kind]) -> Kind:
-    if not folder.is_dir():
+    before = identity(folder)
+    if before is None or not folder.is_dir():
         raise InputError(f"`{folder}` is not a folder: {_EXPECTED}.")
-    before = folder.stat().st_ino
     files = {name: read_bytes(folder / name, _EXPECTED) for name in ("hashes.json", *DECIDING, "metrics.json")}
-    if not folder.is_dir() or folder.stat().st_ino != before:
+    if identity(folder) != before:
         raise InputError(f"`{folder}` was replaced while it was read: read it again.")
     hashes = _read_object(files, "hashes.json", folder)
     for name in DECIDING:
@@ -186,7 +210,7 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
         metrics = _read_object(files, "metrics.json", folder)
         return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
-        raise InputError(f"`{folder}` has no sound model: {error}") from None
+        raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
     except (KeyError, TypeError) as error:
         raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
 
@@ -217,7 +241,7 @@ def _read_tensors(data: bytes, names: list[str]) -> dict[str, np.ndarray]:
     try:
         tensors = load(data)
     except (SafetensorError, ValueError, KeyError, TypeError):
-        raise InputError("model.safetensors is cut off, or no safetensors file.") from None
+        raise InputError("model.safetensors is cut off, or not a safetensors file.") from None
     if sorted(tensors) != names or not {"embeddings", "decoder", "bias"} <= set(names) <= set(DTYPES):
         raise InputError(f"model.safetensors has {', '.join(sorted(tensors)) or 'nothing'}: expected {names}.")
     for name, tensor in tensors.items():

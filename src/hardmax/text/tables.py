@@ -23,7 +23,7 @@ with suppress(ImportError):  # CSV and JSON lines with labels are read without i
     import pyarrow as pa
     import pyarrow.dataset as ds
 
-USUAL_NAMES = {
+COMMON_NAMES = {
     "text": ("text", "review", "sentence", "content", "comment", "message", "body"),
     "label": ("label", "sentiment", "class", "category", "target", "polarity", "y"),
 }
@@ -34,7 +34,7 @@ _ROWS = 4096  # that are read at a time
 
 
 class Row(NamedTuple):
-    """A row: where it is ("line 12", "row 11", "pos/3_1.txt"), its cells by column, and what is wrong with it."""
+    """A row: where it is ("line 12", "row 12", "pos/3_1.txt"), its cells by column, and what is wrong with it."""
 
     place: str
     cells: dict[str, Any]
@@ -66,17 +66,17 @@ def open_table(path: Path) -> "LineTable | ParquetTable":
 
 
 def choose_column(name: str | None, role: str, columns: Sequence[str], shown: str) -> tuple[str, str]:
-    """The column that was named, or the first with a usual name, and a note if other columns have one, too."""
+    """The column that was named, or the first with a common name, and a note if several have one."""
     there = f"{shown} has the columns {', '.join(columns)}"
     if name is not None:
         if check_str(name, f"`{role}`") not in columns:
             raise InputError(f"`{role}` is {shorten(name)}, but {there}. Name one of them.", argument=role)
         return name, ""
-    found = [column for each in USUAL_NAMES[role] for column in columns if column.lower() == each]
+    found = [column for each in COMMON_NAMES[role] for column in columns if column.lower() == each]
     if not found:
-        problem = f"`{role}` must be named with {role}=: {there}, none with a usual name."
+        problem = f"`{role}` must be named with {role}=: {there}, none of which has a common name."
         raise InputError(problem, argument=role, also=(f"{role}=",))
-    note = f"the {role} column is {found[0]}; {', '.join(found[1:])} could be, too (choose with --{role})"
+    note = f"the {role} column is {found[0]}; {', '.join(found[1:])} would be possible, too (choose with --{role})"
     return found[0], note if found[1:] else ""
 
 
@@ -135,7 +135,7 @@ class LineTable:
                     names = self.names = [cell.strip() for cell in cells]
                     if len(set(names)) < len(names) or not is_utf8(names):
                         wish = "expected column names, all different, in UTF-8"
-                        raise InputError(f"{self.shown} line {first} is no header: {wish}.")
+                        raise InputError(f"{self.shown} line {first} is not a header: {wish}.")
                 elif cells:  # not a blank line
                     fault = "" if is_utf8(cells) else "not UTF-8"
                     if len(cells) != len(names):
@@ -196,7 +196,7 @@ class ParquetTable:
                     columns = rest.columns + [pa.array([file] * len(rest), pa.string())] * self._is_folder
                     columns[place] = columns[place].cast(schema.field(place).type)
                     columns[place].validate(full=True)  # Parquet does not check that texts are UTF-8
-                    places = [f"{file} row {n - before}".lstrip() for n in range(seen - len(rest), seen)]
+                    places = [f"{file} row {n - before + 1}".lstrip() for n in range(seen - len(rest), seen)]
                     yield pa.table(columns, schema=schema), places, {}, seen / total
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hardmax._format import pluralize
+from hardmax._format import format_layers, pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import plain
 from hardmax._validation import (
@@ -24,11 +24,10 @@ from hardmax._validation import (
 )
 from hardmax.dynamics import Dynamics
 from hardmax.text._analysis import DEEPEST, Analysis, Prepared, weigh
-from hardmax.text._texts import read_texts
+from hardmax.text._texts import number_of_class, read_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
-from hardmax.text.wording import format_layers
 
 if TYPE_CHECKING:
     import pandas
@@ -62,7 +61,7 @@ class TextModel:
     metric : array_like of shape (d, d), optional
         Symmetric positive definite; the identity by default.
     extra : array_like of shape (d,), optional
-        A token that every text has. Where the decoder says the same of it for every class it is a neutral leader:
+        A token that every text has. If it scores the same for every class, it is a neutral leader:
         tokens that follow it add nothing, the others are *active*.
     gate : float, optional
         A token is active if its strength, its largest absolute coordinate, is more than this share of the largest in
@@ -72,13 +71,13 @@ class TextModel:
     temperature : float, default 1.0
         Logits are divided by it.
     binary : bool, default False
-        Whether a token counts once, however often it is in a text.
+        Whether a token counts once, however often it occurs in a text.
     tokeniser : Tokeniser, optional
         How texts are cut.
     metrics : dict, optional
         What was measured, for the model card: plain data.
     name : str, optional
-        How pages call it: the name of the folder that it was loaded from.
+        Name shown on pages: that of the folder that it was loaded from.
 
     Notes
     -----
@@ -128,7 +127,7 @@ class TextModel:
     # ---------------------------------------------------------------- answers
 
     def predict(self, texts: Any) -> np.ndarray:
-        """The most probable class of each text; where it is undecided, the most frequent class.
+        """The most probable class of each text; the most frequent class if it is undecided.
 
         Parameters
         ----------
@@ -143,7 +142,7 @@ class TextModel:
         return np.array(self.classes)[self.class_numbers(texts)]
 
     def predict_proba(self, texts: Any) -> np.ndarray:
-        """The probabilities of the classes. Those of a text depend on that text alone, to the bit.
+        """The probabilities of the classes. Those of a text depend on that text alone, bit for bit.
 
         Parameters
         ----------
@@ -184,7 +183,7 @@ class TextModel:
         Returns
         -------
         ndarray of bool, of shape (texts,)
-            False: the answer of `predict` says nothing about this text.
+            False: `predict` returns the most frequent class.
         """
         return np.concatenate([part.decided for part in self._parts(texts)])
 
@@ -204,7 +203,7 @@ class TextModel:
         return np.concatenate([self.predicted(part) for part in self._parts(texts)])
 
     def analyse(self, texts: Any) -> Analysis:
-        """Everything that is found in texts: known tokens, masses, leaders, logits, probabilities.
+        """Analyse texts: known tokens, masses, leaders, logits, probabilities.
 
         Parameters
         ----------
@@ -231,7 +230,7 @@ class TextModel:
         Returns
         -------
         Explanation
-            Its numbers are those of `predict_proba`, to the bit.
+            Its numbers are those of `predict_proba`, bit for bit.
         """
         from hardmax.text.explain import explain
 
@@ -259,7 +258,7 @@ class TextModel:
         keep : sequence of str, optional
             Words, or phrases, that must stay.
         max_evaluations : int, default 20_000
-            About how many changed texts may be classified to prove that no smaller set of words does it.
+            About how many changed texts may be classified to prove that no smaller set of words is enough.
 
         Returns
         -------
@@ -290,7 +289,7 @@ class TextModel:
         return edit(self, changes)
 
     def keywords(self, label: Any, top_k: int = 20, *, min_df: int = 1) -> "list[Keyword]":
-        """The tokens that speak most for a class.
+        """The tokens of largest weight for a class.
 
         Parameters
         ----------
@@ -299,12 +298,12 @@ class TextModel:
         top_k : int, default 20
             At most so many.
         min_df : int, default 1
-            Leave out tokens that fewer training texts have.
+            Leave out tokens that occur in fewer training texts.
 
         Returns
         -------
         list of Keyword
-            The heaviest first: who would lead a text that has them.
+            The heaviest first: it would lead a text that has them all.
         """
         from hardmax.text.interpret import keywords
 
@@ -380,7 +379,6 @@ class TextModel:
             The axes.
         """
         from hardmax.figures.charts import plot_weights
-        from hardmax.text.labels import number_of_class
 
         only = None if label is None else [number_of_class(label, self.classes, "`label`")]
         return plot_weights(self, top, only=only, ax=ax, figsize=figsize)
@@ -395,18 +393,18 @@ class TextModel:
         table : DataFrame or Table
             Of pandas, polars, pyarrow, or another library that narwhals knows.
         text : str, optional
-            Column of the texts; by default, usual names are looked for.
+            Column of the texts; guessed from common names if omitted.
         abstain : float, default 0.0
-            Rows whose probability is below are marked in the column `abstain`.
+            Rows with a lower probability are marked in the column `abstain`.
         on_bad_rows : {"null", "skip", "refuse"}, default "null"
-            Rows without a text have nothing but an `error`, are left out, or refused.
+            Whether rows without a text get nothing but an `error`, are left out, or raise an error.
 
         Returns
         -------
         DataFrame or Table
             Of the same kind, with the columns `label`, `decided`, `probability`, `margin` (that probability less the
-            next one), `leaders`, `active` tokens, their `votes`, `abstain` and `error`; a name that the
-            table has gets the prefix `hardmax_`.
+            next one), `leaders`, `active` tokens, their `votes`, `abstain` and `error`; names that the table already
+            has get the prefix `hardmax_`.
         """
         require_extra("`score_table`", "tables", "pyarrow", "narwhals")
         from hardmax.text.scoring import ScoreOptions, score_table
@@ -439,7 +437,7 @@ class TextModel:
         Returns
         -------
         TextModel
-            The same model, to the bit.
+            The same model, bit for bit.
         """
         from hardmax.text.storage import read_model
 
@@ -471,8 +469,7 @@ class TextModel:
 
     @property
     def has_neutral(self) -> bool:
-        """Whether the extra token is a neutral leader: the decoder says the same of it for every class (a single row:
-        exactly 0)."""
+        """Whether the extra token is a neutral leader: it scores the same for every class (two classes: exactly 0)."""
         return self.prepared.has_neutral
 
     @cached_property
@@ -486,20 +483,16 @@ class TextModel:
         return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
 
     def read(self, text: str) -> Read:
-        """The known tokens of one text, and where they stand."""
+        """The known tokens of one text, and where they are."""
         return read_one(text, self.vocabulary, self.tokeniser, self.prepared.extra)
 
-    def weigh(self, found: Encoded) -> Analysis:
-        """What `analyse` returns, from the known tokens of texts."""
-        return weigh(check_instance(found, Encoded, "`found`", "what `encode` or `read` found"), self.prepared)
-
     def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
-        """The same, and where each token ends, (tokens, d)."""
+        """What `analyse` returns, from the known tokens of texts, and where each token ends, (tokens, d)."""
         ends = np.empty((len(found.ids), self.dimension))
         return weigh(found, self.prepared, ends), ends
 
     def weigh_texts(self, texts: Any) -> Iterator[tuple[Analysis, np.ndarray]]:
-        """The analysis of many texts, a few megabytes at a time, and what each token says where it ends,
+        """The analysis of many texts, a few megabytes at a time, and the score of each token where it ends,
         (tokens, rows): <decoder, z(layers)> / temperature."""
         for found in encode_parts(read_texts(texts), self.vocabulary, self.tokeniser, self.prepared.extra):
             analysis, ends = self.weigh_words(found)

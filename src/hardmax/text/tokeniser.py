@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from hardmax._validation import check_bool, check_int, check_str
-from hardmax.text._characters import APOSTROPHES, CHARACTERS, MARKS, fold
-from hardmax.text._kernels_pieces import FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, MARK, SENTENCE_END, SIGN, SOLO
+from hardmax.text._characters import APOSTROPHES, CHARACTERS, fold
+from hardmax.text._kernels_pieces import FLAG, JOINER, LEAD, LETTER, LONGEST_TAG, SENTENCE_END, SIGN, SOLO
 from hardmax.text._kernels_tokens import Cutting
 
 LONGEST_PHRASE = 5
@@ -22,7 +22,7 @@ _ASCII = 0x80
 
 
 class Token(NamedTuple):
-    """A word, phrase or mark, and where it stands: `text[start:end]`."""
+    """A word or phrase, and where it is in the text: `text[start:end]`."""
 
     surface: str
     start: int
@@ -42,12 +42,9 @@ class Tokeniser:
     ----------
     longest_phrase : int, default 2
         A phrase is up to so many consecutive words of one sentence, joined by a space; at most 5.
-    marks : bool, default False
-        Whether every `!` and `?` is a token, too, also in full width (`！`, `？`) and the Arabic `؟`; the token is the
-        plain one.
     overlapping : bool, default True
-        Whether a text has all the known tokens that stand in it: "of the worst" may be there as four of them. If not,
-        each word is in one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which know no vocabulary
+        Whether a text has all the known tokens that occur in it: "of the worst" may count as four of them. If not, each
+        word belongs to one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which have no vocabulary
         yet, list all.
 
     Examples
@@ -59,14 +56,12 @@ class Tokeniser:
     """
 
     longest_phrase: int = 2
-    marks: bool = False
     overlapping: bool = True
 
     def __post_init__(self) -> None:
         longest = check_int(self.longest_phrase, "`longest_phrase`", at_least=1, at_most=LONGEST_PHRASE)
         object.__setattr__(self, "longest_phrase", longest)
-        for name in ("marks", "overlapping"):
-            object.__setattr__(self, name, check_bool(getattr(self, name), f"`{name}`"))
+        object.__setattr__(self, "overlapping", check_bool(self.overlapping, "`overlapping`"))
 
     def tokens(self, text: str) -> list[Token]:
         """The tokens of a text in the order in which they end; phrases after their last word, the shorter first.
@@ -86,7 +81,7 @@ class Tokeniser:
     @property
     def cutting(self) -> Cutting:
         """The options as kernels read them."""
-        return Cutting(self.longest_phrase, self.marks, self.overlapping)
+        return Cutting(self.longest_phrase, self.overlapping)
 
     def _tokens(self, text: str) -> Iterator[Token]:
         sentence: list[Token] = []
@@ -96,10 +91,8 @@ class Tokeniser:
                 for length in range(1, min(self.longest_phrase, len(sentence)) + 1):
                     words = sentence[-length:]
                     yield Token(join_words([word.surface for word in words]), words[0].start, words[-1].end)
-                continue
-            if self.marks and (mark := fold(piece.group())) in MARKS:
-                yield Token(mark, piece.start(), piece.end())
-            sentence.clear()
+            else:
+                sentence.clear()
 
 
 def keep_segments(found: Sequence[tuple[int, Token]]) -> list[tuple[int, Token]]:
@@ -135,13 +128,11 @@ def join_words(words: Sequence[str]) -> str:
 
 
 def cut_surface(surface: str) -> list[str]:
-    """The words of a token, as they stand in texts; none if it stands in no text.
+    """The words of a token, as they are in texts; none if no text can contain it.
 
     >>> cut_surface("iphone 不好"), cut_surface("不 好"), cut_surface("Good")
     (['iphone', '不', '好'], [], [])
     """
-    if surface in tuple(MARKS):
-        return [surface]
     words = [fold(piece.group()) for piece in _pieces(surface) if piece.lastgroup in ("solo", "word")]
     return words if words and join_words(words) == surface else []
 
@@ -162,13 +153,13 @@ def _pieces(text: str) -> Iterator[re.Match[str]]:
 @cache
 def _pattern(characters: int) -> re.Pattern[str]:
     # Characters that the table does not reach are letters.
-    letters = f"[^{_ranges(characters, *({*range(11)} - {LETTER, SIGN, JOINER}))}]+"
+    letters = f"[^{_ranges(characters, *({*range(10)} - {LETTER, SIGN, JOINER}))}]+"
     solo = [] if characters == _ASCII else [f"(?P<solo>{_solo().pattern})"]
     pieces = [
         rf"(?P<tag></?[A-Za-z][^<>]{{0,{LONGEST_TAG}}}>)",
         *solo,
         f"(?P<word>{letters}(?:[{APOSTROPHES}]{letters})*)",
-        f"(?P<end>[{_ranges(characters, SENTENCE_END, MARK)}])",
+        f"(?P<end>[{_ranges(characters, SENTENCE_END)}])",
     ]
     return re.compile("|".join(pieces))
 

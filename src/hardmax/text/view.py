@@ -18,7 +18,7 @@ WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than th
 AROUND = 200  # characters on either side of a leader
 MOST_ROWS = 20
 _MOST_NAMED, _MOST_LEADERS = 4, 10
-_TIMES = 5  # of a token that stands in many places, the first few are shown
+_TIMES = 5  # of a token that occurs often, the first few places are shown
 _NEAR_SPACE = 30  # characters in which to find a space, so that words are not cut
 _NAME, _BAR = 26, 10  # columns of a terminal for a token, and for half a bar
 # How tokens look on a terminal, by the place of their class in the cycle of colours of pages and figures.
@@ -28,7 +28,7 @@ Span = tuple[int, int]
 
 
 def leaders(why: Explanation) -> tuple[LedgerEntry, ...]:
-    """The leaders that are worth naming: without layers nobody follows them."""
+    """The leaders to name: none without layers, since nobody follows them."""
     return why.leaders if why.model.layers else ()
 
 
@@ -111,7 +111,7 @@ def _marks(why: Explanation, windows: list[Span]) -> list[tuple[int, int, Ledger
 
 
 class Bit(NamedTuple):
-    """Part of a sentence: our own words, or a token with the number of the class that it speaks for."""
+    """Part of a sentence: our own words, or a token with the number of the class that it counts towards."""
 
     text: str
     side: int | None = None
@@ -173,7 +173,7 @@ def tables(why: Explanation, most: int = MOST_ROWS) -> list[Table]:
 
 
 def bar_heads(why: Explanation) -> tuple[str, str]:
-    """What votes to the left and to the right speak for."""
+    """The classes that votes to the left and to the right count towards."""
     return (str(why.model.classes[0]) if len(why.model.classes) == 2 else "other classes"), str(why.towards)
 
 
@@ -221,8 +221,8 @@ def _named(entry: LedgerEntry) -> str:
 
 def plain(why: Explanation) -> str:
     """The answer, a sentence, notes, and both ledgers with bars."""
-    told = "".join(sanitize_line(bit.text) for bit in sentence(why))
-    return "\n".join([sanitize_line(why.answer), told, *why.notes, *(line for line, _ in _lines(why))])
+    summary = "".join(sanitize_line(bit.text) for bit in sentence(why))
+    return "\n".join([sanitize_line(why.answer), summary, *why.notes, *(line for line, _ in _lines(why))])
 
 
 def colored(why: Explanation) -> "Group":
@@ -230,17 +230,17 @@ def colored(why: Explanation) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
-    marked, told = Text(), Text()
+    marked, summary = Text(), Text()
     for text, entry, kind in pieces(why):
         if kind:
             marked.append(f"\n{text}\n", "dim")
         else:
             marked.append(sanitize_text(text), "" if entry is None else _look(entry.side, why, strong=entry.leads))
     for text, side in sentence(why):
-        told.append(sanitize_line(text), "" if side is None else _look(side, why, strong=True))
+        summary.append(sanitize_line(text), "" if side is None else _look(side, why, strong=True))
     head = Text(sanitize_line(why.answer), "bold")
     lines = [Text(line, _color(side, why), no_wrap=True, overflow="crop") for line, side in _lines(why)]
-    return Group(marked, Text(), head, told, *(Text(note, "italic") for note in why.notes), *lines)
+    return Group(marked, Text(), head, summary, *(Text(note, "italic") for note in why.notes), *lines)
 
 
 def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
@@ -261,7 +261,7 @@ def _lines(why: Explanation) -> Iterator[tuple[str, int | None]]:
 
 
 def _look(side: int, why: Explanation, *, strong: bool) -> str:
-    """The look of a class; the second of two is reversed, so that it is not told by colour alone."""
+    """The look of a class; the second of two is reversed, so that colour is not the only difference."""
     place = int(place_of_class(side, len(why.model.classes)))
     return f"{_LOOKS[place % len(_LOOKS)]}{' reverse' * (place % 2)}{' bold underline' * strong}"
 

@@ -11,10 +11,9 @@ import numpy as np
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_instance, check_int, shorten
-from hardmax.text._characters import CHARACTERS, MARKS
+from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
-from hardmax.text._texts import TextBytes, read_texts
-from hardmax.text.labels import class_numbers
+from hardmax.text._texts import TextBytes, class_numbers, read_texts
 from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
 
 _WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
@@ -28,7 +27,7 @@ class Vocabulary:
     Parameters
     ----------
     surfaces : sequence of str
-        Token v is `surfaces[v]`: words in lower case, phrases of words, marks.
+        Token v is `surfaces[v]`: words in lower case, phrases of words.
     counts : array_like of shape (tokens, classes)
         How many training texts of each class have each token.
 
@@ -109,20 +108,20 @@ class Vocabulary:
             The same tokens and counts.
         """
         check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
+        letters = np.frombuffer(data, dtype=np.uint8)
+        ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
+        width = int(ends_line.argmax()) + 1 if data else 2
+        # Cells are cut all at once, which takes a third of the time of cutting each line.
+        cells = data.replace(b"\n", b"\t").split(b"\t")
         try:
-            lines = data.decode().split("\n")
-            surfaces, _, rows = (
-                zip(*(line.partition("\t") for line in lines[:-1]), strict=True) if data else ((), (), ())
-            )
-            counts = np.array("\t".join(rows).split("\t") if rows else [], dtype="S18").astype(np.int64)
-            counts = counts.reshape(len(surfaces), rows[0].count("\t") + 1 if rows else 1)
+            surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
+            counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
         except ValueError:  # of decoding, of numbers, of shapes
-            raise InputError(
-                "vocabulary.txt is not a token and its counts by class on each line: it is damaged."
-            ) from None
-        if lines[-1] or (counts < 0).any():
-            raise InputError("vocabulary.txt is cut off or damaged: expected counts, and a line end after the last.")
-        return cls._of(surfaces, counts)
+            surfaces, counts = [], np.full((1, 1), -1)
+        is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all() and not cells[-1]
+        if not is_regular or width < 2 or (counts < 0).any():
+            raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
+        return cls._of(tuple(surfaces), np.ascontiguousarray(counts))
 
 
 def build_vocabulary(
@@ -147,7 +146,7 @@ def build_vocabulary(
     Returns
     -------
     Vocabulary
-        Words, then marks, then phrases.
+        Words, then phrases.
 
     Examples
     --------
@@ -181,7 +180,7 @@ def choose_tokens(
     owners = np.repeat(np.arange(len(found)), np.diff(ends))
     documents = _count_texts(stream, owners, numbers).sum(axis=1)
     ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
-    surfaces = [surface for _, surface in ranked[:words]] + (list(MARKS) if tokeniser.marks else [])
+    surfaces = [surface for _, surface in ranked[:words]]
     surfaces += _choose_phrases(stream, owners, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
     return Vocabulary(surfaces, np.zeros((len(surfaces), int(numbers.max()) + 1), dtype=np.int64))
 
@@ -273,5 +272,5 @@ def _read_surfaces(surfaces: Any) -> tuple[str, ...]:
 def _read_counts(counts: Any) -> np.ndarray:
     table = float_array(counts, "`counts`")
     if not ((table >= 0) & (table < 2**53) & (table == np.floor(table))).all():
-        raise InputError(f"`counts` must be numbers of texts, whole and from 0 up, not {shorten(counts)}.")
+        raise InputError(f"`counts` must be whole numbers from 0 up, not {shorten(counts)}.")
     return table.astype(np.int64)

@@ -137,7 +137,7 @@ def fit(
     if len(numbers) != len(found):
         raise InputError(f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text.")
     if len(classes) < 2:
-        raise InputError("`labels` has one class alone: expected at least two to tell apart.")
+        raise InputError("`labels` has only one class: expected at least two.")
     weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
     weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
@@ -177,7 +177,7 @@ def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tupl
         words = [set(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in known.surfaces]
         keep &= [excluded.isdisjoint(each) and not each <= stop_words for each in words]
     if not keep.any():
-        raise InputError(f"`texts` have no token in common: expected words that {settings.min_df} texts have.")
+        raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
     kept = np.flatnonzero(keep)
     return known.take(kept), replace(every, candidates=found if keep.all() else found[:, kept])
 
@@ -245,8 +245,8 @@ def _tune(
     temperature, loss = _calibrate(held_out, g, _share(alpha), weight)
     gate = settings.gates[g]
     active = float(np.mean(np.concatenate([part.active[g] for part in held_out])))
-    told = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
-    say(f"{told}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
+    chosen = f"gate {gate:g}, alpha {alpha}, neutral weight {weight}"
+    say(f"{chosen}: held-out accuracy {table[g, alpha]:.4f}, {active:.1f} active tokens per text")
     measured = {
         "held_out_accuracy": table[g, alpha],
         "held_out_log_loss": loss,
@@ -280,7 +280,7 @@ def _folds(corpus: _Corpus, seed: int) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class _HeldOut:
-    """What held-out texts say: sums of weights of active tokens and of their leaders, by gate, text and class."""
+    """Held-out texts: sums of weights of active tokens and of their leaders, by gate, text and class."""
 
     labels: np.ndarray
     sizes: np.ndarray
@@ -323,7 +323,7 @@ def _gather(
 
 
 def _accuracy(held_out: list[_HeldOut], gate: int, share: float) -> float:
-    """Share of texts whose class is found; those in which nothing speaks count half."""
+    """Share of texts whose class is found; texts without an active token count half."""
     right = []
     for part in held_out:
         logits = part.logits(gate, share, TYPICAL_WEIGHT)
@@ -349,7 +349,7 @@ def _calibrate(
         z = z - z.max(axis=1, keepdims=True)
         logs = z - np.log(np.exp(z).sum(axis=1, keepdims=True))
         right = logs[np.arange(len(z)), labels].mean()
-        # As if one text more had been of any class: no text is certain, however well all of them are told apart.
+        # As if one text more had been of any class: no text is certain, however well the classes are separated.
         return float(-(len(z) * right + logs.mean()) / (len(z) + 1))
 
     found: Any = minimize_scalar(loss, bounds=(-6, 12), args=(whole,), method="bounded", options={"xatol": 1e-3})

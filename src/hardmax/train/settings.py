@@ -12,21 +12,21 @@ GATES = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4)
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a classifier is trained; what is None is chosen by three folds.
+    """How a classifier is trained; settings that are None are chosen by three-fold cross-validation.
 
     Parameters
     ----------
     longest_phrase : int, default 2
         Tokens are words, and phrases of up to so many words.
     overlapping : bool, default True
-        A text has all tokens that stand in it; if False, each place of a text counts once, for the token with the
-        largest weight.
+        Count every token that occurs in a text; if False, every word belongs to one token at most, that of the largest
+        weight.
     min_df : int, default 1
-        Leave out tokens that fewer texts have (or fewer groups, if there are groups).
+        Leave out tokens that occur in fewer texts (or groups, if there are groups).
     max_tokens : int, optional
-        Keep the tokens that matter most; by default all.
+        Keep the most influential tokens; by default all.
     sentences : float, default 0.3
-        How much each of three sentences of a text counts beside the text, so that short texts are read well, too.
+        Weight of each of three sentences of a text beside the text itself, which helps with short texts.
     exclude : sequence of str, default ()
         Words that no token may contain, such as names.
     stop_words : sequence of str, default ()
@@ -36,15 +36,15 @@ class Settings:
     gate : float, optional
         A token is active if it is stronger than this share of the strongest in its text.
     alpha : str, optional
-        How far tokens go to their leaders: "0" (not at all) or the alpha of one layer.
+        How far tokens move towards their leaders: "0" (not at all) or the alpha of one layer.
     neutral_weight : int, optional
-        How many words the neutral leader weighs.
+        Weight of the neutral leader, in words.
     smoothing : float, default 1
         Added to counts before ratios are taken.
     bias : bool, default True
-        Whether texts begin with the odds of their classes.
+        Whether to fit an intercept, the log odds of the classes.
     seed : int, default 0
-        Which texts are held out together.
+        Random seed of the cross-validation.
     """
 
     longest_phrase: int = 2

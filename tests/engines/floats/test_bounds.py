@@ -152,7 +152,7 @@ def test_the_bound_of_a_mean_is_the_derived_one_and_hardly_more(count):
     assert derived <= bound <= derived * (1 + Fraction(1, 256))
     rng = np.random.default_rng(count)
     tried = [
-        (rng.uniform(1, 1.05, count).tolist(), rng.integers(1, 9, count).tolist()) for _ in range(200000 // count**2)
+        (rng.uniform(1, 1.05, count).tolist(), rng.integers(1, 9, count).tolist()) for _ in range(20_000 // count**2)
     ]
     worst = max((off_mean(points, counts) / Fraction(max(points)) for points, counts in tried), default=U)
     assert worst <= bound
