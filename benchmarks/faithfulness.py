@@ -25,7 +25,7 @@ import pyarrow.parquet as parquet
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 from hardmax.text.shipped import load
-from hardmax.text.spans import Units
+from hardmax.text.spans import Units, keep
 from hardmax.text.text_model import TextModel
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -105,7 +105,8 @@ def measure(model: TextModel, units: Units, scores: np.ndarray, active: int) -> 
     """What a ranking is worth: the MEASURES."""
     order = np.argsort(-scores, kind="stable").tolist()
     firsts = [order[: max(1, round(share * len(units)))] for share in SHARES] + [order[:active]]
-    found = model.analyse([units.text, *map(units.without, firsts), *map(units.only, firsts)])
+    alone = [keep(units.text, sorted(span for word in first for span in units.places[word])) for first in firsts]
+    found = model.analyse([units.text, *map(units.without, firsts), *alone])
     label = found.answers[0]
     losses = found.probabilities[0, label] - found.probabilities[1:, label]
     without, only, after = losses[: len(firsts)], losses[len(firsts) :], found.answers[len(firsts)]

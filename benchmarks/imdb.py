@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -205,7 +205,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "mr_log_loss": log_loss(probabilities, truth),
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
-            **measure_erasure(model, texts[::10]).to_dict(),
+            **asdict(measure_erasure(model, texts[::10])),
             "eraser_first": first,
             "eraser_first_two": first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),

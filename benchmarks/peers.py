@@ -73,7 +73,7 @@ def fast_text(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterat
 def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:
     words = TfidfVectorizer(ngram_range=(1, 2), min_df=8, sublinear_tf=True)
     model = LogisticRegression(C=10, max_iter=1000).fit(words.fit_transform(texts), labels)
-    table = words.transform(unseen)
+    table: Any = words.transform(unseen)
     yield "TF-IDF and logistic regression", table.getnnz(axis=1).mean(), model.predict_proba(table)[:, 1]
 
 

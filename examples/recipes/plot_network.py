@@ -15,12 +15,13 @@ torch.manual_seed(0)
 clouds = torch.randn(64, 10, 3)
 
 
-def network(alpha: float) -> torch.nn.Sequential:
-    """A projection to the plane, and two layers of attention."""
-    return torch.nn.Sequential(torch.nn.Linear(3, 2, bias=False), HardmaxAttention(alpha, layers=2, learn_alpha=True))
+def network(attention: HardmaxAttention) -> torch.nn.Sequential:
+    """A projection to the plane, and attention."""
+    return torch.nn.Sequential(torch.nn.Linear(3, 2, bias=False), attention)
 
 
-teacher, student = network(2.0), network(0.5)
+attention = HardmaxAttention(alpha=0.5, layers=2, learn_alpha=True)
+teacher, student = network(HardmaxAttention(alpha=2, layers=2)), network(attention)
 print(teacher)
 
 # %%
@@ -34,7 +35,7 @@ for _ in range(200):
     loss.backward()
     optimizer.step()
     losses.append(loss.item())
-    steps.append(student[1].alpha.item())
+    steps.append(float(attention.alpha))
 
 # %%
 # Where attended sets change the loss jumps, as choices do; between two changes it falls smoothly.

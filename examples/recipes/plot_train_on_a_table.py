@@ -8,7 +8,6 @@ From a table of texts and labels to a classifier in a few lines, next to TF-IDF 
 import pandas as pd
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 
 from hardmax.sklearn import HardmaxClassifier
@@ -19,7 +18,8 @@ from hardmax.text import plant
 # class carry it, so we know what a model should find.
 corpus = plant(600, words=6, seed=0)
 table = pd.DataFrame({"review": corpus.texts, "sentiment": corpus.labels})
-train, test = train_test_split(table, test_size=0.25, random_state=0, stratify=table["sentiment"])
+train = table.sample(frac=0.75, random_state=0)
+test = table.drop(train.index)
 table.head(3)
 
 # %%
