@@ -61,6 +61,11 @@ autodoc_member_order = "groupwise"
 numpydoc_show_class_members = False  # autodoc lists them
 
 
+for page in HERE.glob("gallery/*/plot_*.rst"):  # of an example that is gone
+    if not (HERE.parent / "examples" / page.parent.name / f"{page.stem}.py").exists():
+        page.unlink()
+
+
 class FiguresFirst(FileNameSortKey):
     """Examples by name, the numbered figures before the others."""
 

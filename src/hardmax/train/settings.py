@@ -45,6 +45,13 @@ class Settings:
         Whether to fit an intercept, the log odds of the classes.
     seed : int, default 0
         Random seed of the cross-validation.
+
+    Examples
+    --------
+    >>> from hardmax.train import fit
+    >>> model = fit(["a good film", "so good", "a bad film", "so bad"] * 5, [1, 1, 0, 0] * 5, Settings(gate=0.2))
+    >>> model.metrics["settings"]["gate"]
+    0.2
     """
 
     longest_phrase: int = 2
