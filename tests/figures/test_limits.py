@@ -15,7 +15,7 @@ import hardmax as hm
 from hardmax.figures import plane
 from hardmax.figures.layers import draw_layer
 from hardmax.figures.limits import MOST_CLUSTERS_IN_LEGEND, draw_limit, limit_figure
-from hardmax.figures.palette import look_of, look_of_leader
+from hardmax.figures.palette import look_of_class, look_of_leader
 from hardmax.figures.style import save_figure
 
 HALF = hm.Dynamics("1/2")
@@ -92,7 +92,7 @@ def test_a_leader_has_the_same_colour_in_a_run_and_in_its_limit(name: str):
 
 
 def test_leaders_and_curves_are_told_apart():
-    assert len({look_of(number) for number in range(42)}) == 42
+    assert len({look_of_class(number, 42) for number in range(42)}) == 42
     assert len({look_of_leader(number) for number in range(126)}) == 126
     for number in range(126):
         assert all(a != b for a, b in zip(look_of_leader(number), look_of_leader(number + 1), strict=True))

@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from hardmax.cli.options import DEFAULT_MODEL, make_folder
+from hardmax._files import reason
+from hardmax._validation import InputError
+from hardmax.cli.options import DEFAULT_MODEL
 from hardmax.cli.output import notify, print_table, print_text
 
 WATCHED = (4, 5)
@@ -48,7 +50,10 @@ def demo_command(
     Runs the cloud in floating point and exactly, finds its limit, checks the proof, and draws both; then classifies
     two reviews and explains why.
     """
-    make_folder(output, "--output")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"`--output` {str(output)!r} cannot be created: {reason(error)}.") from None
     for path in (*_show_arithmetics(output), *_show_limit(output), *_show_reviews(output)):
         notify(f"wrote {path}")
 

@@ -128,12 +128,3 @@ def check_target(path: str | None, option: str, *suffixes: str) -> None:
         raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
     if Path(path).suffix in (*PICTURES, ".gif"):
         require_extra(f"`{option}`", "figures", "matplotlib")
-
-
-def make_folder(path: Path, option: str) -> None:
-    """Create the folder unless it exists."""
-    try:
-        path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        why = (error.strerror or type(error).__name__).lower()
-        raise InputError(f"`{option}` {str(path)!r} cannot be created: {why}.") from None

@@ -37,18 +37,14 @@ def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> None:
 
 def add_class_legend(classes: Sequence[object], bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
     """What the colours and hatches mean: inside the axes, or below them, where the layout makes room."""
-    handles = class_handles(classes, {bar.side for bar in bars})
+    sides = sorted({bar.side for bar in bars})
+    names = [escape_mathtext(truncate(f"for {classes[side]}", LONGEST_NAME)) for side in sides]
+    handles = [style.Patch(label=name, **_look(side, len(classes))) for side, name in zip(sides, names, strict=True)]
     look = {"handles": handles, "frameon": False, "fontsize": "small"}
     if inside:
         ax.legend(loc="best", **look)
     else:
         ax.figure.legend(loc="outside lower center", ncols=2, **look)
-
-
-def class_handles(classes: Sequence[object], which: Collection[int]) -> list[style.Patch]:
-    """Entries of a legend for some of the classes."""
-    names = {side: escape_mathtext(truncate(f"for {name}", LONGEST_NAME)) for side, name in enumerate(classes)}
-    return [style.Patch(label=names[side], **_look(side, len(classes))) for side in sorted(which)]
 
 
 def _look(side: int, classes: int) -> dict[str, Any]:

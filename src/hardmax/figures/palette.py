@@ -18,11 +18,6 @@ GREY = -1
 """The group of tokens that follow no single leader."""
 
 
-def look_of(number: int) -> tuple[str, str]:
-    """Colour and shape of the curve with this number: the first 42 pairs differ, and neighbours differ in both."""
-    return CYCLE[number % len(CYCLE)], SHAPES[number % len(SHAPES)]
-
-
 def look_of_leader(number: int) -> tuple[str, str]:
     """Colour and shape of a leader and its followers: the first 126 pairs differ. Grey circles for `GREY`."""
     return (FAINT, "o") if number == GREY else (_LEADERS[number % len(_LEADERS)], SHAPES[number % len(SHAPES)])
@@ -34,8 +29,9 @@ def place_of_class(number: Any, classes: int) -> Any:
 
 
 def look_of_class(number: int, classes: int) -> tuple[str, str]:
-    """Colour and shape of one of so many classes."""
-    return look_of(place_of_class(number, classes))
+    """Colour and shape of one of so many classes: the first 42 pairs differ, and neighbours differ in both."""
+    place = place_of_class(number, classes)
+    return CYCLE[place % len(CYCLE)], SHAPES[place % len(SHAPES)]
 
 
 def mark_scale(tokens: int) -> float:

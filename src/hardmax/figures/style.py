@@ -19,7 +19,6 @@ try:
     from matplotlib.artist import Artist as Artist
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
-    from matplotlib.collections import LineCollection as LineCollection
     from matplotlib.collections import PathCollection as PathCollection
     from matplotlib.figure import Figure
     from matplotlib.lines import Line2D
@@ -60,20 +59,9 @@ def our_look(*, small: bool = False) -> Iterator[None]:
         yield
 
 
-def sign(marker: str, color: str, text: str, size: float, *, face: str | None = None, line: str = "none") -> Line2D:
-    """An entry of a legend: a mark, filled with another colour inside a rim if `face` is given, or a line."""
-    return Line2D(
-        [],
-        [],
-        ls=line,
-        lw=1.2,
-        marker=marker,
-        color=color,
-        markersize=size,
-        markerfacecolor=color if face is None else face,
-        markeredgewidth=0.0 if face is None else 0.9,
-        label=text,
-    )
+def sign(marker: str, color: str, text: str, size: float, *, line: str = "none") -> Line2D:
+    """An entry of a legend: a mark, or a line."""
+    return Line2D([], [], ls=line, lw=1.2, marker=marker, color=color, markersize=size, mew=0.0, label=text)
 
 
 def new_figure(figsize: tuple[float, float]) -> Any:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from hardmax._format import truncate
 from hardmax._validation import InputError, check_path
 from hardmax.text.storage import identity, read_model
 from hardmax.text.text_model import TextModel
@@ -41,4 +42,5 @@ def load(name_or_path: str | Path) -> TextModel:
         if identity(path) is not None:
             raise
     names = ", ".join(available()) or "none in this version"
-    raise InputError(f"`{path}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder.")
+    shown = truncate(str(path), 120)
+    raise InputError(f"`{shown}` is neither a shipped model nor a folder: shipped are {names}. Name one, or a folder.")
