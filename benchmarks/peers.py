@@ -67,7 +67,7 @@ def fast_text(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterat
     words = [plain(text) for text in unseen]
     chances = [dict(zip(*model.predict(" ".join(each), k=2), strict=True)) for each in words]
     size = float(np.mean([len(set(each)) for each in words]))
-    yield "fastText", size, np.array([each["__label__1"] for each in chances])
+    yield "fastText", size, np.array([min(each["__label__1"], 1.0) for each in chances])
 
 
 def tf_idf(texts: list[str], labels: np.ndarray, unseen: list[str]) -> Iterator[Result]:

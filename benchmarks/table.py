@@ -175,25 +175,31 @@ def corpora_line(name: str, found: dict[str, list[dict[str, str]]]) -> str:
 
 
 def faithfulness_table() -> str:
-    """What each attribution is worth on the reviews of the newest run."""
-    rows: dict[str, dict[str, str]] = {}
+    """How well each attribution ranks the words of reviews (the newest run of 100 texts), and of sentences."""
+    found: dict[str, dict[bool, dict[str, str]]] = {}
     for row in read_rows(RESULTS / "faithfulness.csv"):
-        rows.pop(row["attribution"], None)  # in the order of the newest run
-        rows[row["attribution"]] = row
-    head = "| words ranked by | comprehensiveness ↑ | sufficiency ↓ | at the active words: ↑, ↓ | answers flipped |"
-    head += " time per explanation |"
-    return "\n".join([head, "|---" * 6 + "|", *map(faithfulness_line, rows.values())])
+        found.setdefault(row["attribution"], {})[row["texts"] == "100"] = row
+    measures = "comprehensiveness ↑, sufficiency ↓, labels flipped, time"
+    head = f"| words ranked by | reviews: {measures} | sentences: {measures} |"
+    lines = [f"| {name} | {'| '.join(map(faithfulness, (of[True], of[False])))}|" for name, of in found.items()]
+    return "\n".join([head, "|---" * 3 + "|", *lines])
 
 
-# Rows of earlier runs have earlier names.
-_CALLED = {"words by what goes with them": "`removals`", "votes of the words that count": "votes of the active tokens"}
+def faithfulness(row: dict[str, str]) -> str:
+    measured = f"{float(row['comprehensiveness']):.3f}, {float(row['sufficiency']):.3f}, {float(row['flips']):.0%}"
+    return f"{measured}, {duration(float(row['ms']) / 1000)} "
 
 
-def faithfulness_line(row: dict[str, str]) -> str:
-    told = f"{float(row['comprehensiveness']):.3f} | {float(row['sufficiency']):.3f}"
-    at = f"{float(row['comprehensiveness_at']):.3f}, {float(row['sufficiency_at']):.3f}"
-    name = _CALLED.get(row["attribution"], row["attribution"])
-    return f"| {name} | {told} | {at} | {float(row['flips']):.0%} | {float(row['ms']):,.2f} ms |"
+def peers_table() -> str:
+    """The shipped models beside other models that can be read."""
+    head = "| model | active tokens per review | test accuracy | log loss, ECE | training |\n" + "|---" * 5 + "|"
+    rows = {row["method"]: row for row in read_rows(RESULTS / "peers.csv")}
+    lines = [
+        f"| {name} | {float(row['tokens']):.0f} | {float(row['accuracy']):.1%} | {float(row['log_loss']):.3f},"
+        f" {float(row['calibration_error']):.3f} | {duration(float(row['seconds'])) if row['seconds'] else 'above'} |"
+        for name, row in rows.items()
+    ]
+    return "\n".join([head, *lines])
 
 
 DOCS = ROOT / "docs"
@@ -207,6 +213,7 @@ TABLES = {
         "table of models": model_table,
         "table of the frontier": frontier_table,
         "table of corpora": corpora_table,
+        "table of peers": peers_table,
         "table of faithfulness": faithfulness_table,
     },
 }

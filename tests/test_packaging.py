@@ -14,7 +14,7 @@ import hardmax
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-OURS = ("bench", "mutate", "release", "dev")  # extras of developers
+OURS = ("bench", "docs", "mutate", "release", "dev")  # extras of developers
 # Where what is installed is not called as it is imported.
 MODULES = {"python-flint": "flint", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
 DATA = re.compile(r"\.(parquet|arrow|feather|npy|npz|pth?|pkl|pickle|safetensors|gz|zip)$", re.IGNORECASE)
