@@ -15,10 +15,10 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 
+from hardmax.text._texts import read_texts
 from hardmax.text.encoding import encode
 from hardmax.text.shipped import load
-from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import build_vocabulary
+from hardmax.text.vocabulary import choose_tokens
 
 TEXTS, PEER = 10_000, "TF-IDF (1, 2) + LogisticRegression"
 
@@ -49,7 +49,9 @@ def main(path: Path) -> None:
             "TfidfVectorizer(1, 2).fit": lambda: TfidfVectorizer(ngram_range=(1, 2), min_df=2).fit(
                 train["text"].to_pylist()
             ),
-            "hardmax build_vocabulary": lambda: build_vocabulary(train["text"], train["label"].to_numpy(), Tokeniser()),
+            "hardmax, the tokens to train on": lambda: choose_tokens(
+                read_texts(train["text"]), train["label"].to_numpy(), 2, words=10_000, phrases=30_000, min_df=2
+            ),
         },
         rounds=1,
     )

@@ -2,7 +2,6 @@
 
 import html
 import json
-import math
 import re
 from typing import Any
 
@@ -18,7 +17,6 @@ _UNSAFE = re.compile(
     "\ud800-\udfff"  # surrogates
     "]"
 )
-EXTRA_TOKEN = "(extra token)"  # the token that a model adds to every text; no word can look like this
 
 
 def truncate(text: str, width: int) -> str:
@@ -63,23 +61,3 @@ def _escape(found: re.Match[str]) -> str:
 def pluralize(number: int, noun: str) -> str:
     """A number with its noun: 1 token, 1,000 tokens."""
     return f"{number:,} {noun if number == 1 else noun + 's'}"
-
-
-def format_layers(layers: float) -> str:
-    """A depth, which may be infinite, for people."""
-    return "infinitely many layers" if math.isinf(layers) else pluralize(int(layers), "layer")
-
-
-def layers_to_json(layers: float) -> int | str:
-    """A depth, which may be infinite, for JSON: 8 or "inf"."""
-    return "inf" if math.isinf(layers) else int(layers)
-
-
-def format_probability(probability: float) -> str:
-    """A probability for people, which never claims certainty, even where floats have rounded to it.
-
-    >>> format_probability(0.5), format_probability(0.9996), format_probability(0.0004)
-    ('50.0 %', '> 99.9 %', '< 0.1 %')
-    """
-    shown = f"{100 * probability:.1f} %"
-    return {"100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %"}.get(shown, shown)

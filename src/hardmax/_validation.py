@@ -87,13 +87,11 @@ def check_real(
     value: Any, name: str, *, at_least: float = -math.inf, above: float = -math.inf, at_most: float = math.inf
 ) -> float:
     """The finite float that `value` is, within bounds."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try:
+    with suppress(OverflowError):  # an int that no float can hold
+        if isinstance(value, Real) and not isinstance(value, bool):
             number = float(value)
-        except OverflowError:
-            number = math.inf
-        if math.isfinite(number) and at_least <= number <= at_most and number > above:
-            return number
+            if math.isfinite(number) and at_least <= number <= at_most and number > above:
+                return number
     bounds = f" above {above:g}" if above > -math.inf else f" from {at_least:g} up" if at_least > -math.inf else ""
     if at_most < math.inf:
         bounds = f"{bounds}, at most {at_most:g}" if above > -math.inf else f" from {at_least:g} to {at_most:g}"

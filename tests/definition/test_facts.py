@@ -1,12 +1,9 @@
 """Facts on which limits rest (docs/theory.md), tried on runs of the package over exact fractions."""
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import apply, dot
-from scipy.integrate import quad
-from scipy.stats import chi, norm
 from strategies import alphas, any_metrics, clouds, problems, tokens
 
 import hardmax as hm
@@ -53,14 +50,6 @@ def test_norms_grow_and_a_token_attends_to_none_that_is_shorter(problem):
             assert all(squares[layer][j] >= now for j in run.attended(layer)[i].tolist())
 
 
-@pytest.mark.parametrize(("n", "d"), [(30, 2), (100, 3), (30, 8)])
-def test_as_many_gaussian_tokens_lead_at_once_as_the_integral_has(n, d):
-    expected = n * quad(lambda r: norm.cdf(r) ** (n - 1) * chi.pdf(r, d), 0, np.inf)[0]
-    runs = hm.simulate(np.random.default_rng(0).standard_normal((400, n, d)), hm.Dynamics(1), layers=0)
-    counts = [len(leaders) for leaders in runs.leaders]
-    assert abs(np.mean(counts) - expected) < 3.5 * np.std(counts) / np.sqrt(len(counts))
-
-
 def test_without_ties_every_limit_is_a_vertex():
     limits = hm.limit(np.random.default_rng(0).standard_normal((200, 20, 2)), hm.Dynamics("1/2"))
     assert {type(kind).__name__ for lim in limits for kind in lim.kind} == {"Vertex"}
@@ -74,19 +63,3 @@ def test_where_all_corners_lead_a_token_goes_to_the_corner_of_its_cell(place):
     assert lim.points[4] @ token == max(heights)  # of two corners as far out, it goes between them
     cells = leader_cells(lim.points[:4], (-1.0, 1.0, -1.0, 1.0))
     assert sum(len(cell) > 2 for cell in cells) == 4
-
-
-def test_zero_temperature_and_infinite_depth_do_not_commute_at_a_tie():
-    def softmax_end(cloud, temperature):
-        z = np.asarray(cloud, dtype=float)
-        for _ in range(300):
-            scores = z @ z.T / temperature
-            weights = np.exp(scores - scores.max(axis=1, keepdims=True))
-            z = (z + weights @ z / weights.sum(axis=1, keepdims=True) / 2) / 1.5
-        return z
-
-    half = hm.Dynamics("1/2")
-    free, tied = hm.clouds.emerging_leader().astype(float), hm.clouds.nonleader_clusters()
-    assert np.abs(softmax_end(free, 1e-3) - hm.limit(free, half).points).max() < 0.1
-    for temperature in (1e-1, 1e-2, 1e-3):
-        assert np.linalg.norm(softmax_end(tied, temperature)[4] - hm.limit(tied, half).points[4]) > 0.5

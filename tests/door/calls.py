@@ -9,7 +9,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Tokeniser, Vocabulary, build_vocabulary, encode, evaluate, plant
+from hardmax.text import Tokeniser, Vocabulary, encode, evaluate, plant
 from hardmax.text.erasure import measure_erasure
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -111,8 +111,6 @@ def text_calls() -> Iterator[Call]:
     yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
     yield "frequent_leaders", frequent_leaders, {"model": model, "found": model.analyse(texts), "most": 3}
     yield "measure_erasure", measure_erasure, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
-    counted = {"texts": texts, "labels": [0, 1] * 4, "tokeniser": Tokeniser(), "words": 9, "phrases": 9, "min_df": 1}
-    yield "build_vocabulary", build_vocabulary, counted
     yield "encode", encode, {"texts": texts, "vocabulary": model.vocabulary, "tokeniser": Tokeniser()}
     yield "evaluate", evaluate, {"truth": [0, 1], "probabilities": [[0.5, 0.5], [0.2, 0.8]]}
     yield "plant", plant, {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1}

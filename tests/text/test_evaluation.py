@@ -8,8 +8,8 @@ import pytest
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
-from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
+from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text.card_page import card_page
 from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import (

@@ -11,8 +11,8 @@ from counting import lines_run
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
-from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError
+from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text.explain import LENGTHS
 from hardmax.text.spans import Units
 from hardmax.text.tokeniser import Tokeniser

@@ -90,6 +90,7 @@ def test_sentences_of_a_text_count_beside_it():
     without, beside = (fit(texts, labels, Settings(sentences=weight, strength=0.3)) for weight in (0, 1))
     good = without.vocabulary.surfaces.index("good cast")
     assert without.vocabulary.surfaces == beside.vocabulary.surfaces  # sentences bring no tokens of their own
+    assert beside.vocabulary.counts[good].tolist() == without.vocabulary.counts[good].tolist() == [0, 8]
     assert beside.embeddings[good, 0] > without.embeddings[good, 0] > 0
     assert beside.metrics["held_out_accuracy"] == 1  # of whole texts: many of the sentences say nothing
     single = [text.replace(".", "").replace("!", "") for text in texts]

@@ -143,8 +143,7 @@ def _scenes(points: np.ndarray, outer: np.ndarray, inner: np.ndarray) -> tuple[n
     furthest, earlier, later = (outer.take(number + step, mode="wrap") for step in (0, -1, 1))
     inside = inner.take(within, mode="wrap") if len(inner) else earlier
     places = np.hstack([points[several] for several in (furthest, earlier, later, inside)])
-    bins = np.arange(_BINS + 2) * (4 / _BINS)
-    return both[order], np.searchsorted(both[order], bins), places, furthest
+    return both[order], np.searchsorted(both[order], np.arange(_BINS + 2) * (4 / _BINS)), places, furthest
 
 
 def _two_polygons(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from hardmax._files import decode, read_bytes, shown_name
-from hardmax._format import layers_to_json
 from hardmax._validation import InputError, require_extra
 from hardmax.cli.output import notify
+from hardmax.text._format import layers_to_json
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics

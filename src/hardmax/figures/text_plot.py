@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._format import EXTRA_TOKEN
 from hardmax.figures import style
 from hardmax.figures.labels import escape_mathtext, place_labels
 from hardmax.figures.palette import FAINT, INK, LEADER, look_of_class
+from hardmax.text._format import EXTRA_TOKEN
 
 if TYPE_CHECKING:
     from hardmax.text.explain import Explanation

@@ -10,4 +10,3 @@ from .shipped import load as load
 from .text_model import TextModel as TextModel
 from .tokeniser import Tokeniser as Tokeniser
 from .vocabulary import Vocabulary as Vocabulary
-from .vocabulary import build_vocabulary as build_vocabulary

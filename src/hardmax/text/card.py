@@ -4,7 +4,8 @@ import re
 from math import isinf
 from typing import Any
 
-from hardmax._format import escape_html, format_layers, pluralize, sanitize_line
+from hardmax._format import escape_html, pluralize, sanitize_line
+from hardmax.text._format import format_layers
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
 

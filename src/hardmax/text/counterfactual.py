@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from hardmax._format import format_probability, pluralize, sanitize_line
+from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
 from hardmax.text._characters import fold
+from hardmax.text._format import format_probability
 from hardmax.text._texts import number_of_class
 from hardmax.text.explain import Label
 from hardmax.text.spans import JOINT, Span, Units

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardmax._files import write_whole
-from hardmax._format import EXTRA_TOKEN, escape_json, format_probability, layers_to_json
+from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
 from hardmax.text._analysis import Analysis, walk_cloud
+from hardmax.text._format import EXTRA_TOKEN, format_probability, layers_to_json
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest

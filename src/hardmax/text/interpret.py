@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import check_instance, check_int
 from hardmax.text._analysis import Analysis
+from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import number_of_class
 from hardmax.text.text_model import TextModel
 

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from hardmax._files import write_whole
-from hardmax._format import format_layers, format_probability, pluralize, sanitize_text, truncate
+from hardmax._format import pluralize, sanitize_text, truncate
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
 from hardmax.text import view
+from hardmax.text._format import format_layers, format_probability
 from hardmax.text.explain import Explanation
 
 MOST_ROWS = 40

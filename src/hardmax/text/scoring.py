@@ -29,10 +29,10 @@ import pyarrow.parquet as pq
 
 from hardmax import __version__
 from hardmax._files import reason, sync_folder, write_whole
-from hardmax._format import EXTRA_TOKEN
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis
+from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import encode_text, is_missing
 from hardmax.text.storage import digest
 from hardmax.text.tables import LineTable

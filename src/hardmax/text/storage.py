@@ -17,8 +17,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
-from hardmax._format import layers_to_json
 from hardmax._validation import InputError, check_choice
+from hardmax.text._format import layers_to_json
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary

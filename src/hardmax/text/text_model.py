@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from hardmax._format import format_layers, pluralize
+from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
 from hardmax._tokens.rationals import plain
 from hardmax._validation import (
@@ -24,6 +24,7 @@ from hardmax._validation import (
 )
 from hardmax.dynamics import Dynamics
 from hardmax.text._analysis import DEEPEST, Analysis, Prepared, weigh
+from hardmax.text._format import format_layers
 from hardmax.text._texts import number_of_class, read_texts
 from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
 from hardmax.text.tokeniser import Tokeniser

@@ -44,8 +44,7 @@ class Tokeniser:
         A phrase is up to so many consecutive words of one sentence, joined by a space; at most 5.
     overlapping : bool, default True
         Whether a text has all the known tokens that occur in it: "of the worst" may count as four of them. If not, each
-        word belongs to one token at most (`keep_segments`). `tokens` and `build_vocabulary`, which have no vocabulary
-        yet, list all.
+        word belongs to one token at most (`keep_segments`). `tokens`, which knows no vocabulary, lists all.
 
     Examples
     --------

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from hardmax._format import EXTRA_TOKEN, pluralize, sanitize_line, sanitize_text, truncate
+from hardmax._format import pluralize, sanitize_line, sanitize_text, truncate
 from hardmax.figures.palette import place_of_class
+from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text.explain import Explanation, LedgerEntry
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_instance, check_int, shorten
+from hardmax._validation import InputError, check_instance, shorten
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
-from hardmax.text._texts import TextBytes, class_numbers, read_texts
-from hardmax.text.tokeniser import LONGEST_PHRASE, Tokeniser, cut_surface, join_words
+from hardmax.text._texts import TextBytes
+from hardmax.text.tokeniser import LONGEST_PHRASE, cut_surface, join_words
 
 _WORD = "[a-z0-9]+(?:'[a-z0-9]+)*"
 _PLAIN = re.compile(f"{_WORD}(?: {_WORD}){{0,{LONGEST_PHRASE - 1}}}")  # most tokens: sooner found than cut
@@ -124,52 +124,19 @@ class Vocabulary:
         return cls._of(tuple(surfaces), np.ascontiguousarray(counts))
 
 
-def build_vocabulary(
-    texts: Any, labels: Any, tokeniser: Tokeniser, *, words: int = 10_000, phrases: int = 30_000, min_df: int = 2
+def choose_tokens(
+    found: TextBytes, labels: np.ndarray, longest_phrase: int, *, words: int, phrases: int, min_df: int
 ) -> Vocabulary:
-    """The vocabulary of training texts: the most frequent words, and the phrases that tell the classes apart best.
+    """The most frequent words, and after them the phrases that tell the classes apart best; they are not counted yet.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Training texts.
-    labels : array_like of int
-        The class of each text as a number 0, 1, ….
-    tokeniser : Tokeniser
-        How texts are cut.
-    words, phrases : int
-        At most so many of each. Words are ranked by the number of texts that have them, phrases by chi-squared: how
-        unevenly they are spread over the classes.
-    min_df : int, default 2
-        Tokens that fewer texts have are left out.
+    Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly they are spread over
+    the classes. Tokens that fewer than `min_df` texts have are left out.
 
-    Returns
-    -------
-    Vocabulary
-        Words, then phrases.
-
-    Examples
-    --------
-    >>> texts = ["not good", "not good at all", "so good", "so good indeed"]
-    >>> build_vocabulary(texts, [0, 0, 1, 1], Tokeniser(), words=3, phrases=1).surfaces
+    >>> from hardmax.text._texts import read_texts
+    >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
+    >>> choose_tokens(texts, np.array([0, 0, 1, 1]), 2, words=3, phrases=1, min_df=2).surfaces
     ('good', 'not', 'so', 'not good')
     """
-    found, numbers = read_texts(texts), class_numbers(labels, "`labels`")
-    chosen = choose_tokens(found, numbers, tokeniser, words=words, phrases=phrases, min_df=min_df)
-    return _count_by_class(chosen, found, numbers, tokeniser)
-
-
-def choose_tokens(
-    found: TextBytes, numbers: np.ndarray, tokeniser: Tokeniser, *, words: int, phrases: int, min_df: int
-) -> Vocabulary:
-    """The tokens of `build_vocabulary`, not counted yet."""
-    if len(numbers) != len(found):
-        raise InputError(f"`labels` has shape {numbers.shape}: expected {len(found)}, one for each text.")
-    if not len(found):
-        raise InputError("`texts` is empty: a vocabulary needs training texts.")
-    check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-    words, phrases = (check_int(most, name, at_least=0) for most, name in ((words, "`words`"), (phrases, "`phrases`")))
-    min_df = check_int(min_df, "`min_df`", at_least=1)
     longest = int(np.diff(found.offsets).max())
     stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
     letters, bounds = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), starts.tolist()
@@ -178,11 +145,11 @@ def choose_tokens(
         return letters[bounds[word] : bounds[word + 1]]
 
     owners = np.repeat(np.arange(len(found)), np.diff(ends))
-    documents = _count_texts(stream, owners, numbers).sum(axis=1)
+    documents = _count_texts(stream, owners, labels).sum(axis=1)
     ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
     surfaces = [surface for _, surface in ranked[:words]]
-    surfaces += _choose_phrases(stream, owners, spell, numbers, tokeniser.longest_phrase, phrases, min_df)
-    return Vocabulary(surfaces, np.zeros((len(surfaces), int(numbers.max()) + 1), dtype=np.int64))
+    surfaces += _choose_phrases(stream, owners, spell, labels, longest_phrase, phrases, min_df)
+    return Vocabulary(surfaces, np.zeros((len(surfaces), int(labels.max()) + 1), dtype=np.int64))
 
 
 def _choose_phrases(
@@ -245,17 +212,6 @@ def _best(scores: np.ndarray, allowed: np.ndarray, most: int) -> list[int]:
         return candidates.tolist() if most > 0 else []
     bar = np.partition(scores[candidates], len(candidates) - most)[len(candidates) - most]
     return candidates[scores[candidates] >= bar].tolist()
-
-
-def _count_by_class(uncounted: Vocabulary, texts: TextBytes, labels: np.ndarray, tokeniser: Tokeniser) -> Vocabulary:
-    from hardmax.text.encoding import encode  # which needs vocabularies
-
-    # Which tokens there will be, and so which places others take, is not known yet.
-    encoded = encode(texts, uncounted, replace(tokeniser, overlapping=True))
-    label_of_token = np.repeat(labels, np.diff(encoded.offsets))
-    tokens, classes = uncounted.counts.shape
-    counts = np.bincount(encoded.ids * np.int64(classes) + label_of_token, minlength=tokens * classes)
-    return uncounted.with_counts(counts.reshape(tokens, classes))
 
 
 def _read_surfaces(surfaces: Any) -> tuple[str, ...]:

@@ -165,9 +165,8 @@ def _lengths(texts: TextBytes) -> dict[str, list[int]]:
 def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tuple[Vocabulary, _Corpus]:
     """All words and phrases that enough texts, and enough groups, have; and the texts and sentences with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
-    known = choose_tokens(
-        texts.texts, texts.labels, tokeniser, words=MOST_WORDS, phrases=MOST_PHRASES, min_df=max(1, settings.min_df)
-    )
+    most, min_df = {"words": MOST_WORDS, "phrases": MOST_PHRASES}, max(1, settings.min_df)
+    known = choose_tokens(texts.texts, texts.labels, settings.longest_phrase, **most, min_df=min_df)
     found = every.encode(known, tokeniser).matrix
     bag = texts.bag(found[: len(texts.labels)])
     known = known.with_counts(replace(bag, groups=np.arange(len(bag))).counts(weighted=False))
