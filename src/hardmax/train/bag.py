@@ -117,7 +117,8 @@ def regress(
         return float(value + 0.5 * (u**2).sum()), np.append((transposed @ slopes + u).ravel(), for_bias) * sizes
 
     first = np.zeros((bag.tokens + 1) * rows)
+    options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", options={"maxiter": 60, "ftol": 1e-5}).x * sizes
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x * sizes
     x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
     return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())
