@@ -51,9 +51,7 @@ def errors(path: str, codes: str) -> list[str]:
     return [f"{path}: {code} {text}" for code, text in validate(path)["errors"] if code in codes.split()]
 
 
-@pytest.mark.parametrize(
-    "path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))})
-)
+@pytest.mark.parametrize("path", sorted({*NAMED, *(name for module in OPEN for name in defined_in(module))}))
 def test_a_public_name_is_documented(path: str):
     module, _, name = path.rpartition(".")
     thing = getattr(importlib.import_module(module), name)
