@@ -8,8 +8,9 @@ import pytest
 from hardmax._validation import InputError
 from hardmax.text import plant
 from hardmax.text.encoding import encode
-from hardmax.train import Settings, fit
+from hardmax.train import Settings, fit, fitting
 from hardmax.train.bag import Bag, regress, scales, to_matrix
+from hardmax.train.fitting import _cut_sentences
 from hardmax.train.kernels import gather
 from hardmax.train.settings import GATES
 
@@ -99,11 +100,26 @@ def test_sentences_of_a_text_count_beside_it():
 
 
 def test_words_are_left_out_if_asked():
-    texts = ["bob is good", "bob was bad", "it is good", "it was bad"] * 4
-    model = fit(texts, [1, 0, 1, 0] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was")))
+    texts = ["bob is good", "bob was bad", "it is good", "it was bad", "so good"] * 4
+    model = fit(texts, [1, 0, 1, 0, 1] * 4, Settings(exclude=("bob",), stop_words=("it", "is", "was")))
     assert not any("bob" in surface.split() for surface in model.vocabulary.surfaces)
     assert {"it", "is", "it is"}.isdisjoint(model.vocabulary.surfaces)
     assert "is good" in model.vocabulary.surfaces
+    towards, against = model.vocabulary.counts.T[::-1]
+    assert (np.sign(model.embeddings[:, 0]) == np.sign(towards - against)).all()  # the others keep their columns
+
+
+@pytest.mark.parametrize("end", [". ", "。"])
+def test_sentences_end_with_the_full_stops_of_any_script(end: str):
+    assert [part.strip(b"\xe3\x80\x82.") for part in _cut_sentences(f"one{end}two".encode())] == [b"one", b"two"]
+
+
+def test_of_many_texts_every_fold_is_still_measured(monkeypatch: pytest.MonkeyPatch):
+    corpus = plant(80, words=6, disturbed=0.3, seed=1)
+    settings = Settings(strength=1.0)
+    few = fit(corpus.texts, corpus.labels, settings)
+    monkeypatch.setattr(fitting, "MANY_TEXTS", 10)
+    assert fit(corpus.texts, corpus.labels, settings).metrics == few.metrics
 
 
 def test_the_same_texts_give_the_same_bits_and_settings_are_told():
