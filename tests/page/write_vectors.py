@@ -58,12 +58,14 @@ def larger(count: int) -> list[Any]:
 
 
 def all_problems(count: int) -> list[Any]:
+    """Clouds with known limits, and so many others."""
     found: list[Any] = [(k.tokens, k.metric, k.alpha) for k in KNOWN]
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
     # Small steps: the sets change after many layers, to which the closed form jumps, or too many.
     found += [(tokens, None, alpha) for tokens, *_ in CLAUSES.values() for alpha in ("0.001", 1e-5)]
-    found += larger(count // 20) + drawn(hard_problems(), count // 6) + drawn(any_metric_problems(), count // 6)
-    return found + drawn(problems(), count - len(found))
+    large, some = count // 20, count // 6
+    found += larger(large) + drawn(hard_problems(), some) + drawn(any_metric_problems(), some)
+    return found + drawn(problems(), count - large - 2 * some)
 
 
 def plain(numbers: Any) -> Any:

@@ -9,8 +9,6 @@
  *
  * A certificate states where every point ends; docs/certificate.md has its schema and the proofs of what is asked here.
  *
- * @typedef {string | bigint | null | any[] | Map<string, any>} VerifyValue  all that a certificate is made of
- * @typedef {Map<string, any>} VerifyObject
  * @typedef {{accepted: boolean, reason: string, decided: boolean}} Verdict  the reason names the first false statement;
  *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted
  */
@@ -28,107 +26,94 @@ function verifyRequire(holds, reason) {
 }
 
 /**
- * Check the text of a certificate. Text says more than `JSON.parse` leaves of it: 1.0 is no index, integers have any
- * size, and an object that has a key twice is refused.
- * @param {string | Uint8Array} text @param {number} [budget] milliseconds @returns {Verdict}
+ * Check a certificate as `JSON.parse` gives it, which says less than its text: 1 may have been 1.0, and large integers
+ * are rounded. What is accepted is true of the object that was given.
+ * @param {unknown} certificate @param {number} [budget] milliseconds @returns {Verdict}
  */
-export function verifyText(text, budget = 10_000) {
-    return verifyVerdict(() => {
-        verifyRequire(text.length <= VERIFY_BYTES, "unreadable: longer than 4 MB");
-        return verifyParse(typeof text === "string" ? text : new TextDecoder("utf-8", { fatal: true }).decode(text));
-    }, budget);
+export function verify(certificate, budget) {
+    try {
+        return verifyText(JSON.stringify(certificate) ?? "", budget);
+    } catch (error) {
+        return { accepted: false, decided: true, reason: `shape: not as documented, ${error}` };
+    }
 }
 
 /**
- * Check a certificate as `JSON.parse` gives it. Numbers that it may have rounded are refused.
- * @param {unknown} certificate @param {number} [budget] milliseconds @returns {Verdict}
+ * Check the text of a certificate, or the bytes of its file.
+ * @param {string | Uint8Array} text @param {number} [budget] milliseconds @returns {Verdict}
  */
-export function verify(certificate, budget = 10_000) {
-    return verifyVerdict(() => verifyValue(certificate, 0), budget);
-}
-
-/** @param {() => VerifyValue} read @param {number} budget @returns {Verdict} */
-function verifyVerdict(read, budget) {
+export function verifyText(text, budget = 10_000) {
     const end = performance.now() + budget;
     const tick = () => verifyRequire(performance.now() < end, `budget: the time of ${budget} ms is up`);
     try {
-        const certificate = read();
+        verifyRequire(text.length <= VERIFY_BYTES, "unreadable: longer than 4 MB");
+        const decoder = new TextDecoder("utf-8", { fatal: true });
+        const certificate = verifyParse(typeof text === "string" ? text : decoder.decode(text), tick);
         verifyShape(certificate);
-        const layer = verifyWalk(/** @type {VerifyObject} */ (certificate), tick);
+        const layer = verifyWalk(certificate, tick);
         return { accepted: true, decided: true, reason: `every point has its limit, settled at layer ${layer}` };
     } catch (error) {
         // Whatever broke the check off, nothing is proved.
-        const reason = error instanceof VerifyStop ? error.message : `shape: not as documented, ${String(error).slice(0, 200)}`;
+        const reason = error instanceof VerifyStop ? error.message : `shape: not as documented, ${error}`.slice(0, 300);
         return { accepted: false, decided: !reason.startsWith("budget:"), reason };
     }
 }
 
-/** @param {string} text JSON, of which no certificate has fractions, exponents, true or false @returns {VerifyValue} */
-function verifyParse(text) {
-    const token = /[ \t\n\r]*(?:([[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|(-?(?:0|[1-9][0-9]*))(?![0-9.eE])|(null)|($))/y;
+/**
+ * The value of a JSON text: objects are Maps, integers BigInts of any size. What no certificate has is refused: other
+ * numbers, true, false, and a key that appears twice in one object.
+ * @param {string} text @param {() => void} tick @returns {any}
+ */
+function verifyParse(text, tick) {
     const source = text.replace(/^\ufeff/, "");
-    const take = () => {
+    const token = /[ \t\n\r]*(?:([[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|(-?(?:0|[1-9][0-9]*))(?![0-9.eE])|(null)|$)/y;
+    /** @type {(string | undefined)[]} the next token, by its kind; at the end there is none */
+    let [mark, string, integer, nothing] = [];
+    const advance = () => {
+        tick();
         const found = token.exec(source);
         verifyRequire(found, "unreadable: not the JSON of a certificate");
-        return /** @type {RegExpExecArray} */ (found);
+        [, mark, string, integer, nothing] = found ?? [];
+        return true;
     };
-    let [, mark, string, integer, nothing, end] = take();
-    const advance = () => ([, mark, string, integer, nothing, end] = take());
-    /** @param {string} expected @returns {boolean} whether it comes next; it is then passed over */
-    const passes = (expected) => mark === expected && Boolean(advance());
-    /** @param {string} expected */
-    const expect = (expected) => verifyRequire(passes(expected), `unreadable as JSON: a ${expected} is missing`);
-    /** @param {string} last @param {() => void} item what to do for each of the items up to a bracket */
+    /** @param {string} expected @returns {boolean} whether it comes next, and is then passed over */
+    const passes = (expected) => mark === expected && advance();
+    /** @param {string} last @param {() => void} item */
     const items = (last, item) => {
         if (passes(last)) return;
         do item();
         while (passes(","));
-        expect(last);
+        verifyRequire(passes(last), `unreadable as JSON: a ${last} is missing`);
     };
-    /** @param {number} depth @returns {VerifyValue} */
+    /** @param {number} depth @returns {any} */
     const value = (depth) => {
         verifyRequire(depth < 9, "unreadable: nested too deeply for a certificate");
-        if (passes("[")) {
-            /** @type {VerifyValue[]} */
-            const list = [];
-            items("]", () => list.push(value(depth + 1)));
-            return list;
-        }
+        const [list, object] = [/** @type {any[]} */ ([]), new Map()];
+        if (passes("[")) return items("]", () => list.push(value(depth + 1))), list;
         if (passes("{")) {
-            const object = new Map();
             items("}", () => {
-                verifyRequire(string, "unreadable as JSON: a key is missing");
-                const key = JSON.parse(string);
+                const key = JSON.parse(string ?? "");
                 verifyRequire(!object.has(key), "unreadable: a key appears twice in one object");
-                advance();
-                expect(":");
+                verifyRequire(advance() && passes(":"), "unreadable as JSON: a : is missing");
                 object.set(key, value(depth + 1));
             });
             return object;
         }
         verifyRequire(string ?? integer ?? nothing, "unreadable as JSON: a value is missing");
-        verifyRequire((integer?.length ?? 0) <= VERIFY_DIGITS, "budget: an integer of too many digits");
-        const found = string ? JSON.parse(string) : integer ? BigInt(integer) : null;
+        const found = string ? JSON.parse(string) : integer ? verifyInteger(integer) : null;
         advance();
         return found;
     };
+    advance();
     const document = value(0);
-    verifyRequire(end !== undefined, "unreadable as JSON: more than one value");
+    verifyRequire(!(mark ?? string ?? integer ?? nothing), "unreadable as JSON: more than one value");
     return document;
 }
 
-/** @param {unknown} value @param {number} depth @returns {VerifyValue} what `JSON.parse` gave, numbers as integers */
-function verifyValue(value, depth) {
-    verifyRequire(depth < 9, "shape: nested too deeply for a certificate");
-    if (value === null || typeof value === "string" || typeof value === "bigint") return value;
-    if (typeof value === "number") {
-        verifyRequire(Number.isSafeInteger(value), "shape: a number that JSON.parse may have rounded; check the text");
-        return BigInt(value);
-    }
-    verifyRequire(typeof value === "object", "shape: neither text, integer, list nor object");
-    if (Array.isArray(value)) return Array.from(value, (item) => verifyValue(item, depth + 1));
-    const entries = Object.entries(/** @type {object} */ (value));
-    return new Map(entries.map(([key, item]) => [key, verifyValue(item, depth + 1)]));
+/** @param {string} text @returns {bigint} */
+function verifyInteger(text) {
+    verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
+    return BigInt(text);
 }
 
 /** @param {(item: any) => boolean} test @returns {(value: any) => boolean} whether it is a list of one or more such */
@@ -141,62 +126,66 @@ function verifyMatch(pattern) {
     return (value) => typeof value === "string" && pattern.test(value);
 }
 
-/** @param {any} value @param {string[]} keys @returns {boolean} whether it is an object with these keys and no others */
-function verifyKeys(value, keys) {
+/** @param {any} value @param {...string} keys @returns {boolean} whether it is an object with just these keys */
+function verifyKeys(value, ...keys) {
     return value instanceof Map && value.size === keys.length && keys.every((key) => value.has(key));
 }
 
-/** @param {any} c Statement 1: the certificate is well formed. Nothing is computed yet. */
+/** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
     verifyRequire(c instanceof Map && typeof c.get("format") === "string", "shape: not a certificate");
     const known = c.get("format") === "hardmax-limit-certificate" && c.get("version") === 1n;
     verifyRequire(known, "version: unknown here");
-    const index = (/** @type {any} */ value) => typeof value === "bigint" && value >= 0n;
+    /** @param {any} value */
+    const index = (value) => typeof value === "bigint" && value >= 0n;
+    const [indices, sets] = [verifyList(index), verifyList(verifyList(index))];
     const numbers = verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
     const weights = verifyList(verifyMatch(/^(0|[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
-    const [indices, tables] = [verifyList(index), verifyList(numbers)];
+    /** @param {any} end */
+    const bare = (end) => verifyKeys(end, "point") && numbers(end.get("point"));
+    /** @param {any} end */
+    const face = (end) => indices(end.get("face")) && weights(end.get("weights")) && numbers(end.get("point"));
     /** @type {Record<string, (value: any) => boolean>} */
     const schema = {
         alpha: verifyMatch(/^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/),
-        metric: (value) => value === null || tables(value),
+        metric: (value) => value === null || verifyList(numbers)(value),
         denominator: verifyMatch(/^[1-9][0-9]*$/),
         points: verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/))),
         multiplicities: verifyList((value) => index(value) && value > 0n),
         attended: verifyList(
-            (entry) => verifyKeys(entry, ["from", "sets"]) && index(entry.get("from")) && verifyList(indices)(entry.get("sets")),
+            (entry) => verifyKeys(entry, "from", "sets") && index(entry.get("from")) && sets(entry.get("sets")),
         ),
         settled_at: index,
         leaders: (value) => Array.isArray(value) && value.every(indices),
         limits: verifyList((end) => {
-            if (verifyKeys(end, ["vertex"])) return index(end.get("vertex"));
-            const onFace = verifyKeys(end, ["face", "point", "weights"]) && indices(end.get("face")) && weights(end.get("weights"));
-            return (onFace || verifyKeys(end, ["point"])) && numbers(end.get("point"));
+            if (verifyKeys(end, "vertex")) return index(end.get("vertex"));
+            return verifyKeys(end, "face", "point", "weights") ? face(end) : bare(end);
         }),
     };
-    for (const [key, holds] of Object.entries(schema)) verifyRequire(holds(c.get(key)), `shape: ${key} is not as documented`);
-    verifyRequire(verifyKeys(c, [...Object.keys(schema), "format", "version", "sha256"]), "shape: other keys than documented");
-    const rest = new Map([...c].filter(([key]) => key !== "sha256"));
-    verifyRequire(c.get("sha256") === verifySha256(verifyCanonical(rest)), "sha256: not the digest of the rest");
+    for (const key in schema) verifyRequire(schema[key](c.get(key)), `shape: ${key} is not as documented`);
+    const keys = [...Object.keys(schema), "format", "version", "sha256"];
+    verifyRequire(verifyKeys(c, ...keys), "shape: other keys than documented");
+    const digest = verifySha256(verifyCanonical(new Map([...c].filter(([key]) => key !== "sha256"))));
+    verifyRequire(c.get("sha256") === digest, "sha256: not the digest of the rest");
+    /** @type {any[][]} */
     const [points, metric, entries, ends] = ["points", "metric", "attended", "limits"].map((key) => c.get(key));
-    const d = points[0].length;
-    const wide = [...points, ...(metric ?? []), metric ?? points[0], ...ends.map((/** @type {any} */ end) => end.get("point") ?? points[0])];
-    const long = [c.get("multiplicities"), ends, ...entries.map((/** @type {any} */ entry) => entry.get("sets"))];
-    const fits = wide.every((row) => row.length === d) && long.every((list) => list.length === points.length);
-    verifyRequire(fits, "shape: lists of unequal length");
+    const places = ends.map((end) => end.get("point") ?? points[0]);
+    const wide = [...points, ...(metric ?? []), metric ?? points[0], ...places];
+    const long = [points, c.get("multiplicities"), ends, ...entries.map((entry) => entry.get("sets"))];
+    const equal = [wide, long].every((lists) => lists.every((list) => list.length === lists[0].length));
+    verifyRequire(equal, "shape: lists of unequal length");
     verifyRequire(new Set(points.map(String)).size === points.length, "points: not distinct");
-    const changes = entries.every((/** @type {any} */ entry, /** @type {number} */ k) => {
-        if (k === 0) return entry.get("from") === 0n;
-        const before = entries[k - 1];
-        return entry.get("from") > before.get("from") && verifyCanonical(entry.get("sets")) !== verifyCanonical(before.get("sets"));
-    });
+    const [layers, listed] = ["from", "sets"].map((key) => entries.map((entry) => entry.get(key)));
+    const texts = listed.map(verifyCanonical);
+    const changes = layers.every((from, k) => (k ? from > layers[k - 1] && texts[k] !== texts[k - 1] : from === 0n));
     verifyRequire(changes, "attended: not listed at layer 0 and whenever they change");
 }
 
-/** @param {VerifyValue} value well formed, so that texts are plain ASCII @returns {string} JSON, keys sorted, no spaces */
+/** @param {any} value well formed, so that its texts are plain ASCII @returns {string} JSON, keys sorted, no spaces */
 function verifyCanonical(value) {
-    if (Array.isArray(value)) return `[${value.map(verifyCanonical).join()}]`;
-    if (value instanceof Map) return `{${[...value.keys()].sort().map((key) => `"${key}":${verifyCanonical(value.get(key))}`).join()}}`;
-    return typeof value === "string" ? `"${value}"` : String(value);
+    if (Array.isArray(value)) return `[${value.map(verifyCanonical)}]`;
+    if (!(value instanceof Map)) return typeof value === "string" ? `"${value}"` : String(value);
+    return `{${[...value.keys()].sort().map((key) => `"${key}":${verifyCanonical(value.get(key))}`)}}`;
 }
 
 /** @param {bigint} x @param {bigint} y @returns {bigint} not negative */
@@ -207,10 +196,9 @@ function verifyGcd(x, y) {
 
 /** @param {string} text @returns {[bigint, bigint]} numerator and denominator; equal numbers must be equal texts */
 function verifyNumber(text) {
-    verifyRequire(!/[0-9]{4301}/.test(text), `budget: a number of more than ${VERIFY_DIGITS} digits`);
-    const [p, q] = text.split("/").map(BigInt);
-    verifyRequire(q === undefined || verifyGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
-    return [p, q ?? 1n];
+    const [p, q = 1n] = text.split("/").map(verifyInteger);
+    verifyRequire(q === 1n || verifyGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
+    return [p, q];
 }
 
 /** @param {bigint[]} numbers @param {() => void} tick @returns {bigint} the least common multiple */
@@ -240,26 +228,22 @@ function verifySame(x, y) {
 
 /**
  * Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5.
- * @param {VerifyObject} c @param {() => void} tick @returns {number} the layer at which the points are settled
+ * @param {Map<string, any>} c @param {() => void} tick @returns {number} the layer at which the points are settled
  */
 function verifyWalk(c, tick) {
-    /** @type {bigint[][]} */
-    let z = c.get("points").map((/** @type {string[]} */ row) => row.map((text) => verifyNumber(text)[0]));
-    let [under] = verifyNumber(c.get("denominator"));
-    const [n, d] = [z.length, z[0].length];
+    /** @type {Record<string, any[]>} */
+    const { points, multiplicities: counts, metric: entries, attended, limits } = Object.fromEntries(c);
+    let z = points.map((/** @type {string[]} */ row) => row.map(verifyInteger));
+    let [w, under] = [z, verifyInteger(c.get("denominator"))];
     const [p, q] = verifyNumber(c.get("alpha"));
-    /** @type {bigint[]} */
-    const counts = c.get("multiplicities");
-    /** @type {[bigint, bigint][][]} */
-    const ratios = (c.get("metric") ?? []).map((/** @type {string[]} */ row) => row.map(verifyNumber));
+    const ratios = (entries ?? []).map((/** @type {string[]} */ row) => row.map(verifyNumber));
     const times = verifyMultiple(ratios.flat().map(([, below]) => below), tick);
     const metric = ratios.map((row) => row.map(([above, below]) => above * (times / below)));
     /** A z, up to a factor that changes no comparison. @param {bigint[]} row */
     const along = (row) => (tick(), metric.length ? verifyScores(row, metric) : row);
-    /** @param {number[]} several @param {bigint[][]} rows the multiplicities and rows of those in a set */
-    const of = (several, rows) => /** @type {const} */ ([several.map((j) => counts[j]), several.map((j) => rows[j])]);
-
-    const coming = c.get("attended").map((/** @type {VerifyObject} */ entry) => ({
+    /** The sum of some points, counted with multiplicity. @param {number[]} several @param {bigint[][]} rows */
+    const total = (several, rows) => verifySum(several.map((j) => counts[j]), several.map((j) => rows[j]));
+    const coming = attended.map((entry) => ({
         from: entry.get("from"),
         sets: entry.get("sets").map((/** @type {bigint[]} */ several) => several.map(Number)),
     }));
@@ -267,27 +251,29 @@ function verifyWalk(c, tick) {
     const leaders = new Map();
     /** @type {number[][]} */
     let sets = [];
-    let w = z;
+    /** @type {bigint[]} */
+    let sizes = [];
     for (let [layer, lasting] = [0, false]; !lasting; layer++) {
         if (layer > 0) z = z.map((row, i) => (tick(), row.map((x, k) => q * x + p * w[i][k])));
         under *= layer > 0 ? p + q : 1n;
-        if (coming[0]?.from === BigInt(layer)) sets = coming.shift().sets;
+        sets = coming[0]?.from === BigInt(layer) ? coming.shift()?.sets : sets;
         // Statement 2: these are the attended sets, by their definition.
         for (const [i, row] of z.entries()) {
             const scores = verifyScores(along(row), z);
             const best = scores.reduce((x, y) => (x > y ? x : y));
             const attended = scores.flatMap((score, j) => (score === best ? [j] : []));
-            const reason = `layer ${layer}: point ${i} attends to [${attended}], not to [${sets[i]}]`;
-            verifyRequire(`${attended}` === `${sets[i]}`, reason);
+            const [found, said] = [`[${attended}]`, `[${sets[i]}]`];
+            verifyRequire(found === said, `layer ${layer}: point ${i} attends to ${found}, not to ${said}`);
             // Statement 3: a point leads from the first layer on at which all that it attends to sit where it sits.
             if (!leaders.has(i) && attended.every((j) => verifySame(z[j], row))) leaders.set(i, layer);
         }
         // Points and the means of their attended sets, over one denominator.
-        const sizes = sets.map((several) => several.reduce((sum, j) => sum + counts[j], 0n));
+        sizes = sets.map((several) => several.reduce((sum, j) => sum + counts[j], 0n));
         const common = verifyMultiple(sizes, tick);
         under *= common;
-        verifyRequire(under.toString(16).length * 4 * n * d <= VERIFY_ROOM, `budget: layer ${layer} needs too much memory`);
-        w = sets.map((several, i) => (tick(), verifySum(...of(several, z)).map((x) => x * (common / sizes[i]))));
+        const room = under.toString(16).length * 4 * z.length * z[0].length;
+        verifyRequire(room <= VERIFY_ROOM, `budget: the numbers of layer ${layer} need too much memory`);
+        w = sets.map((several, i) => (tick(), total(several, z).map((x) => x * (common / sizes[i]))));
         z = z.map((row) => row.map((x) => x * common));
         lasting = lastForEver();
         const said = BigInt(layer) === c.get("settled_at");
@@ -295,8 +281,9 @@ function verifyWalk(c, tick) {
     }
     verifyRequire(!coming.length, "attended: not listed at layer 0 and whenever they change");
     const leading = [...leaders].sort(([i], [j]) => i - j);
-    verifyRequire(JSON.stringify(leading) === verifyCanonical(c.get("leaders")), `leaders: they are ${JSON.stringify(leading)}`);
-    for (const [i, end] of c.get("limits").entries())
+    const found = JSON.stringify(leading);
+    verifyRequire(found === verifyCanonical(c.get("leaders")), `leaders: they are ${found}`);
+    for (const [i, end] of limits.entries())
         verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${verifyCanonical(end)}`);
     return Number(c.get("settled_at"));
 
@@ -312,14 +299,13 @@ function verifyWalk(c, tick) {
     function lastForEver() {
         for (const [i, several] of sets.entries()) {
             tick();
-            const size = several.reduce((sum, j) => sum + counts[j], 0n);
-            if (!verifySame(verifySum(...of(several, w)), w[i].map((x) => x * size))) return false;
+            if (!verifySame(total(several, w), w[i].map((x) => x * sizes[i]))) return false;
         }
         for (const [i, several] of sets.entries()) {
             const [aw, az] = [along(w[i]), along(z[i])];
             const [ww, wz, zw] = [verifyScores(aw, w), verifyScores(aw, z), verifyScores(az, w)];
             const [first, tied] = [several[0], new Set(several)];
-            for (let j = 0; j < n; j++) {
+            for (let j = 0; j < z.length; j++) {
                 const [b0, b1] = [ww[j] - ww[first], wz[j] - wz[first] + zw[j] - zw[first]];
                 if (tied.has(j) ? b0 || b1 : b0 > 0n) return false;
                 if (tied.has(j) || b1 <= 0n) continue;
@@ -331,9 +317,9 @@ function verifyWalk(c, tick) {
     }
 
     /**
-     * Statement 5: what is said of w_i is true; and there the point ends, since t tends to 0. `vertex`: that leader sits
-     * there. `point`: it is w_i. `face`: it is a mean of exactly those leaders that lie furthest along A w_i.
-     * @param {number} i @param {VerifyObject} end @returns {boolean}
+     * Statement 5: what is said of w_i is true; and there the point ends, since t tends to 0. `vertex`: that leader
+     * sits there. `point`: it is w_i. `face`: it is a mean of exactly those leaders that lie furthest along A w_i.
+     * @param {number} i @param {Map<string, any>} end @returns {boolean}
      */
     function isLimit(i, end) {
         if (end.has("vertex")) {
@@ -374,9 +360,9 @@ function verifySha256(text) {
     const schedule = new Int32Array(64);
     for (let start = 0; start < padded.byteLength; start += 64) {
         for (let k = 0; k < 64; k++) {
-            const [x, y] = [schedule[k - 15], schedule[k - 2]];
+            const [x, y, sum] = [schedule[k - 15], schedule[k - 2], schedule[k - 16] + schedule[k - 7]];
             if (k < 16) schedule[k] = padded.getInt32(start + 4 * k);
-            else schedule[k] = schedule[k - 16] + schedule[k - 7] + (mixed(x, [7, 18]) ^ (x >>> 3)) + (mixed(y, [17, 19]) ^ (y >>> 10));
+            else schedule[k] = sum + (mixed(x, [7, 18]) ^ (x >>> 3)) + (mixed(y, [17, 19]) ^ (y >>> 10));
         }
         const v = Int32Array.from(hash);
         for (let k = 0; k < 64; k++) {
