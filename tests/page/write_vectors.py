@@ -63,7 +63,7 @@ def all_problems(count: int) -> list[Any]:
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
     # Small steps: the sets change after hundreds of layers, to which the closed form jumps, or after too many.
     found += [(CLAUSES["in front at the end"][0], None, alpha) for alpha in ("1/100", "0.001", 1e-5)]
-    large, some = count // 20, count // 6
+    large, some = count // 30, count // 6
     found += larger(large) + drawn(hard_problems(), some) + drawn(any_metric_problems(), some)
     return found + drawn(problems(), count - large - 2 * some)
 
@@ -127,7 +127,7 @@ def other_texts() -> list[str]:
     return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
-def verdict(text: bytes) -> bool:
+def is_accepted(text: bytes) -> bool:
     """Whether Python accepts a file."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(text)
@@ -148,7 +148,7 @@ def certificates(mutations: int) -> list[dict[str, Any]]:
             document = mutated(document, rng)
         forged.append(signed(document))
     texts = other_texts() + [json.dumps(document) for document in [*EXAMPLES.values(), *forged]]
-    return [{"text": text, "accepted": verdict(text.encode())} for text in texts]
+    return [{"text": text, "accepted": is_accepted(text.encode())} for text in texts]
 
 
 def main() -> None:
@@ -156,17 +156,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clouds", type=int, default=1000)
     parser.add_argument("--mutations", type=int, default=3000)
-    parser.add_argument("--costly", action="store_true", help="hostile files of which each may take seconds")
+    parser.add_argument("--costly", action="store_true", help="hostile files that are large or may take seconds, too")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # metrics to which the theorem does not apply
     args.folder.mkdir(parents=True, exist_ok=True)
     for name, content in {"clouds": clouds(args.clouds), "certificates": certificates(args.mutations)}.items():
         (args.folder / f"{name}.json").write_text(json.dumps(content))
-    hostile = READ | (COSTLY if args.costly else {})
+    expected = {}
     (args.folder / "hostile").mkdir(exist_ok=True)
-    for name, (_, make) in hostile.items():
-        (args.folder / "hostile" / name).write_bytes(make())
-    (args.folder / "hostile.json").write_text(json.dumps({name: expected for name, (expected, _) in hostile.items()}))
+    for name, (verdict, make) in (READ | (COSTLY if args.costly else {})).items():
+        document = make()
+        if args.costly or len(document) <= 2**20:
+            (args.folder / "hostile" / name).write_bytes(document)
+            expected[name] = verdict
+    (args.folder / "hostile.json").write_text(json.dumps(expected))
 
 
 if __name__ == "__main__":

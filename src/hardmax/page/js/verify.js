@@ -53,7 +53,7 @@ function verifyRead(read, budget = 10_000) {
         // Written again it must be the same text but for spaces, which no certificate has within a word. So nothing was
         // lost in reading: no fraction 1.0 became an index, no integer beyond 2^53 was rounded, no key came twice.
         const same = JSON.stringify(certificate) === text.replace(/[ \t\n\r]+/g, "");
-        verifyRequire(same, "unreadable: a key appears twice, a number is beyond 2^53, or the spelling is not the usual one");
+        verifyRequire(same, "unreadable: a key appears twice, a number is beyond 2^53, or something is spelled oddly");
         verifyShape(certificate);
         verifyWalk(certificate, tick);
         const reason = `every point has its limit, settled at layer ${certificate.settled_at}`;
