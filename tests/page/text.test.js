@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
-import { classify, loadModel, textCharacters } from "../../src/hardmax/page/js/text.js";
+import { classify, loadModel } from "../../src/hardmax/page/js/text.js";
+import { textCharacters } from "../../src/hardmax/page/js/textwords.js";
 
 const folder = process.env.HARDMAX_VECTORS ?? "";
 const names = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
