@@ -13,14 +13,14 @@ import { textWords } from "./textwords.js";
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
  *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of
- *     `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a
- *     gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is
- *     the class of undecided texts, `lengths` are those of 98 % of the training texts
- * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number, vote: number,
- *     active: boolean, leads: boolean, leaderSince: number, leader: number, side: number, start: number[],
- *     end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer, or -1; `side`: the
- *     number of the class that its leader counts towards, or itself if it has none
+ *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of `table` is where
+ *     token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place
+ *     of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is the class of
+ *     undecided texts, `lengths` are those of 98 % of the training texts
+ * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
+ *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
+ *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
+ *     or -1; `side`: the number of the class that its leader counts towards, or itself if it has none
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
  *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
@@ -69,8 +69,8 @@ function textFind(model, text) {
 }
 
 /**
- * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian), the
- * header, JSON `{"name": …, "files": [["config.json", 394], …]}` with the size of each, and the files one after the other.
+ * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
+ * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
  * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
  */
 export async function unpackModel(packed) {
@@ -95,19 +95,22 @@ export async function loadModel(files, name) {
         const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
         for (const file of deciding) textMust(files[file], `${file} is missing: expected ${deciding.join(", ")}`);
         // Pages that come over plain http have no `subtle`: there the hashes are not checked.
-        const hashes = files["hashes.json"] && globalThis.crypto?.subtle ? textJson(files, "hashes.json") : null;
+        const given = globalThis.crypto?.subtle ? files["hashes.json"] : undefined;
+        const hashes = given ? textJson(given, "hashes.json") : null;
         for (const file of hashes ? deciding : []) {
             const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", files[file].slice()));
             const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-            textMust(hashes?.[file] === hash, `${file} is not the file that was saved: its hash differs. Copy it again`);
+            textMust(hashes?.[file] === hash, `${file} is not as it was saved: its hash differs. Copy it again`);
         }
-        const config = textJson(files, "config.json");
+        const config = textJson(files["config.json"], "config.json");
         const [format, version] = [textShort(config.format), textShort(config.version)];
         textMust(config.format === "hardmax text model" && config.version === 1,
             `config.json is of ${format}, version ${version}: expected "hardmax text model", version 1`);
-        const lengths = files["metrics.json"] ? textJson(files, "metrics.json").training_lengths ?? null : null;
+        const { training_lengths: span } = files["metrics.json"] ? textJson(files["metrics.json"], "metrics.json") : {};
+        const lengths = Array.isArray(span) && span.length === 2 && span.every(Number.isFinite) ? span : null;
         const tensors = textTensors(files["model.safetensors"], config.tensors);
-        return { ...textModel(config, tensors, textVocabulary(files["vocabulary.txt"])), name, lengths };
+        const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
+        return { ...model, name, lengths: /** @type {Model["lengths"]} */ (lengths) };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -134,12 +137,12 @@ function textDecode(data, otherwise) {
     }
 }
 
-/** @param {Record<string, Uint8Array>} files @param {string} name @returns {Record<string, any>} */
-function textJson(files, name) {
+/** @param {Uint8Array} data @param {string} name @returns {Record<string, any>} */
+function textJson(data, name) {
     const damaged = `${name} is damaged or cut off: expected a JSON object`;
     let found = null;
     try {
-        found = JSON.parse(textDecode(files[name], damaged).replace(/^\ufeff/, ""));
+        found = JSON.parse(textDecode(data, damaged).replace(/^\ufeff/, ""));
     } catch {}
     textMust(typeof found === "object" && found && !Array.isArray(found), damaged);
     return found;
@@ -152,26 +155,28 @@ function textJson(files, name) {
  */
 function textTensors(data, expected) {
     const damaged = "model.safetensors is cut off, or not a safetensors file";
+    /** @type {Record<string, string>} */
     const kinds = { embeddings: "F32", decoder: "F32", bias: "F32", extra: "F32", metric: "F64" };
     const size = data.length < 8 ? 0 : Number(new DataView(data.buffer, data.byteOffset).getBigUint64(0, true));
     textMust(size && size <= data.length - 8, damaged);
-    const header = textJson({ header: data.subarray(8, 8 + size) }, "header");
-    const names = Object.keys(header).filter((name) => name !== "__metadata__").sort();
+    const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
+    const entries = Object.entries(header);
+    const names = entries.map(([name]) => name).sort();
     const isComplete = ["embeddings", "decoder", "bias"].every((name) => names.includes(name));
-    textMust(isComplete && names.every((name) => name in kinds) && JSON.stringify(names) === JSON.stringify(expected),
+    const isKnown = isComplete && names.every((name) => Object.hasOwn(kinds, name));
+    textMust(isKnown && JSON.stringify(names) === JSON.stringify(expected),
         `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
-    let total = 0;
-    const tensors = Object.entries(kinds).filter(([name]) => names.includes(name)).map(([name, kind]) => {
-        const { dtype, shape, data_offsets: offsets } = header[name] ?? {};
-        textMust(dtype === kind, `\`${name}\` is ${textShort(dtype)}: expected "${kind}"`);
-        const bytes = kind === "F64" ? 8 : 4;
-        textMust(Array.isArray(shape) && Array.isArray(offsets) && offsets.every((at) => textIsWhole(at, 0, data.length - 8 - size))
-            && offsets[1] - offsets[0] === shape.reduce((product, side) => product * side, bytes), damaged);
-        total += offsets[1] - offsets[0];
-        const copy = data.slice(8 + size + offsets[0], 8 + size + offsets[1]).buffer; // numbers must be aligned
-        return [name, { shape, values: bytes === 8 ? new Float64Array(copy) : new Float32Array(copy) }];
+    textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
+    entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
+    let end = 8 + size; // tensors follow one another without a gap
+    const tensors = entries.map(([name, { dtype, shape, data_offsets: [first, last] }]) => {
+        textMust(dtype === kinds[name], `\`${name}\` is ${textShort(dtype)}: expected "${kinds[name]}"`);
+        const bytes = shape.reduce((/** @type {any} */ a, /** @type {any} */ b) => a * b, dtype === "F64" ? 8 : 4);
+        textMust(first === end - 8 - size && last - first === bytes && 8 + size + last <= data.length, damaged);
+        const copy = data.slice(end, (end += bytes)).buffer; // numbers must be aligned
+        return [name, { shape, values: dtype === "F64" ? new Float64Array(copy) : new Float32Array(copy) }];
     });
-    textMust(total === data.length - 8 - size, damaged);
+    textMust(end === data.length, damaged);
     return Object.fromEntries(tensors);
 }
 
@@ -210,26 +215,31 @@ function textIsWhole(value, least, most = Infinity) {
  * @param {ReturnType<typeof textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">}
  */
 function textModel(config, tensors, { surfaces, index, totals }) {
-    const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, dimension: d } = config;
-    const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = config.tokeniser ?? { tokeniser: null };
-    const tokens = surfaces.length;
-    const isLabel = (/** @type {unknown} */ label) => ["string", "number", "boolean"].includes(typeof label);
-    const isDistinct = Array.isArray(classes) && new Set(classes.map((c) => (c === true ? 1 : c === false ? 0 : c))).size === classes.length;
+    const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, tokeniser } = config;
+    const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
+    const [tokens, d] = [surfaces.length, config.dimension];
+    // Truth values are numbers to Python: 1 and true are one class.
+    const toPython = (/** @type {any} */ label) => (typeof label === "boolean" ? Number(label) : label);
+    const labels = Array.isArray(classes) ? classes.map(toPython) : [];
+    const areLabels = labels.every((label) => ["string", "number"].includes(typeof label)) && new Set(labels).size > 1;
     /** @type {[string, string, boolean][]} */
     const checks = [
-        ["classes", "at least two texts, numbers or truth values, all different", isDistinct && classes.length > 1 && classes.every(isLabel)],
+        ["classes", "two or more labels, all different", areLabels && new Set(labels).size === labels.length],
         ["layers", 'a whole number from 0 to 10000, or "inf"', layers === "inf" || textIsWhole(layers, 0, 10_000)],
         ["temperature", "a finite number above 0", Number.isFinite(temperature) && temperature > 0],
-        ["gate", "null or a number from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
+        ["gate", "null or a number from 0 to below 1", gate === null || (Number.isFinite(gate) && 0 <= gate && gate < 1)],
         ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1)],
         ["counts", '"all" or "presence"', ["all", "presence"].includes(config.counts)],
-        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", textIsWhole(longestPhrase, 1, 5)
-            && typeof overlapping === "boolean" && !Object.keys(others).length],
+        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", typeof tokeniser === "object"
+            && textIsWhole(longestPhrase, 1, 5) && typeof overlapping === "boolean" && !Object.keys(others).length],
         ["tokens", `${tokens}, as vocabulary.txt has`, config.tokens === tokens],
         ["dimension", "a whole number from 1 up", textIsWhole(d, 1)],
     ];
-    for (const [key, wish, holds] of checks) textMust(holds, `\`${key}\` must be ${wish}, not ${textShort(config[key])}`);
-    textMust(totals.length === classes.length, `vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
+    for (const [key, wish, holds] of checks) {
+        textMust(holds, `\`${key}\` in config.json must be ${wish}, not ${textShort(config[key])}`);
+    }
+    const columns = totals.length;
+    textMust(columns === classes.length, `vocabulary.txt counts ${columns} classes: expected ${classes.length}`);
     const logits = classes.length === 2 ? 1 : classes.length;
     /** @type {Record<string, number[]>} */
     const shapes = { embeddings: [tokens, d], decoder: [logits, d], bias: [logits], extra: [d], metric: [d, d] };
@@ -241,7 +251,7 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     }
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
-    const matrix = metric ? Array.from({ length: d }, (_, row) => [...metric.values.subarray(row * d, row * d + d)]) : null;
+    const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
     const rules = makeLayerRules(d, layers === "inf" ? Infinity : layers, alpha, matrix);
     textMust(rules.dynamics.definite, "`metric` must be symmetric positive definite");
     const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
@@ -260,7 +270,8 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     return {
         classes, layers: rules.layers, alpha: String(alpha), temperature, gate, neutralWeight,
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
-        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths, extra: extra ? tokens : -1,
+        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths,
+        extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
         usual: totals.indexOf(Math.max(...totals)), rules,
     };
@@ -290,8 +301,10 @@ export function classify(model, text) {
     const counts = ids.map((id) => places.get(id)?.length ?? 1);
     const voices = ids.map((id, t) => (id === extra ? model.neutralWeight : model.binary ? 1 : counts[t]));
     const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
-    // A gate closes to tokens whose strength is no more than a share of the largest: they start halfway to the extra one.
-    const rows = ids.map((id) => (gate !== null && id !== extra && model.strengths[id] <= gate * loudest ? extra + 1 : id));
+    // A gate silences tokens no stronger than a share of the loudest: they start halfway to the extra one.
+    const bar = gate === null ? -1 : gate * loudest;
+    const isSilent = (/** @type {number} */ id) => id !== extra && model.strengths[id] <= bar;
+    const rows = ids.map((id) => (isSilent(id) ? extra + 1 : id));
     const cloud = textCloud(model, rows, voices);
     const run = walkLayers(cloud, rules);
     const masses = textMasses(voices, cloud, run, rules);
@@ -304,8 +317,10 @@ export function classify(model, text) {
         const [leader, ...more] = final[point];
         return rules.layers && !more.length && run.since[leader] >= 0 ? stands[leader] : -1;
     });
-    const active = ids.map((id, t) => id !== extra && rows[t] === id && !(model.hasNeutral && leaders[t] === ids.length - 1));
-    const logits = Array.from(bias, (b, row) => b + masses.reduce((sum, mass, t) => sum + mass * scores[rows[t] * logitsOf + row], 0));
+    const neutral = model.hasNeutral ? ids.length - 1 : ids.length; // who follows it has no effect
+    const active = ids.map((id, t) => id !== extra && rows[t] === id && leaders[t] !== neutral);
+    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * scores[rows[t] * logitsOf + row];
+    const logits = Array.from(bias, (b, row) => b + ids.reduce((sum, _, t) => sum + adds(t, row), 0));
     const probabilities = textProbabilities(logits);
     const [second, first] = [...probabilities].sort((a, b) => a - b).slice(-2);
     const decided = active.includes(true) && second < first;
@@ -317,11 +332,11 @@ export function classify(model, text) {
         const own = leader < 0 ? says.subarray(point * logitsOf) : scores.subarray(rows[leader] * logitsOf);
         const highest = own.subarray(0, logitsOf).reduce((a, b) => Math.max(a, b));
         return {
-            id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t], mass: masses[t],
-            contribution: masses[t] * scores[rows[t] * logitsOf + row], vote: (voices[t] / total) * says[point * logitsOf + row],
+            id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t],
+            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point * logitsOf + row],
             active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
             side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(highest),
-            start: [...cloud.start.subarray(point * d, point * d + d)], end: [...ends.subarray(point * d, point * d + d)],
+            start: textRow(cloud.start, point, d), end: textRow(ends, point, d),
         };
     });
     const reason = !places.size ? "the model knows no word of this text"
@@ -337,10 +352,15 @@ export function classify(model, text) {
             const shown = isLimit ? run.last + 8 : Math.min(rules.layers, run.settled ? Infinity : run.last);
             return [...Array(shown + 1).keys(), ...(isLimit ? [Infinity] : [])].map((layer) => {
                 const z = run.at(layer);
-                return cloud.of.map((point) => [...z.subarray(point * d, point * d + d)]);
+                return cloud.of.map((point) => textRow(z, point, d));
             });
         },
     };
+}
+
+/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d @returns {number[]} */
+function textRow(table, row, d) {
+    return [...table.subarray(row * d, row * d + d)];
 }
 
 /** @param {Model} model @param {number[]} rows @param {number[]} voices @returns {TextCloud} */
@@ -350,7 +370,7 @@ function textCloud({ dimension: d, table }, rows, voices) {
     /** @type {TextCloud} */
     const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
     rows.forEach((row, t) => {
-        const vector = table.subarray(row * d, row * d + d);
+        const vector = textRow(table, row, d);
         const point = numbers.get(vector.join()) ?? numbers.size;
         numbers.set(vector.join(), point);
         cloud.start.set(vector, point * d);
@@ -361,8 +381,8 @@ function textCloud({ dimension: d, table }, rows, voices) {
 }
 
 /**
- * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of its
- * mass and gives the rest to those it attends to, by their weights; infinitely many layers leave everything to leaders.
+ * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
+ * its mass and gives the rest to those it attends to, by their weights; infinitely many leave everything to leaders.
  * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
  */
 function textMasses(voices, { of, weights }, run, rules) {
@@ -374,14 +394,13 @@ function textMasses(voices, { of, weights }, run, rules) {
         });
         return after;
     };
-    const isLimit = rules.layers === Infinity;
-    const keep = layersKeep(rules, 1);
+    const [depth, keep] = [rules.layers === Infinity ? run.last : rules.layers, layersKeep(rules, 1)];
     let mass = weights;
-    if (isLimit && run.settled) {
+    if (rules.layers === Infinity && run.settled) {
         const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
         while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
-    for (let layer = (isLimit ? run.last : rules.layers) - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
+    for (let layer = depth - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
@@ -406,14 +425,15 @@ function textProbabilities(logits) {
  */
 function textNotes({ lengths }, text, places) {
     if (!places.size) return [];
-    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g) ?? []).length;
+    const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
+    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(pairs)?.length ?? 0); // in characters
     const size = sizeOf(text);
     /** @type {string[]} */
     const notes = [];
     const [shortest, longest] = lengths ?? [0, size];
     if (size < shortest || size > longest) {
-        const unlike = size < shortest ? "shorter" : "longer";
-        notes.push(`The text has ${String(size).replace(/\B(?=(\d{3})+$)/g, ",")} characters: it is ${unlike} than 99 % of the training texts.`);
+        const [unlike, shown] = [size < shortest ? "shorter" : "longer", String(size).replace(/\B(?=(\d{3})+$)/g, ",")];
+        notes.push(`The text has ${shown} characters: it is ${unlike} than 99 % of the training texts.`);
     }
     let [covered, reached] = [0, 0];
     for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
@@ -427,9 +447,9 @@ function textNotes({ lengths }, text, places) {
 }
 
 /**
- * A few words that change the label if they are crossed out: the word of an active token that helps most, again and again,
- * and in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes wherever it
- * is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was found in time.
+ * A few words that change the label if they are crossed out: the word of an active token that helps most, again and
+ * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
+ * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was found.
  * @param {Model} model @param {string} text @param {number} [budget] milliseconds
  * @returns {{words: string[], text: string, label: Label, probability: number}}
  */
@@ -437,10 +457,12 @@ export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
         const cut = all.filter((word) => words.includes(word.surface));
-        const changed = [...cut.keys(), cut.length].map((k) => text.slice(cut[k - 1]?.end ?? 0, cut[k]?.start)).join(" . ");
+        const kept = [...cut.keys(), cut.length].map((k) => text.slice(cut[k - 1]?.end ?? 0, cut[k]?.start));
+        const changed = kept.join(" . ");
         const { tokens, decided, label, probability, probabilities } = classify(model, changed);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
-        return { words, text: changed, tokens, label, probability, lead: decided && lead > 1e-9 ? 1 + lead : Math.min(lead, 0) };
+        const flips = decided && lead > 1e-9;
+        return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
     };
     let best = without([]);
     while (answer >= 0 && best.lead <= 0 && performance.now() < end) {
