@@ -1,5 +1,6 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 
+import { readNumber } from "./exact.js";
 import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
 import { textWords } from "./textwords.js";
 
@@ -124,7 +125,7 @@ function textMust(holds, otherwise) {
 
 /** @param {unknown} value @returns {string} */
 function textShort(value) {
-    const shown = JSON.stringify(value) ?? "nothing";
+    const shown = JSON.stringify(value) ?? "missing";
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
@@ -162,9 +163,8 @@ function textTensors(data, expected) {
     const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
     const entries = Object.entries(header);
     const names = entries.map(([name]) => name).sort();
-    const isComplete = ["embeddings", "decoder", "bias"].every((name) => names.includes(name));
-    const isKnown = isComplete && names.every((name) => Object.hasOwn(kinds, name));
-    textMust(isKnown && JSON.stringify(names) === JSON.stringify(expected),
+    for (const name of ["embeddings", "decoder", "bias"]) textMust(header[name], `model.safetensors has no ${name}`);
+    textMust(names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected),
         `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
     textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
     entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
@@ -222,18 +222,23 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const toPython = (/** @type {any} */ label) => (typeof label === "boolean" ? Number(label) : label);
     const labels = Array.isArray(classes) ? classes.map(toPython) : [];
     const areLabels = labels.every((label) => ["string", "number"].includes(typeof label)) && new Set(labels).size > 1;
+    let isStep = false;
+    try {
+        isStep = readNumber(String(alpha)).p > 0n;
+    } catch {}
     /** @type {[string, string, boolean][]} */
     const checks = [
         ["classes", "two or more labels, all different", areLabels && new Set(labels).size === labels.length],
         ["layers", 'a whole number from 0 to 10000, or "inf"', layers === "inf" || textIsWhole(layers, 0, 10_000)],
+        ["alpha", 'a positive number or fraction such as "1/2"', isStep],
         ["temperature", "a finite number above 0", Number.isFinite(temperature) && temperature > 0],
-        ["gate", "null or a number from 0 to below 1", gate === null || (Number.isFinite(gate) && 0 <= gate && gate < 1)],
+        ["gate", "null, or from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
         ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1)],
         ["counts", '"all" or "presence"', ["all", "presence"].includes(config.counts)],
-        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", typeof tokeniser === "object"
+        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", Object(tokeniser) === tokeniser
             && textIsWhole(longestPhrase, 1, 5) && typeof overlapping === "boolean" && !Object.keys(others).length],
         ["tokens", `${tokens}, as vocabulary.txt has`, config.tokens === tokens],
-        ["dimension", "a whole number from 1 up", textIsWhole(d, 1)],
+        ["dimension", "a whole number from 1 up", textIsWhole(d, 1)], // the shapes of tensors must fit it
     ];
     for (const [key, wish, holds] of checks) {
         textMust(holds, `\`${key}\` in config.json must be ${wish}, not ${textShort(config[key])}`);
