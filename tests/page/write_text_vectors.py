@@ -86,7 +86,7 @@ def make_model(seed: int) -> TextModel:
         embeddings=draw(len(surfaces), d),
         decoder=decoder,
         bias=draw(rows) / 4,
-        classes=[f"class {number}" for number in range(classes)],
+        classes=tuple(f"class {number}" for number in range(classes)),
         layers=[0, 1, 2, 8, math.inf][seed // 3 % 5],
         alpha=str(rng.choice(["1", "1/4", "0.1", "3", "22/7"])),
         metric=None if rng.random() < 0.5 else (square + square.T) / 2,
