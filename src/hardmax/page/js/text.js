@@ -472,9 +472,14 @@ export function removalsFlip(model, text, budget = 5_000) {
     let best = without([]);
     while (answer >= 0 && best.lead <= 0 && performance.now() < end) {
         const active = best.tokens.filter((token) => token.active).flatMap((token) => textWords(token.word));
-        const tried = [...new Set(active.map((word) => word.surface))].map((word) => without([...best.words, word]));
-        if (!tried.length) break;
-        best = tried.reduce((a, b) => (b.lead > a.lead ? b : a));
+        const options = [...new Set(active.map((word) => word.surface))];
+        let next = null;
+        for (let k = 0; k < options.length && performance.now() < end; k++) {
+            const found = without([...best.words, options[k]]);
+            if (!next || found.lead > next.lead) next = found;
+        }
+        if (!next) break;
+        best = next;
     }
     if (best.lead <= 0) best = without([]);
     for (const word of best.words) {
