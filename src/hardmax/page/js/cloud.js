@@ -54,11 +54,6 @@ export const NAMED_CLOUDS = {
             "1,0; 0.309,0.951; -0.809,0.588; -0.809,-0.588; 0.309,-0.951; -0.4,0; -0.124,-0.38; 0.324,-0.235; " +
             "0.324,0.235; -0.124,0.38; 0.55,0; 0.17,0.523; -0.445,0.323; -0.445,-0.323; 0.17,-0.523",
     },
-    line: {
-        label: "On a line",
-        about: "All tokens on one line through the origin: its two ends lead.",
-        tokens: "-1.5,-0.75; -1,-0.5; -0.5,-0.25; 0.25,0.125; 0.5,0.25; 0.75,0.375; 2,1",
-    },
     cube: {
         label: "Cube, in three dimensions",
         about: "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",

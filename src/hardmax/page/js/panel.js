@@ -4,7 +4,7 @@ import { readAlpha, readCell, readCloudFile } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
 import { certificateText } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
-import { PAPER, drawScene, ellipseAxes, svgPen } from "./scene.js";
+import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
@@ -115,7 +115,7 @@ export function buildPanel(root, room) {
                 group("Step size", row(labelled("alpha", alpha, "Such as 0.5 or 1/2"), el("div", { class: "hm-grow" }, alphaSlider))),
                 group("Show", ...checks.slice(0, -1)),
                 folded(
-                    "Metric", note("Token z looks along A z. Pull the corners of the ellipse, or type the numbers of A."),
+                    "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
                     checks[checks.length - 1], matrix, metricNote, button("Identity", () => room.set({ metric: null })),
                 ),
                 folded("Save and share", row(
@@ -241,7 +241,7 @@ export function buildPanel(root, room) {
         for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
             const wrong = place(positionsAt(floatRun, Infinity), floatRun.ofToken[token]);
             const choice = exactly.length > 1 ? `ties between ${exactly.join(" and ")}` : `attends to ${exactly}`;
-            const why = layer === null ? "those it follows differ" : `at layer ${layer} it ${choice}, but floats see ${floats.join(" and ")}`;
+            const why = layer < 0 ? "those it follows differ" : `at layer ${layer} it ${choice}, but floats see ${floats.join(" and ")}`;
             lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${limitOf(token)}: ${why}.`);
         }
         if (differences.length > 4) lines.push(`So do ${differences.length - 4} more tokens: floats send them elsewhere.`);
@@ -289,7 +289,7 @@ export function buildPanel(root, room) {
         // An entry that is being typed in stays.
         if (!matrix.contains(document.activeElement)) matrix.replaceChildren(...entries);
         checks[checks.length - 1].hidden = d !== 2;
-        const plain = d !== 2 || ellipseAxes(room.frame, room.metric);
+        const plain = d !== 2 || ellipseEnd(room.frame, room.metric);
         metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
     }
 
