@@ -1,6 +1,5 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cloudFloats, randomCloud } from "./cloud.js";
-import { readAlpha, readRows, readRowsText } from "./cloud.js";
+import { MOST_TOKENS, cellFloat, cloudFloats, cloudOf, readAlpha, readRows, readRowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
@@ -14,7 +13,7 @@ import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
  * @typedef {import("./exact.js").ExactLimit} ExactLimit
  */
 
-const FIRST_CLOUD = "random:60,2,14";
+const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
 const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
 
 /**
@@ -83,8 +82,9 @@ export class DynamicsRoom {
         this.use(FIRST_CLOUD);
         const given = context.data.cloud;
         if (given) this.guard(() => {
+            this.use("own", readRows(given.tokens, "tokens"));
             const metric = given.metric ? readRows(given.metric, "metric") : null;
-            this.set({ tokens: readRows(given.tokens, "tokens"), metric, source: "own", alpha: readAlpha(given.alpha ?? "1/2") });
+            this.set({ metric, alpha: readAlpha(given.alpha ?? "1/2") });
         });
         this.past = [];
     }
@@ -136,15 +136,8 @@ export class DynamicsRoom {
 
     // -- the problem
 
-    /** A named or random cloud. @param {string} source */
-    use(source) {
-        const [n, d, seed] = source.startsWith("random:") ? source.slice(7).split(",").map(Number) : [];
-        const named = Object.entries(NAMED_CLOUDS).find(([key]) => key === source)?.[1].tokens ?? "";
-        this.useTokens(n ? randomCloud(n, d, seed) : readRowsText(named, source), source);
-    }
-
-    /** @param {string[][]} tokens @param {string} source */
-    useTokens(tokens, source) {
+    /** A new cloud. @param {string} source @param {string[][]} [tokens] */
+    use(source, tokens = cloudOf(source)) {
         const metric = tokens[0].length === this.d ? this.problem.metric : null;
         Object.assign(this, { selected: -1, looks: new Map() });
         this.set({ tokens, source, metric });
@@ -225,13 +218,14 @@ export class DynamicsRoom {
         this.draw();
     }
 
-    /** Add a token, where the pointer is or else somewhere in the picture. @param {number[] | null} [at] on the screen */
+    /** Add a token where the pointer is, or else somewhere in the picture. @param {number[] | null} [at] */
     add(at = this.pointer) {
         const { tokens } = this.problem;
         if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
         const { width, height } = this.frame;
         const [angle, radius] = [2.4 * this.n, 0.25 * Math.min(width, height)];
-        const place = toWorld(this.frame, at ?? [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)]);
+        const free = [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)];
+        const place = toWorld(this.frame, at ?? free);
         this.selected = this.n;
         this.set({ tokens: [...tokens, place.map((x) => this.rounded(x))], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
@@ -349,7 +343,7 @@ export class DynamicsRoom {
         if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground });
     }
 
-    /** @param {CanvasRenderingContext2D} brush @param {number} dense pixels @param {{ink: string, ground: string}} theme */
+    /** @param {CanvasRenderingContext2D} brush @param {number} dense @param {{ink: string, ground: string}} theme */
     drawOn(brush, dense, theme) {
         brush.setTransform(dense, 0, 0, dense, 0, 0);
         Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
@@ -507,25 +501,22 @@ export class DynamicsRoom {
             if (!fine) throw new Error(`The address of this page is damaged: expected ${wish}.`);
         };
         const problem = { ...this.problem };
-        check(Object.values(state).every((text) => text.length <= 2 * URL_LENGTH), `parts of at most ${2 * URL_LENGTH} characters`);
-        if (state.tokens) Object.assign(problem, { tokens: readRowsText(state.tokens, "tokens"), source: "own", metric: null });
-        else if (state.cloud) {
-            const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(state.cloud) ?? []).slice(1).map(Number);
-            const random = n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS;
-            check(random || Object.hasOwn(NAMED_CLOUDS, state.cloud), `cloud=random:n,d,seed or ${Object.keys(NAMED_CLOUDS).join(", ")}`);
-            this.use(random ? `random:${n},${d},${seed}` : state.cloud);
-            Object.assign(problem, this.problem, { metric: null });
-        }
-        const size = problem.tokens[0].length;
+        const short = Object.values(state).every((text) => text.length <= 2 * URL_LENGTH);
+        check(short, `parts of at most ${2 * URL_LENGTH} characters`);
+        const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
+        if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
+        const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
         if (state.metric) problem.metric = readRowsText(state.metric, "metric");
-        check(!problem.metric || [problem.metric, problem.metric[0]].every(({ length }) => length === size), `a metric of ${size} by ${size}`);
+        const { metric } = problem;
+        check(!metric || (metric.length === d && metric[0].length === d), `a metric of ${d} by ${d}`);
         check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
         const shown = state.show?.split(",");
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
-        if (/^\d{1,4}$/.test(state.selected ?? "")) this.selected = Math.min(Number(state.selected), problem.tokens.length - 1);
+        const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
+        this.selected = selected < problem.tokens.length ? selected : -1;
         Object.assign(this, { problem, past: [], looks: new Map(), restored: true });
         this.changed();
         this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);

@@ -44,8 +44,8 @@ const SHAPE_CORNERS = {
     down: [[0, 1.1], [-1, -0.8], [1, -0.8]],
     left: [[-1.1, 0], [0.8, -1], [0.8, 1]],
     right: [[1.1, 0], [-0.8, 1], [-0.8, -1]],
-    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4], [-1, 0.4],
-        [-1, -0.4], [-0.4, -0.4]],
+    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4],
+        [-1, 0.4], [-1, -0.4], [-0.4, -0.4]],
     cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1],
         [-1, 0.5], [-0.5, 0]],
     star: Array.from({ length: 10 }, (_, k) => [Math.sin, Math.cos].map((f, c) => {
@@ -225,7 +225,8 @@ export function drawScene(pen, scene) {
     const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
     const many = run.first.length > 200;
     for (const { members, colour } of styled) {
-        if (show.has("paths")) pen.paint({ stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 }, (to) => {
+        const line = { stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 };
+        if (show.has("paths")) pen.paint(line, (to) => {
             for (const i of members.filter((point) => run.since[point] !== 0)) {
                 to.moveTo(...toScreen(frame, starts, i));
                 run.layers.slice(1).forEach(({ positions }, k) => {
@@ -245,8 +246,8 @@ export function drawScene(pen, scene) {
     });
     for (const { end, members, colour, shape } of styled) {
         // Strokes take most of the time that drawing takes: small marks are paler, not hollow.
-        const start = many ? { fill: colour, alpha: 0.5 } : { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        if (layer > 0) pen.paint(start, (to) => {
+        const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
+        if (layer > 0) pen.paint(many ? { fill: colour, alpha: 0.5 } : hollow, (to) => {
             for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
         });
         // At the limit followers lie under the star of their leader.
@@ -321,7 +322,8 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
         const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : 1e4 / frame.scale) : 0));
         const end = toScreen(frame, axis);
-        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [toScreen(frame, axis.map((x) => -x)), end]));
+        const opposite = toScreen(frame, axis.map((x) => -x));
+        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
         if (d === 3) pen.text([end[0] - 8, end[1] + 8], "xyz"[c], theme.ink, 0.6);
     }
     const end = d === 2 && show.has("ellipse") ? ellipseEnd(frame, metric) : null;
@@ -384,11 +386,11 @@ export function metricOfEllipse(frame, [x, y]) {
     return [[first, mixed], [mixed, last]];
 }
 
-/** Half-space, direction and targets of the selected token. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
+/** What the selected token sees and follows. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
 function drawSelected(pen, { frame, theme, run, layer, metric, selected, show }, here) {
     const { d } = run;
     const point = run.ofToken[selected];
-    const along = Array.from(floatAlong(here, point, d, metric));
+    const along = floatAlong(here, point, d, metric);
     const length = Math.hypot(...along);
     if (!length) return;
     if (d === 2 && show.has("halfspace")) {
@@ -413,7 +415,8 @@ function drawDifference(pen, { frame, theme, run, floats, differing }) {
     const [truth, wrong] = [positionsAt(run, Infinity), positionsAt(floats, Infinity)];
     for (const token of differing.slice(0, 60)) {
         const [i, j] = [run.ofToken[token], floats.ofToken[token]];
-        const path = [...floats.layers.map(({ positions }) => positions), wrong].map((rows) => toScreen(frame, rows, j));
+        const rows = [...floats.layers.map(({ positions }) => positions), wrong];
+        const path = rows.map((each) => toScreen(frame, each, j));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
         pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
         pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 8));
