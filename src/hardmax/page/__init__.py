@@ -11,13 +11,40 @@ import json
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardmax import __version__
+from hardmax._files import write_whole
 from hardmax._format import escape_html
+from hardmax._validation import InputError, check_path
 
+if TYPE_CHECKING:
+    from hardmax._tokens.points import Points
+    from hardmax.dynamics import Dynamics
+
+MOST_TOKENS = 2_000  # the page draws and lists them all, in fractions too
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
+
+
+def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
+    """Write the page to a `.html` file, whole or not at all; the options are those of `render`."""
+    path = check_path(path)
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.", argument="path")
+    write_whole(path, render(data, **options).encode())
+
+
+def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
+    """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else is a fraction."""
+    # A token that was given a multiplicity is as many tokens.
+    count = max(points.tokens, int(points.multiplicities.sum()))
+    if count > MOST_TOKENS:
+        raise InputError(f"The page takes up to {MOST_TOKENS:,} tokens, not {count:,}: choose some of them.")
+    repeated = [point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)]
+    rows = points.coordinates[points.of_token if count == points.tokens else repeated].tolist()
+    tokens = [[value if isinstance(value, float) else str(value) for value in row] for row in rows]
+    return {"tokens": tokens, **dynamics.to_dict()}
 
 
 def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") -> str:
