@@ -72,7 +72,7 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
         "title": escape_html(title),
         "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:; "
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-        "style": _read("page.css"),
+        "style": style(),
         "static": static,
         "data": given,
         "script": script,
@@ -100,6 +100,11 @@ def bundle() -> str:
 def widget_module() -> str:
     """The same as an ES module for anywidget."""
     return f"{bundle()}\nexport default {{ render: hardmaxBundle().renderWidget(hardmaxBundle) }};\n"
+
+
+def style() -> str:
+    """The style sheet, for the page and the widget."""
+    return _read("page.css")
 
 
 def pack_model(name: str, files: dict[str, bytes]) -> dict[str, str]:
