@@ -230,7 +230,7 @@ function scripting(data) {
         limit: exactLimit,
         verify,
         certificate: makeCertificate,
-        /** @param {(string | number)[][]} tokens @param {object} options */
+        /** @param {(string | number)[][]} tokens @param {import("./exact.js").ExactOptions} options */
         step: (tokens, options) => exactLayers(tokens, options, 1).positions[1],
         classify: classifyHere,
         loadModel,
