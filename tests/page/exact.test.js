@@ -14,7 +14,13 @@ import {
 } from "../../src/hardmax/page/js/exact.js";
 
 const clouds = JSON.parse(readFileSync(`${process.env.HARDMAX_VECTORS}/clouds.json`, "utf8"));
-const optionsOf = ({ alpha, metric, multiplicities }) => ({ alpha, metric, multiplicities: multiplicities ?? undefined, budget: Infinity });
+const optionsOf = ({ alpha, metric, multiplicities, max_layers }) => ({
+    alpha,
+    metric,
+    multiplicities: multiplicities ?? undefined,
+    maxLayers: max_layers ?? undefined,
+    budget: Infinity,
+});
 
 test(`limits of ${clouds.length} clouds are Python's, and so is every byte of their certificates`, () => {
     for (const cloud of clouds) {
