@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from hardmax._tokens.points import Points
     from hardmax.dynamics import Dynamics
 
-MOST_TOKENS = 2_000  # the page draws and lists them all, in fractions too
+# As in js/cloud.js.
+MOST_TOKENS, MOST_DIMENSIONS, LARGEST = 2_000, 16, 1e9
 _HERE = Path(__file__).parent
 _IMPORT = re.compile(r'^import \{[^}]*\} from "\./(\w+\.js)";\n', re.MULTILINE)
 
@@ -38,9 +39,14 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else is a fraction."""
     # A token that was given a multiplicity is as many tokens.
-    count = max(points.tokens, int(points.multiplicities.sum()))
-    if count > MOST_TOKENS:
-        raise InputError(f"The page takes up to {MOST_TOKENS:,} tokens, not {count:,}: choose some of them.")
+    count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
+    if count > MOST_TOKENS or width > MOST_DIMENSIONS:
+        most = f"{MOST_TOKENS:,} tokens of up to {MOST_DIMENSIONS} dimensions"
+        raise InputError(f"The page takes up to {most}, not {count:,} of {width}: choose some of them.")
+    if abs(points.floats).max() > LARGEST:
+        raise InputError(
+            f"The page takes numbers of up to {LARGEST:g}, not {abs(points.floats).max():g}: choose a unit."
+        )
     repeated = [point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)]
     rows = points.coordinates[points.of_token if count == points.tokens else repeated].tolist()
     tokens = [[value if isinstance(value, float) else str(value) for value in row] for row in rows]
