@@ -1,0 +1,652 @@
+/**
+ * The dynamics in BigInt fractions: layers, infinite-depth limits and their certificates, as
+ * `hm.limit(tokens, dynamics, arithmetic="exact")` gives them.
+ *
+ * Points are integers over one common denominator, so scores of one row are compared as integers. While the attended
+ * sets stay as they are and their means w stand still, every point goes straight to its target:
+ *
+ *     z_i(k + m) = w_i + g^m (z_i(k) - w_i),      g = 1 / (1 + alpha).
+ *
+ * So the run is a list of phases from one change of attended sets to the next, and the last phase gives the limit.
+ * docs/limits.md has the proofs.
+ *
+ * @typedef {{p: bigint, q: bigint}} Ratio  p / q in lowest terms, q > 0
+ * @typedef {string | number} Numeric  a number stands for the binary fraction it is, a text for what it says
+ * @typedef {{numerators: bigint[][], denominator: bigint, multiplicities: number[], ofToken: number[]}} ExactCloud
+ *     the distinct points, in the order in which they first appear, and the point of each token
+ * @typedef {{alpha: Numeric, metric?: Numeric[][] | null, maxLayers?: number, multiplicities?: number[],
+ *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
+ *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
+ * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null,
+ *     definite: boolean}} ExactDynamics  the metric is multiplied by its common denominator
+ * @typedef {{layer: number, until: number | null, sets: number[][], leads: boolean[], rows: bigint[][],
+ *     targets: bigint[][], denominator: bigint}} ExactPhase  layers from `layer` to before `until` (null: for ever)
+ * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
+ *     floats: number[]}} ExactEnd  the limit of a point; `vertex` and `face` are points that lead
+ * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
+ *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
+ *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens
+ */
+
+const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
+const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
+
+/** @param {bigint} x @param {bigint} y @returns {bigint} not negative */
+function exactGcd(x, y) {
+    while (y) [x, y] = [y, x % y];
+    return x < 0n ? -x : x;
+}
+
+/** @param {bigint} p @param {bigint} q @returns {Ratio} */
+function exactRatio(p, q) {
+    const common = exactGcd(p, q) * (q < 0n ? -1n : 1n);
+    return { p: p / common, q: q / common };
+}
+
+/** @param {bigint} p @param {bigint} q @returns {string} p / q as Python writes a Fraction */
+function exactText(p, q) {
+    const number = exactRatio(p, q);
+    return number.q === 1n ? `${number.p}` : `${number.p}/${number.q}`;
+}
+
+/** @param {bigint} x not negative @returns {number} */
+function exactBits(x) {
+    return x.toString(2).length;
+}
+
+/** @param {bigint} p @param {bigint} q positive @returns {number} p / q rounded once, to the nearest float64 */
+function exactFloat(p, q) {
+    if (p < 0n) return -exactFloat(-p, q);
+    const size = exactBits(p) - exactBits(q); // p / q is between 2^(size - 1) and 2^(size + 1)
+    if (size <= -1022) {
+        // Maybe subnormal: a whole number of the smallest positive float.
+        const [units, rest] = [(p << 1074n) / q, ((p << 1074n) % q) * 2n];
+        return Number(units + (rest > q || (rest === q && units & 1n) ? 1n : 0n)) * 2 ** -1074;
+    }
+    const [over, under] = size < 64 ? [p << BigInt(64 - size), q] : [p, q << BigInt(size - 64)];
+    // More bits than a float has, the last of which says whether anything is left: the conversion rounds correctly.
+    return Number((over / under) | (over % under ? 1n : 0n)) * 2 ** -32 * 2 ** (size - 32);
+}
+
+/**
+ * The rational that a value is: "0.1", "1/3" and "2e-3" are what they say, a number is the binary fraction it is.
+ * @param {Numeric} value @returns {Ratio}
+ */
+export function readNumber(value) {
+    if (typeof value === "number" && Number.isFinite(value)) {
+        let [whole, under] = [value, 1n];
+        for (; !Number.isInteger(whole); whole *= 2 ** 30) under <<= 30n;
+        return exactRatio(BigInt(whole), under);
+    }
+    const text = String(value).trim();
+    const found = /^([+-]?)(?:(\d+)\/(\d+)|(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?)$/.exec(text);
+    if (typeof value === "string" && found && text.length <= EXACT_TEXT) {
+        const [, sign, over, under, whole, decimals, exponent] = found;
+        let number = null;
+        if (over !== undefined) {
+            number = /[1-9]/.test(under) ? exactRatio(BigInt(over), BigInt(under)) : null;
+        } else {
+            const digits = BigInt(whole + decimals);
+            const power = Number(exponent ?? 0) - decimals.length;
+            if (!digits) number = { p: 0n, q: 1n };
+            else if (Math.abs(power + `${digits}`.length - 1) <= 400)
+                number = power < 0 ? exactRatio(digits, 10n ** BigInt(-power)) : { p: digits * 10n ** BigInt(power), q: 1n };
+        }
+        if (number && Number.isFinite(exactFloat(number.p, number.q)))
+            return sign === "-" ? { p: -number.p, q: number.q } : number;
+    }
+    const came = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+    throw new Error(`a number must be finite, such as 0.5, "1/2" or "2e-3", not ${came}.`);
+}
+
+/**
+ * A table of numbers as integers over the smallest common denominator.
+ * @param {Numeric[][]} table @param {string} name @returns {{ratios: Ratio[][], integers: bigint[][], common: bigint}}
+ */
+function exactTable(table, name) {
+    if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
+    const ratios = table.map((row, i) => {
+        if (row.length !== table[0].length)
+            throw new Error(`${name}: row ${i} has ${row.length} numbers, row 0 has ${table[0].length}. Make them equal.`);
+        return row.map((value, j) => {
+            try {
+                return readNumber(value);
+            } catch (error) {
+                throw new Error(`${name} (row ${i}, column ${j}): ${/** @type {Error} */ (error).message}`);
+            }
+        });
+    });
+    let common = 1n;
+    for (const row of ratios) for (const { q } of row) if (common % q) common *= q / exactGcd(common, q);
+    return { ratios, integers: ratios.map((row) => row.map(({ p, q }) => p * (common / q))), common };
+}
+
+/**
+ * The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
+ * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud}
+ */
+export function exactCloud(tokens, multiplicities) {
+    const { integers, common } = exactTable(tokens, "tokens");
+    if (multiplicities && (multiplicities.length !== tokens.length || multiplicities.some((m) => !(Number.isSafeInteger(m) && m > 0))))
+        throw new Error("multiplicities must be positive whole numbers, one for each token.");
+    /** @type {Map<string, number>} */
+    const seen = new Map();
+    /** @type {ExactCloud} */
+    const cloud = { numerators: [], denominator: common, multiplicities: [], ofToken: [] };
+    integers.forEach((row, token) => {
+        const key = row.join();
+        const point = seen.get(key) ?? seen.size;
+        if (point === seen.size) {
+            seen.set(key, point);
+            cloud.numerators.push(row);
+            cloud.multiplicities.push(0);
+        }
+        cloud.multiplicities[point] += multiplicities?.[token] ?? 1;
+        cloud.ofToken.push(point);
+    });
+    return cloud;
+}
+
+/** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
+function exactDynamics({ alpha, metric = null }, dimension) {
+    const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha);
+    if (step.p <= 0n) throw new Error(`alpha must be positive, not ${alpha}. Try 0.5 or "1/2".`);
+    const keep = { p: step.q, q: step.p + step.q };
+    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true };
+    const { ratios, integers } = exactTable(metric, "metric");
+    if (integers.length !== dimension || integers[0].length !== dimension)
+        throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
+    const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
+    return { alpha: step, keep, metric: integers, texts, definite: exactDefinite(integers) };
+}
+
+/** @param {bigint[][]} matrix @returns {boolean} whether it is symmetric positive definite: all minors are positive */
+function exactDefinite(matrix) {
+    if (matrix.some((row, i) => row.some((value, j) => value !== matrix[j][i]))) return false;
+    const rows = matrix.map((row) => [...row]);
+    let before = 1n; // elimination without fractions (Bareiss): the k-th pivot is the k-th leading minor
+    for (const [k, lead] of rows.entries()) {
+        if (lead[k] <= 0n) return false;
+        for (const row of rows.slice(k + 1))
+            for (let j = rows.length - 1; j >= k; j--) row[j] = (row[j] * lead[k] - row[k] * lead[j]) / before;
+        before = lead[k];
+    }
+    return true;
+}
+
+/** @param {bigint[]} x @param {bigint[]} y @returns {bigint} */
+function exactDot(x, y) {
+    let sum = 0n;
+    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+    return sum;
+}
+
+/** @param {bigint[]} row @param {ExactDynamics} dynamics @returns {bigint[]} A z, up to a positive factor */
+function exactAlong(row, { metric }) {
+    return metric ? metric.map((line) => exactDot(line, row)) : row;
+}
+
+/** Thrown when the time is up. */
+class ExactTimeout extends Error {}
+
+/** @param {number} budget milliseconds @returns {() => void} to be called often */
+function exactClock(budget) {
+    const end = performance.now() + budget;
+    return () => {
+        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget} ms is up`);
+    };
+}
+
+/** @param {bigint[]} values @returns {number[]} their leading bits: value / 2^s, rounded down to |integers| <= 2^53 */
+function exactLeading(values) {
+    let largest = 0n;
+    for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
+    const shift = BigInt(Math.max(0, exactBits(largest) - 53));
+    return values.map((value) => Number(value >> shift));
+}
+
+/**
+ * For each direction the points furthest along it. Floats find the candidates, integers decide among them.
+ *
+ * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
+ * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
+ * d 2^53: less than (d^2 + 4 d) 2^53 in all. So the furthest points are within twice that of the largest float.
+ * @param {bigint[][]} directions @param {bigint[][]} points @param {() => void} tick @returns {number[][]}
+ */
+function exactFurthest(directions, points, tick) {
+    const [n, d] = [points.length, points[0].length];
+    const table = Float64Array.from(exactLeading(points.flat()));
+    const slack = 2 * (d * d + 4 * d) * 2 ** 53;
+    const floats = new Float64Array(n);
+    return directions.map((direction) => {
+        tick();
+        const way = exactLeading(direction);
+        let highest = -Infinity;
+        for (let j = 0; j < n; j++) {
+            let score = 0;
+            for (let c = 0; c < d; c++) score += way[c] * table[j * d + c];
+            floats[j] = score;
+            if (score > highest) highest = score;
+        }
+        /** @type {number[]} */
+        let furthest = [];
+        let best = 0n;
+        for (let j = 0; j < n; j++) {
+            if (floats[j] < highest - slack) continue;
+            const score = exactDot(direction, points[j]);
+            if (!furthest.length || score > best) [furthest, best] = [[j], score];
+            else if (score === best) furthest.push(j);
+        }
+        return furthest;
+    });
+}
+
+/**
+ * The phases from layer 0 on. Ends after one that lasts for ever, or that lasts beyond the layer `last`.
+ * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @param {number} last @param {() => void} tick
+ * @returns {Generator<ExactPhase>}
+ */
+function* exactPhases(cloud, dynamics, last, tick) {
+    const { p, q } = dynamics.keep;
+    const counts = cloud.multiplicities.map(BigInt);
+    let [rows, denominator, layer] = [cloud.numerators, cloud.denominator, 0];
+    /** @type {number[][]} */
+    let sets = [];
+    let pending = rows.map((_, i) => i);
+    while (true) {
+        sets = [...sets];
+        const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, tick);
+        pending.forEach((i, k) => (sets[i] = found[k]));
+        const phase = { layer, sets, ...exactMeans(rows, denominator, sets, counts, tick) };
+        const lasting = exactLasting(phase, counts, dynamics, last - layer, tick);
+        // With a metric that is not positive definite distinct points can meet; those that have met are one.
+        const leads = sets.map((several, i) => several.every((j) => j === i || rows[j].every((x, c) => x === rows[i][c])));
+        const until = lasting === null ? null : layer + lasting;
+        yield { ...phase, until, leads };
+        if (until === null || until > last) return;
+        // Who attends to one point that attends to itself alone does so for ever, for any metric.
+        const alone = (/** @type {number} */ i) => sets[i].length === 1 && sets[i][0] === i;
+        pending = pending.filter((i) => sets[i].length > 1 || !alone(sets[i][0]));
+        const [far, all] = [p ** BigInt(until - layer), q ** BigInt(until - layer)];
+        const near = all - far;
+        rows = phase.rows.map((z, i) => (tick(), z.map((x, c) => far * x + near * phase.targets[i][c])));
+        denominator = phase.denominator * all;
+        let common = denominator;
+        for (const row of rows) for (const x of row) if (common !== 1n) common = exactGcd(x, common);
+        if (common !== 1n) rows = rows.map((row) => row.map((x) => x / common));
+        [denominator, layer] = [denominator / common, until];
+    }
+}
+
+/**
+ * The points and the means of their attended sets, all over one denominator.
+ * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts
+ * @param {() => void} tick @returns {{rows: bigint[][], targets: bigint[][], denominator: bigint}}
+ */
+function exactMeans(rows, denominator, sets, counts, tick) {
+    let factor = 1n;
+    const means = sets.map((several) => {
+        if (several.length === 1) return { sums: rows[several[0]], size: 1n };
+        tick();
+        let size = several.reduce((total, j) => total + counts[j], 0n);
+        let sums = rows[0].map((_, c) => several.reduce((total, j) => total + counts[j] * rows[j][c], 0n));
+        const common = sums.reduce(exactGcd, size);
+        [size, sums] = [size / common, sums.map((x) => x / common)];
+        factor *= size / exactGcd(size, factor);
+        return { sums, size };
+    });
+    const scaled = (/** @type {bigint[]} */ row, /** @type {bigint} */ by) => (by === 1n ? row : row.map((x) => x * by));
+    const targets = means.map(({ sums, size }) => scaled(sums, factor / size));
+    return { rows: rows.map((row) => scaled(row, factor)), targets, denominator: denominator * factor };
+}
+
+/**
+ * How many layers the closed form holds before attended sets may differ: at least 1, any number above `most` if they
+ * are more than that, null if it holds for ever.
+ * @param {{rows: bigint[][], targets: bigint[][], sets: number[][]}} phase @param {bigint[]} counts
+ * @param {ExactDynamics} dynamics @param {number} most @param {() => void} tick @returns {number | null}
+ */
+function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
+    const ways = rows.map((z, i) => z.map((x, c) => x - targets[i][c]));
+    const moving = ways.map((way) => way.some(Boolean));
+    // The means stand still if the ways of those that they average cancel.
+    for (const several of sets) {
+        const on = several.filter((j) => moving[j]);
+        if (on.length && rows[0].some((_, c) => on.reduce((sum, j) => sum + counts[j] * ways[j][c], 0n))) return 1;
+    }
+    // Only a moving point with a tie can change its set, and only if along its target others lie further out.
+    const ties = sets.flatMap((several, i) => (several.length > 1 && moving[i] ? [i] : []));
+    const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, tick);
+    /** @type {number | null} */
+    let soonest = null;
+    ties.forEach((i, k) => {
+        const far = new Set(furthest[k]);
+        if (sets[i].every((j) => far.has(j))) return;
+        const [ahead, aside] = [exactAlong(targets[i], dynamics), exactAlong(ways[i], dynamics)];
+        // The score of j on the way is a quadratic in t = g^m.
+        const curves = rows.map((_, j) => {
+            const [w, u] = [targets[j], ways[j]];
+            return [exactDot(ahead, w), exactDot(aside, w) + exactDot(ahead, u), exactDot(aside, u)];
+        });
+        const first = curves[sets[i][0]];
+        const tied = new Set(sets[i]);
+        curves.forEach((curve, j) => {
+            tick();
+            const lead = curve.map((value, power) => value - first[power]);
+            const event = tied.has(j)
+                ? (lead.some(Boolean) ? 1 : null)
+                : exactNegative(lead, dynamics.keep, Math.min(most, soonest ?? Infinity));
+            if (event !== null && (soonest === null || event < soonest)) soonest = event;
+        });
+    });
+    return soonest;
+}
+
+/**
+ * For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1; null
+ * if it is for all t in (0, 1]; `most` + 1 if for more than `most`. If it is not, but no layer hits where it is
+ * positive, the answer is the first layer past that place: from there on it is negative for ever.
+ * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number | null}
+ */
+function exactNegative(curve, keep, most) {
+    const [a0, a1, a2] = curve;
+    // Negative at 1, positive near 0: it changes sign once, and stays.
+    if (a0 > 0n || (a0 === 0n && a1 > 0n)) return exactReached(curve, keep, most);
+    if (a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2) return null;
+    // Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
+    const past = exactReached([a1, 2n * a2, 0n], keep, most);
+    const there = past > 1 ? exactReached(curve, keep, past - 1) : past;
+    return there < past ? there : past;
+}
+
+/**
+ * The first layer m >= 1 at which a curve that stays so is not negative; `most` + 1 if there is none up to `most`.
+ * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number}
+ */
+function exactReached([a0, a1, a2], { p, q }, most) {
+    const reached = (/** @type {number} */ m) => {
+        const [x, y] = [p ** BigInt(m), q ** BigInt(m)];
+        return a0 * y * y + a1 * x * y + a2 * x * x >= 0n;
+    };
+    let [before, step] = [0, 1];
+    for (; before + step <= most && !reached(before + step); step *= 2) before += step;
+    // It is reached between `before` and `before + step`, or nowhere up to `most`.
+    for (step = Math.min(step, most + 1 - before); step > 1; ) {
+        const half = Math.floor(step / 2);
+        if (reached(before + half)) step = half;
+        else [before, step] = [before + half, step - half];
+    }
+    return before + 1;
+}
+
+/**
+ * The infinite-depth limit. Where there is none, `settledAt` and `limits` are null and `reason` says why.
+ * @param {Numeric[][]} tokens @param {ExactOptions} options @returns {ExactLimit}
+ */
+export function exactLimit(tokens, options) {
+    const points = exactCloud(tokens, options.multiplicities);
+    const dynamics = exactDynamics(options, points.numerators[0].length);
+    const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
+    const readable = Math.floor(EXACT_DIGITS / Math.log10(Number(dynamics.keep.q)));
+    const tick = exactClock(options.budget ?? 10_000);
+    /** @type {ExactLimit} */
+    const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken: points.ofToken, reason: "" };
+    /** @type {number[]} */
+    const since = points.numerators.map(() => -1);
+    /** @type {ExactPhase[]} */
+    const history = [];
+    try {
+        for (const phase of exactPhases(points, dynamics, Math.min(most, readable), tick)) {
+            history.push(phase);
+            if (history.length > 192) history.shift();
+            const before = found.attended.at(-1)?.sets;
+            if (!before || phase.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
+                found.attended.push({ from: phase.layer, sets: phase.sets });
+            phase.leads.forEach((leads, i) => (since[i] = leads && since[i] < 0 ? phase.layer : since[i]));
+            found.leaders = since.flatMap((layer, i) => (layer < 0 ? [] : [/** @type {[number, number]} */ ([i, layer])]));
+            if (phase.until !== null) continue;
+            found.limits = exactEnds(phase, found.leaders.map(([point]) => point), dynamics, tick);
+            found.settledAt = phase.layer;
+        }
+        if (found.settledAt === null) {
+            const period = exactPeriod(history);
+            const repeats = period ? `; the attended sets repeat with period ${period}` : "";
+            const why = most <= readable ? "not settled yet" : "exact positions would have more than 100,000 digits";
+            found.reason = `gave up at layer ${Math.min(most, readable).toLocaleString("en")}: ${why}${repeats}`;
+        }
+    } catch (error) {
+        if (!(error instanceof ExactTimeout)) throw error;
+        found.reason = `gave up at layer ${(history.at(-1)?.layer ?? 0).toLocaleString("en")}: ${error.message}`;
+    }
+    return found;
+}
+
+/** @param {ExactPhase[]} phases @returns {number} after how many layers the sets repeat, three times at the end, or 0 */
+function exactPeriod(phases) {
+    const keys = phases.map(({ sets }) => sets.join(";"));
+    for (let k = 1; 3 * k <= keys.length; k++) {
+        const late = keys.length - 2 * k;
+        const shift = (/** @type {number} */ i) => phases[i].layer - phases[i - k].layer;
+        if (keys.every((key, i) => i < late || (key === keys[i - k] && shift(i) === shift(late)))) return shift(late);
+    }
+    return 0;
+}
+
+/**
+ * Where the points of a settled phase end, and what kinds of limits these are.
+ * @param {ExactPhase} phase @param {number[]} leaders @param {ExactDynamics} dynamics @param {() => void} tick
+ * @returns {ExactEnd[]}
+ */
+function exactEnds({ rows, targets, denominator, sets }, leaders, dynamics, tick) {
+    /** @type {Map<string, ExactEnd>} by place; of leaders that have met the first counts */
+    const ends = new Map();
+    const told = (/** @type {bigint[]} */ row) => ({
+        point: row.map((x) => exactText(x, denominator)),
+        floats: row.map((x) => exactFloat(x, denominator)),
+    });
+    const leading = leaders.filter((i) => {
+        const key = rows[i].join();
+        return !ends.has(key) && ends.set(key, { kind: "vertex", vertex: i, ...told(rows[i]) });
+    });
+    const corners = leading.map((i) => rows[i]);
+    return targets.map((target) => {
+        const key = target.join();
+        let end = ends.get(key);
+        if (!end) {
+            tick();
+            end = { kind: "point", ...told(target) };
+            if (corners.length && dynamics.definite) {
+                // The only face that the limit can lie on is that of the leaders furthest along A w.
+                const [face] = exactFurthest([exactAlong(target, dynamics)], corners, tick);
+                const weights = exactNearest(face.map((v) => corners[v]), dynamics, tick);
+                const all = weights.reduce((common, { q }) => (common * q) / exactGcd(common, q), 1n);
+                const place = target.map((_, c) => weights.reduce((sum, { p, q }, k) => sum + p * (all / q) * corners[face[k]][c], 0n));
+                if (place.every((x, c) => x === all * target[c]))
+                    end = { ...end, kind: "face", face: face.map((v) => leading[v]), weights: weights.map(({ p, q }) => exactText(p, q)) };
+            }
+            ends.set(key, end);
+        }
+        return end;
+    });
+}
+
+/**
+ * Weights of the point of a convex hull that is nearest to the origin in the metric's norm: Wolfe's algorithm. Ties are
+ * broken as in Python, so that the weights are the same where they are not unique.
+ * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick @returns {Ratio[]}
+ */
+function exactNearest(corners, dynamics, tick) {
+    const directions = corners.map((corner) => exactAlong(corner, dynamics));
+    const least = (/** @type {bigint[]} */ values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
+    /** @type {Map<number, bigint>} vertices in use, and their weights times `whole` */
+    let shares = new Map([[least(corners.map((corner, j) => exactDot(directions[j], corner))), 1n]]);
+    let whole = 1n;
+    while (true) {
+        tick();
+        const way = corners[0].map((_, c) => [...shares].reduce((sum, [j, share]) => sum + share * directions[j][c], 0n));
+        const scores = corners.map((corner) => exactDot(way, corner));
+        const newcomer = least(scores);
+        if (scores[newcomer] >= scores[[...shares.keys()][0]]) return corners.map((_, j) => exactRatio(shares.get(j) ?? 0n, whole));
+        shares.set(newcomer, 0n);
+        for (let falling = true; falling; ) {
+            // On to the nearest point of the affine hull, or to where the first weight is 0.
+            const members = [...shares.keys()];
+            const { goals, total } = exactAffine(members.map((i) => members.map((j) => exactDot(directions[i], corners[j]))));
+            /** @type {Ratio} of the way */
+            let part = { p: 1n, q: 1n };
+            falling = false;
+            members.forEach((j, k) => {
+                const [here, goal] = [/** @type {bigint} */ (shares.get(j)) * total, goals[k] * whole];
+                if (goal > 0n) return;
+                falling = true;
+                if (here * part.q < part.p * (here - goal)) part = { p: here, q: here - goal };
+            });
+            const moved = members.map((j, k) => {
+                const here = /** @type {bigint} */ (shares.get(j)) * total;
+                return [j, here * part.q + part.p * (goals[k] * whole - here)];
+            });
+            const common = moved.reduce((found, [, share]) => exactGcd(/** @type {bigint} */ (share), found), whole * total * part.q);
+            whole = (whole * total * part.q) / common;
+            shares = new Map();
+            for (const [j, share] of moved) if (share) shares.set(Number(j), /** @type {bigint} */ (share) / common);
+        }
+    }
+}
+
+/**
+ * Weights goals / total, total > 0, of the shortest vector of the affine hull of independent points with a Gram matrix
+ * G: multiples of u with (G + 1 1^T) u = 1, by elimination without fractions.
+ * @param {bigint[][]} gram @returns {{goals: bigint[], total: bigint}}
+ */
+function exactAffine(gram) {
+    const rows = gram.map((row) => [...row.map((value) => value + 1n), 1n]);
+    let before = 1n;
+    for (let k = 0; k < rows.length; k++) {
+        const [lead, pivot] = [rows[k], rows[k][k]];
+        rows.forEach((row, i) => {
+            if (i !== k) rows[i] = row.map((value, j) => (pivot * value - row[k] * lead[j]) / before);
+        });
+        before = pivot;
+    }
+    const goals = rows.map((row) => /** @type {bigint} */ (row.at(-1)));
+    return { goals, total: goals.reduce((sum, goal) => sum + goal, 0n) };
+}
+
+/**
+ * Layers 0 to `layers`: tokens rounded once, and for each token the tokens that it attends to, as `hm.attended` gives
+ * them; `ties` are those that attend to several points. If the time is up there are fewer layers, and `reason` says so.
+ * @param {Numeric[][]} tokens @param {ExactOptions} options @param {number} layers
+ * @returns {{positions: number[][][], sets: number[][][], ties: {layer: number, token: number, tokens: number[]}[],
+ *     reason: string}}
+ */
+export function exactLayers(tokens, options, layers) {
+    const cloud = exactCloud(tokens, options.multiplicities);
+    const dynamics = exactDynamics(options, cloud.numerators[0].length);
+    /** @type {number[][]} */
+    const members = cloud.numerators.map(() => []);
+    cloud.ofToken.forEach((point, token) => members[point].push(token));
+    /** @type {ReturnType<typeof exactLayers>} */
+    const found = { positions: [], sets: [], ties: [], reason: "" };
+    const tick = exactClock(options.budget ?? 10_000);
+    try {
+        for (const phase of exactPhases(cloud, dynamics, layers, tick)) {
+            const attended = phase.sets.map((several) => several.flatMap((j) => members[j]).sort((a, b) => a - b));
+            const { p, q } = dynamics.keep;
+            for (let layer = phase.layer; layer <= layers && layer !== phase.until; layer++) {
+                const [far, all] = [p ** BigInt(layer - phase.layer), q ** BigInt(layer - phase.layer)];
+                const places = phase.rows.map((z, i) => {
+                    tick();
+                    return z.map((x, c) => exactFloat(far * x + (all - far) * phase.targets[i][c], all * phase.denominator));
+                });
+                found.positions.push(cloud.ofToken.map((point) => places[point]));
+                found.sets.push(cloud.ofToken.map((point) => attended[point]));
+                for (const [token, point] of cloud.ofToken.entries())
+                    if (phase.sets[point].length > 1) found.ties.push({ layer, token, tokens: attended[point] });
+            }
+        }
+    } catch (error) {
+        if (!(error instanceof ExactTimeout)) throw error;
+        found.reason = `gave up after layer ${found.positions.length - 1}: ${error.message}`;
+    }
+    return found;
+}
+
+/** @param {Numeric[][]} tokens @param {ExactOptions} options @returns {number[][]} the tokens each token attends to */
+export function exactAttended(tokens, options) {
+    return exactLayers(tokens, options, 0).sets[0];
+}
+
+/**
+ * What Python's `lim.certificate` is: plain data, ready for `exactJson` or JSON.stringify.
+ * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>}
+ */
+export function makeCertificate(limit, options) {
+    if (!limit.limits) throw new Error(`there is no proof to write down (${limit.reason}).`);
+    const { alpha, texts } = exactDynamics(options, limit.points.numerators[0].length);
+    const document = {
+        format: "hardmax-limit-certificate",
+        version: 1,
+        alpha: exactText(alpha.p, alpha.q),
+        metric: texts,
+        denominator: `${limit.points.denominator}`,
+        points: limit.points.numerators.map((row) => row.map(String)),
+        multiplicities: limit.points.multiplicities,
+        attended: limit.attended,
+        settled_at: limit.settledAt,
+        leaders: limit.leaders,
+        limits: limit.limits.map(({ kind, vertex, face, weights, point }) =>
+            kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point },
+        ),
+    };
+    const canonical = exactJson(document, true);
+    if (/[0-9]{4301}/.test(canonical)) throw new Error("its numbers are too long to be written down: over 4,300 digits.");
+    return { ...document, sha256: exactSha256(canonical) };
+}
+
+/** @param {Record<string, any>} certificate @returns {string} the file that Python's `certificate.save` writes */
+export function certificateText(certificate) {
+    return `{\n${Object.entries(certificate).map(([key, value]) => `"${key}": ${exactJson(value)}`).join(",\n")}\n}\n`;
+}
+
+/** @param {any} value @param {boolean} [canonical] keys sorted, no spaces @returns {string} JSON as Python writes it */
+function exactJson(value, canonical = false) {
+    const [comma, colon] = canonical ? [",", ":"] : [", ", ": "];
+    if (Array.isArray(value)) return `[${value.map((item) => exactJson(item, canonical)).join(comma)}]`;
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    const keys = canonical ? Object.keys(value).sort() : Object.keys(value);
+    return `{${keys.map((key) => `"${key}"${colon}${exactJson(value[key], canonical)}`).join(comma)}}`;
+}
+
+/** @param {string} text ASCII @returns {string} SHA-256 (FIPS 180-4), hexadecimal: Web Crypto has it only asynchronously */
+function exactSha256(text) {
+    /** @type {number[]} */
+    const primes = [];
+    for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime)) primes.push(n);
+    const fraction = (/** @type {number} */ x) => ((x % 1) * 2 ** 32) | 0;
+    const constants = primes.map((prime) => fraction(Math.cbrt(prime)));
+    const state = primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+    const blocks = Math.ceil((text.length + 9) / 64);
+    const bytes = new Uint8Array(64 * blocks);
+    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+    bytes[text.length] = 128;
+    const view = new DataView(bytes.buffer);
+    view.setBigUint64(64 * blocks - 8, 8n * BigInt(text.length));
+    const turn = (/** @type {number} */ x, /** @type {number} */ by) => (x >>> by) | (x << (32 - by));
+    const words = new Int32Array(64);
+    for (let block = 0; block < blocks; block++) {
+        for (let i = 0; i < 16; i++) words[i] = view.getInt32(64 * block + 4 * i);
+        for (let i = 16; i < 64; i++) {
+            const [early, late] = [words[i - 15], words[i - 2]];
+            words[i] = words[i - 16] + words[i - 7] + (turn(early, 7) ^ turn(early, 18) ^ (early >>> 3))
+                + (turn(late, 17) ^ turn(late, 19) ^ (late >>> 10));
+        }
+        let [a, b, c, d, e, f, g, h] = state;
+        for (let i = 0; i < 64; i++) {
+            const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + words[i];
+            const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
+            [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
+        }
+        [a, b, c, d, e, f, g, h].forEach((value, i) => (state[i] = (state[i] + value) | 0));
+    }
+    return state.map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+}
