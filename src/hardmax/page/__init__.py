@@ -45,12 +45,12 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
         "title": escape_html(title),
         "policy": "default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; worker-src blob:; "
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'",
-        "style": _read("page.css"),
+        "style": read("explanation.css") + read("page.css"),
         "static": static,
         "data": given,
         "script": script,
     }
-    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], _read("page.html"))
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], read("page.html"))
 
 
 @cache
@@ -59,13 +59,13 @@ def bundle() -> str:
     order: list[str] = []
 
     def add(name: str) -> None:
-        for imported in _IMPORT.findall(_read(f"js/{name}")):
+        for imported in _IMPORT.findall(read(f"js/{name}")):
             if imported not in order:
                 add(imported)
         order.append(name)
 
     add("main.js")
-    modules = [re.sub(r"^export ", "", _IMPORT.sub("", _read(f"js/{name}")), flags=re.MULTILINE) for name in order]
+    modules = [re.sub(r"^export ", "", _IMPORT.sub("", read(f"js/{name}")), flags=re.MULTILINE) for name in order]
     exports = "startPage, startWorker, renderWidget"
     return f'function hardmaxBundle() {{\n"use strict";\n{"".join(modules)}return {{ {exports} }};\n}}'
 
@@ -87,5 +87,6 @@ def pack_model(name: str, files: dict[str, bytes]) -> dict[str, str]:
 
 
 @cache
-def _read(name: str) -> str:
+def read(name: str) -> str:
+    """A file of this folder, such as "explanation.css", which notebooks use, too."""
     return (_HERE / name).read_text(encoding="utf-8")
