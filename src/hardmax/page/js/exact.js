@@ -37,16 +37,16 @@ function exactGcd(x, y) {
     return x < 0n ? -x : x;
 }
 
-/** @param {bigint} p @param {bigint} q @returns {Ratio} */
+/** @param {bigint} p @param {bigint} q not 0 @returns {Ratio} */
 function exactRatio(p, q) {
-    const common = exactGcd(p, q) * (q < 0n ? -1n : 1n);
+    const common = exactGcd(p, q);
     return { p: p / common, q: q / common };
 }
 
-/** @param {bigint} p @param {bigint} q @returns {string} p / q as Python writes a Fraction */
+/** @param {bigint} p @param {bigint} q positive @returns {string} p / q as Python writes a Fraction */
 function exactText(p, q) {
-    const number = exactRatio(p, q);
-    return number.q === 1n ? `${number.p}` : `${number.p}/${number.q}`;
+    const common = exactGcd(p, q);
+    return common === q ? `${p / q}` : `${p / common}/${q / common}`;
 }
 
 /** @param {bigint} x not negative @returns {number} */
@@ -68,56 +68,49 @@ function exactFloat(p, q) {
     return Number((over / under) | (over % under ? 1n : 0n)) * 2 ** -32 * 2 ** (size - 32);
 }
 
-/**
- * The rational that a value is: "0.1", "1/3" and "2e-3" are what they say, a number is the binary fraction it is.
- * @param {Numeric} value @returns {Ratio}
- */
+/** @param {Numeric} value such as 0.1, "0.1", "1/3" or "2e-3" @returns {Ratio} the rational that it is, exactly */
 export function readNumber(value) {
     if (typeof value === "number" && Number.isFinite(value)) {
-        let [whole, under] = [value, 1n];
-        for (; !Number.isInteger(whole); whole *= 2 ** 30) under <<= 30n;
-        return exactRatio(BigInt(whole), under);
+        let under = 1n;
+        for (; !Number.isInteger(value); value *= 2 ** 30) under <<= 30n;
+        return exactRatio(BigInt(value), under);
     }
-    const text = String(value).trim();
-    const found = /^([+-]?)(?:(\d+)\/(\d+)|(?=\.?\d)(\d*)\.?(\d*)(?:[eE]([+-]?\d{1,9}))?)$/.exec(text);
-    if (typeof value === "string" && found && text.length <= EXACT_TEXT) {
-        const [, sign, over, under, whole, decimals, exponent] = found;
-        let number = null;
-        if (over !== undefined) {
-            number = /[1-9]/.test(under) ? exactRatio(BigInt(over), BigInt(under)) : null;
-        } else {
-            const digits = BigInt(whole + decimals);
-            const power = Number(exponent ?? 0) - decimals.length;
-            if (!digits) number = { p: 0n, q: 1n };
-            else if (Math.abs(power + `${digits}`.length - 1) <= 400)
-                number = power < 0 ? exactRatio(digits, 10n ** BigInt(-power)) : { p: digits * 10n ** BigInt(power), q: 1n };
+    const text = typeof value === "string" ? value.trim() : "";
+    const found = /^([+-]?)(?:(\d+)\/(\d+)|(?=\.?\d)(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?)$/i.exec(text);
+    if (found && text.length <= EXACT_TEXT) {
+        let [, sign, over, under = "1", whole, decimals, exponent = "0"] = found;
+        let power = 0;
+        if (whole !== undefined) [over, power] = [whole + decimals, Number(exponent) - decimals.length];
+        const [p, q] = [BigInt(sign + over), BigInt(under)];
+        // The integer that a few letters such as 1e999999999 stand for has a billion digits.
+        if (q && (!p || Math.abs(power + over.replace(/^0+/, "").length - 1) <= EXACT_TEXT)) {
+            const number = power < 0 ? exactRatio(p, 10n ** BigInt(-power)) : exactRatio(p * 10n ** BigInt(p ? power : 0), q);
+            if (Number.isFinite(exactFloat(number.p, number.q))) return number;
         }
-        if (number && Number.isFinite(exactFloat(number.p, number.q)))
-            return sign === "-" ? { p: -number.p, q: number.q } : number;
     }
-    const came = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-    throw new Error(`a number must be finite, such as 0.5, "1/2" or "2e-3", not ${came}.`);
+    throw new Error(`a number must be finite, such as 0.5, "1/2" or "2e-3", not ${String(value).slice(0, 40)}.`);
 }
 
 /**
- * A table of numbers as integers over the smallest common denominator.
+ * A table of numbers, and the same as integers over the smallest common denominator.
  * @param {Numeric[][]} table @param {string} name @returns {{ratios: Ratio[][], integers: bigint[][], common: bigint}}
  */
 function exactTable(table, name) {
     if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
+    let common = 1n;
     const ratios = table.map((row, i) => {
         if (row.length !== table[0].length)
-            throw new Error(`${name}: row ${i} has ${row.length} numbers, row 0 has ${table[0].length}. Make them equal.`);
+            throw new Error(`${name}: rows must be equally long, but row ${i} has ${row.length}, row 0 ${table[0].length}.`);
         return row.map((value, j) => {
             try {
-                return readNumber(value);
+                const number = readNumber(value);
+                if (common % number.q) common *= number.q / exactGcd(common, number.q);
+                return number;
             } catch (error) {
-                throw new Error(`${name} (row ${i}, column ${j}): ${/** @type {Error} */ (error).message}`);
+                throw new Error(`${name}, row ${i}, column ${j}: ${/** @type {Error} */ (error).message}`);
             }
         });
     });
-    let common = 1n;
-    for (const row of ratios) for (const { q } of row) if (common % q) common *= q / exactGcd(common, q);
     return { ratios, integers: ratios.map((row) => row.map(({ p, q }) => p * (common / q))), common };
 }
 
@@ -125,9 +118,9 @@ function exactTable(table, name) {
  * The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
  * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud}
  */
-export function exactCloud(tokens, multiplicities) {
+export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     const { integers, common } = exactTable(tokens, "tokens");
-    if (multiplicities && (multiplicities.length !== tokens.length || multiplicities.some((m) => !(Number.isSafeInteger(m) && m > 0))))
+    if (multiplicities.length !== tokens.length || !multiplicities.every((count) => Number.isSafeInteger(count) && count > 0))
         throw new Error("multiplicities must be positive whole numbers, one for each token.");
     /** @type {Map<string, number>} */
     const seen = new Map();
@@ -135,13 +128,12 @@ export function exactCloud(tokens, multiplicities) {
     const cloud = { numerators: [], denominator: common, multiplicities: [], ofToken: [] };
     integers.forEach((row, token) => {
         const key = row.join();
-        const point = seen.get(key) ?? seen.size;
-        if (point === seen.size) {
-            seen.set(key, point);
-            cloud.numerators.push(row);
+        if (!seen.has(key)) {
+            seen.set(key, cloud.numerators.push(row) - 1);
             cloud.multiplicities.push(0);
         }
-        cloud.multiplicities[point] += multiplicities?.[token] ?? 1;
+        const point = /** @type {number} */ (seen.get(key));
+        cloud.multiplicities[point] += multiplicities[token];
         cloud.ofToken.push(point);
     });
     return cloud;
@@ -181,19 +173,23 @@ function exactDot(x, y) {
     return sum;
 }
 
+/** @param {bigint[]} weights @param {bigint[][]} rows at least one @returns {bigint[]} their weighted sum */
+function exactSum(weights, rows) {
+    return rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
+}
+
 /** @param {bigint[]} row @param {ExactDynamics} dynamics @returns {bigint[]} A z, up to a positive factor */
 function exactAlong(row, { metric }) {
     return metric ? metric.map((line) => exactDot(line, row)) : row;
 }
 
-/** Thrown when the time is up. */
 class ExactTimeout extends Error {}
 
-/** @param {number} budget milliseconds @returns {() => void} to be called often */
-function exactClock(budget) {
+/** @param {number} [budget] milliseconds @returns {() => void} to be called often: throws once the time is up */
+function exactClock(budget = 10_000) {
     const end = performance.now() + budget;
     return () => {
-        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget} ms is up`);
+        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
     };
 }
 
@@ -260,13 +256,12 @@ function* exactPhases(cloud, dynamics, last, tick) {
         const phase = { layer, sets, ...exactMeans(rows, denominator, sets, counts, tick) };
         const lasting = exactLasting(phase, counts, dynamics, last - layer, tick);
         // With a metric that is not positive definite distinct points can meet; those that have met are one.
-        const leads = sets.map((several, i) => several.every((j) => j === i || rows[j].every((x, c) => x === rows[i][c])));
+        const leads = sets.map((several, i) => several.every((j) => j === i || `${rows[j]}` === `${rows[i]}`));
         const until = lasting === null ? null : layer + lasting;
         yield { ...phase, until, leads };
         if (until === null || until > last) return;
         // Who attends to one point that attends to itself alone does so for ever, for any metric.
-        const alone = (/** @type {number} */ i) => sets[i].length === 1 && sets[i][0] === i;
-        pending = pending.filter((i) => sets[i].length > 1 || !alone(sets[i][0]));
+        pending = pending.filter((i) => sets[i].length > 1 || `${sets[sets[i][0]]}` !== `${sets[i]}`);
         const [far, all] = [p ** BigInt(until - layer), q ** BigInt(until - layer)];
         const near = all - far;
         rows = phase.rows.map((z, i) => (tick(), z.map((x, c) => far * x + near * phase.targets[i][c])));
@@ -288,16 +283,15 @@ function exactMeans(rows, denominator, sets, counts, tick) {
     const means = sets.map((several) => {
         if (several.length === 1) return { sums: rows[several[0]], size: 1n };
         tick();
-        let size = several.reduce((total, j) => total + counts[j], 0n);
-        let sums = rows[0].map((_, c) => several.reduce((total, j) => total + counts[j] * rows[j][c], 0n));
-        const common = sums.reduce(exactGcd, size);
-        [size, sums] = [size / common, sums.map((x) => x / common)];
+        const weights = several.map((j) => counts[j]);
+        const [all, sums] = [weights.reduce((total, count) => total + count), exactSum(weights, several.map((j) => rows[j]))];
+        const common = sums.reduce((found, x) => exactGcd(x, found), all);
+        const size = all / common;
         factor *= size / exactGcd(size, factor);
-        return { sums, size };
+        return { sums: sums.map((x) => x / common), size };
     });
-    const scaled = (/** @type {bigint[]} */ row, /** @type {bigint} */ by) => (by === 1n ? row : row.map((x) => x * by));
-    const targets = means.map(({ sums, size }) => scaled(sums, factor / size));
-    return { rows: rows.map((row) => scaled(row, factor)), targets, denominator: denominator * factor };
+    const targets = means.map(({ sums, size }) => sums.map((x) => x * (factor / size)));
+    return { rows: rows.map((row) => row.map((x) => x * factor)), targets, denominator: denominator * factor };
 }
 
 /**
@@ -312,7 +306,7 @@ function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
     // The means stand still if the ways of those that they average cancel.
     for (const several of sets) {
         const on = several.filter((j) => moving[j]);
-        if (on.length && rows[0].some((_, c) => on.reduce((sum, j) => sum + counts[j] * ways[j][c], 0n))) return 1;
+        if (on.length && exactSum(on.map((j) => counts[j]), on.map((j) => ways[j])).some(Boolean)) return 1;
     }
     // Only a moving point with a tie can change its set, and only if along its target others lie further out.
     const ties = sets.flatMap((several, i) => (several.length > 1 && moving[i] ? [i] : []));
@@ -333,9 +327,8 @@ function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
         curves.forEach((curve, j) => {
             tick();
             const lead = curve.map((value, power) => value - first[power]);
-            const event = tied.has(j)
-                ? (lead.some(Boolean) ? 1 : null)
-                : exactNegative(lead, dynamics.keep, Math.min(most, soonest ?? Infinity));
+            let event = tied.has(j) && lead.some(Boolean) ? 1 : null;
+            if (!tied.has(j)) event = exactNegative(lead, dynamics.keep, Math.min(most, soonest ?? most));
             if (event !== null && (soonest === null || event < soonest)) soonest = event;
         });
     });
@@ -364,17 +357,13 @@ function exactNegative(curve, keep, most) {
  * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number}
  */
 function exactReached([a0, a1, a2], { p, q }, most) {
-    const reached = (/** @type {number} */ m) => {
-        const [x, y] = [p ** BigInt(m), q ** BigInt(m)];
-        return a0 * y * y + a1 * x * y + a2 * x * x >= 0n;
-    };
     let [before, step] = [0, 1];
-    for (; before + step <= most && !reached(before + step); step *= 2) before += step;
-    // It is reached between `before` and `before + step`, or nowhere up to `most`.
-    for (step = Math.min(step, most + 1 - before); step > 1; ) {
-        const half = Math.floor(step / 2);
-        if (reached(before + half)) step = half;
-        else [before, step] = [before + half, step - half];
+    for (let doubling = true; step; ) {
+        const m = before + step;
+        const [x, y] = m <= most ? [p ** BigInt(m), q ** BigInt(m)] : [0n, 1n];
+        if (m > most || a0 * y * y + a1 * x * y + a2 * x * x >= 0n) doubling = false;
+        else before = m;
+        step = doubling ? 2 * step : Math.floor(step / 2);
     }
     return before + 1;
 }
@@ -388,7 +377,7 @@ export function exactLimit(tokens, options) {
     const dynamics = exactDynamics(options, points.numerators[0].length);
     const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
     const readable = Math.floor(EXACT_DIGITS / Math.log10(Number(dynamics.keep.q)));
-    const tick = exactClock(options.budget ?? 10_000);
+    const tick = exactClock(options.budget);
     /** @type {ExactLimit} */
     const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken: points.ofToken, reason: "" };
     /** @type {number[]} */
@@ -437,99 +426,85 @@ function exactPeriod(phases) {
  * @param {ExactPhase} phase @param {number[]} leaders @param {ExactDynamics} dynamics @param {() => void} tick
  * @returns {ExactEnd[]}
  */
-function exactEnds({ rows, targets, denominator, sets }, leaders, dynamics, tick) {
-    /** @type {Map<string, ExactEnd>} by place; of leaders that have met the first counts */
-    const ends = new Map();
-    const told = (/** @type {bigint[]} */ row) => ({
+function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
+    /** @param {bigint[]} row */
+    const told = (row) => ({
         point: row.map((x) => exactText(x, denominator)),
         floats: row.map((x) => exactFloat(x, denominator)),
     });
-    const leading = leaders.filter((i) => {
-        const key = rows[i].join();
-        return !ends.has(key) && ends.set(key, { kind: "vertex", vertex: i, ...told(rows[i]) });
-    });
+    /** @type {Map<string, ExactEnd>} by place; of leaders that have met the first counts */
+    const ends = new Map();
+    for (const vertex of [...leaders].reverse()) ends.set(`${rows[vertex]}`, { kind: "vertex", vertex, ...told(rows[vertex]) });
+    const leading = leaders.filter((i) => ends.get(`${rows[i]}`)?.vertex === i);
     const corners = leading.map((i) => rows[i]);
     return targets.map((target) => {
-        const key = target.join();
-        let end = ends.get(key);
-        if (!end) {
-            tick();
-            end = { kind: "point", ...told(target) };
-            if (corners.length && dynamics.definite) {
-                // The only face that the limit can lie on is that of the leaders furthest along A w.
-                const [face] = exactFurthest([exactAlong(target, dynamics)], corners, tick);
-                const weights = exactNearest(face.map((v) => corners[v]), dynamics, tick);
-                const all = weights.reduce((common, { q }) => (common * q) / exactGcd(common, q), 1n);
-                const place = target.map((_, c) => weights.reduce((sum, { p, q }, k) => sum + p * (all / q) * corners[face[k]][c], 0n));
-                if (place.every((x, c) => x === all * target[c]))
-                    end = { ...end, kind: "face", face: face.map((v) => leading[v]), weights: weights.map(({ p, q }) => exactText(p, q)) };
+        let end = ends.get(`${target}`);
+        if (end) return end;
+        end = { kind: "point", ...told(target) };
+        if (corners.length && dynamics.definite) {
+            // The only face that the limit can lie on is that of the leaders furthest along A w.
+            const [face] = exactFurthest([exactAlong(target, dynamics)], corners, tick);
+            const places = face.map((v) => corners[v]);
+            const { shares, whole } = exactNearest(places, dynamics, tick);
+            if (exactSum(shares, places).every((x, c) => x === whole * target[c])) {
+                const weights = shares.map((share) => exactText(share, whole));
+                end = { ...end, kind: "face", face: face.map((v) => leading[v]), weights };
             }
-            ends.set(key, end);
         }
+        ends.set(`${target}`, end);
         return end;
     });
 }
 
 /**
- * Weights of the point of a convex hull that is nearest to the origin in the metric's norm: Wolfe's algorithm. Ties are
- * broken as in Python, so that the weights are the same where they are not unique.
- * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick @returns {Ratio[]}
+ * The weights, shares / whole, of the point of a convex hull nearest to the origin in the metric's norm, by Wolfe's
+ * algorithm. Ties are broken as in Python, so that weights are the same where they are not unique.
+ * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick
+ * @returns {{shares: bigint[], whole: bigint}}
  */
 function exactNearest(corners, dynamics, tick) {
     const directions = corners.map((corner) => exactAlong(corner, dynamics));
-    const least = (/** @type {bigint[]} */ values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
-    /** @type {Map<number, bigint>} vertices in use, and their weights times `whole` */
-    let shares = new Map([[least(corners.map((corner, j) => exactDot(directions[j], corner))), 1n]]);
-    let whole = 1n;
+    /** @param {bigint[]} values */
+    const least = (values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
+    let used = [least(corners.map((corner, j) => exactDot(directions[j], corner)))];
+    let [shares, whole] = [[1n], 1n]; // of those in use
     while (true) {
         tick();
-        const way = corners[0].map((_, c) => [...shares].reduce((sum, [j, share]) => sum + share * directions[j][c], 0n));
+        const way = exactSum(shares, used.map((j) => directions[j]));
         const scores = corners.map((corner) => exactDot(way, corner));
         const newcomer = least(scores);
-        if (scores[newcomer] >= scores[[...shares.keys()][0]]) return corners.map((_, j) => exactRatio(shares.get(j) ?? 0n, whole));
-        shares.set(newcomer, 0n);
-        for (let falling = true; falling; ) {
+        if (scores[newcomer] >= scores[used[0]]) return { shares: corners.map((_, j) => shares[used.indexOf(j)] ?? 0n), whole };
+        [used, shares] = [[...used, newcomer], [...shares, 0n]];
+        for (let falling = [{ p: 0n, q: 1n }]; falling.length; ) {
             // On to the nearest point of the affine hull, or to where the first weight is 0.
-            const members = [...shares.keys()];
-            const { goals, total } = exactAffine(members.map((i) => members.map((j) => exactDot(directions[i], corners[j]))));
-            /** @type {Ratio} of the way */
-            let part = { p: 1n, q: 1n };
-            falling = false;
-            members.forEach((j, k) => {
-                const [here, goal] = [/** @type {bigint} */ (shares.get(j)) * total, goals[k] * whole];
-                if (goal > 0n) return;
-                falling = true;
-                if (here * part.q < part.p * (here - goal)) part = { p: here, q: here - goal };
-            });
-            const moved = members.map((j, k) => {
-                const here = /** @type {bigint} */ (shares.get(j)) * total;
-                return [j, here * part.q + part.p * (goals[k] * whole - here)];
-            });
-            const common = moved.reduce((found, [, share]) => exactGcd(/** @type {bigint} */ (share), found), whole * total * part.q);
+            const { goals, total } = exactAffine(used.map((i) => used.map((j) => exactDot(directions[i], corners[j]))));
+            const [here, there] = [shares.map((share) => share * total), goals.map((goal) => goal * whole)];
+            falling = here.flatMap((x, k) => (there[k] > 0n ? [] : [{ p: x, q: x - there[k] }]));
+            const part = falling.reduce((first, next) => (next.p * first.q < first.p * next.q ? next : first), { p: 1n, q: 1n });
+            const moved = here.map((x, k) => x * part.q + part.p * (there[k] - x));
+            const common = moved.reduce((found, x) => exactGcd(x, found), whole * total * part.q);
             whole = (whole * total * part.q) / common;
-            shares = new Map();
-            for (const [j, share] of moved) if (share) shares.set(Number(j), /** @type {bigint} */ (share) / common);
+            used = used.filter((_, k) => moved[k]);
+            shares = moved.filter(Boolean).map((x) => x / common);
         }
     }
 }
 
 /**
- * Weights goals / total, total > 0, of the shortest vector of the affine hull of independent points with a Gram matrix
- * G: multiples of u with (G + 1 1^T) u = 1, by elimination without fractions.
+ * Weights goals / total of the shortest vector of the affine hull of independent points with a Gram matrix G: multiples
+ * of u with (G + 1 1^T) u = 1, by elimination without fractions (Bareiss).
  * @param {bigint[][]} gram @returns {{goals: bigint[], total: bigint}}
  */
 function exactAffine(gram) {
-    const rows = gram.map((row) => [...row.map((value) => value + 1n), 1n]);
+    let rows = gram.map((row) => [...row.map((value) => value + 1n), 1n]);
     let before = 1n;
     for (let k = 0; k < rows.length; k++) {
-        const [lead, pivot] = [rows[k], rows[k][k]];
-        rows.forEach((row, i) => {
-            if (i !== k) rows[i] = row.map((value, j) => (pivot * value - row[k] * lead[j]) / before);
-        });
-        before = pivot;
+        const lead = rows[k];
+        rows = rows.map((row) => (row === lead ? row : row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before)));
+        before = lead[k];
     }
-    const goals = rows.map((row) => /** @type {bigint} */ (row.at(-1)));
-    return { goals, total: goals.reduce((sum, goal) => sum + goal, 0n) };
+    const goals = rows.map((row) => row[row.length - 1]);
+    return { goals, total: goals.reduce((sum, goal) => sum + goal) };
 }
 
 /**
@@ -547,7 +522,7 @@ export function exactLayers(tokens, options, layers) {
     cloud.ofToken.forEach((point, token) => members[point].push(token));
     /** @type {ReturnType<typeof exactLayers>} */
     const found = { positions: [], sets: [], ties: [], reason: "" };
-    const tick = exactClock(options.budget ?? 10_000);
+    const tick = exactClock(options.budget);
     try {
         for (const phase of exactPhases(cloud, dynamics, layers, tick)) {
             const attended = phase.sets.map((several) => several.flatMap((j) => members[j]).sort((a, b) => a - b));
