@@ -17,7 +17,7 @@ from sphinx_gallery.sorting import FileNameSortKey
 import hardmax
 from hardmax.cli.main import make_app
 from hardmax.page import write_page
-from hardmax.text.storage import pack
+from hardmax.text.page import pack
 
 HERE = Path(__file__).parent
 

@@ -82,7 +82,7 @@ class Explorer(anywidget.AnyWidget):
         Explorer
             The widget.
         """
-        from hardmax.text.storage import pack
+        from hardmax.text.page import pack
 
         made = cls([[0.0]])
         made._data = {"room": "reviews", "models": [pack(model)], "text": check_str(text, "`text`")}

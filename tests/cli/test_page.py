@@ -71,6 +71,7 @@ def test_models_from_folders_are_packed_with_all_that_decides(hardmax: Command, 
     stream = gzip.decompress(base64.b64decode(data["models"][1]["data"]))
     length = int.from_bytes(stream[:4], "little")
     header, place = json.loads(stream[4 : 4 + length]), 4 + length
+    assert [name for name, _ in header["files"]] == ["config.json", "model.safetensors", "vocabulary.txt"]
     for name, size in header["files"]:
         assert stream[place : place + size] == (here / "model" / name).read_bytes()
         place += size

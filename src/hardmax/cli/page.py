@@ -45,8 +45,8 @@ def page_command(
     if cloud is not None or metric is not None or alpha != "1/2":
         data["cloud"] = _read_cloud(cloud, alpha, metric)
     if names:
+        from hardmax.text.page import pack
         from hardmax.text.shipped import load
-        from hardmax.text.storage import pack
 
         data["models"] = [pack(load(name)) for name in names]
     write_page(output, data)

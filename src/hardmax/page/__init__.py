@@ -83,7 +83,7 @@ def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") ->
         "data": given,
         "script": script,
     }
-    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], _read("page.html"))
+    return re.sub(r"\{\{ (\w+) \}\}", lambda found: parts[found[1]], read("page.html"))
 
 
 @cache
@@ -92,13 +92,13 @@ def bundle() -> str:
     order: list[str] = []
 
     def add(name: str) -> None:
-        for imported in _IMPORT.findall(_read(f"js/{name}")):
+        for imported in _IMPORT.findall(read(f"js/{name}")):
             if imported not in order:
                 add(imported)
         order.append(name)
 
     add("main.js")
-    modules = [_compact(re.sub(r"^export ", "", _IMPORT.sub("", _read(f"js/{name}")), flags=re.M)) for name in order]
+    modules = [_compact(re.sub(r"^export ", "", _IMPORT.sub("", read(f"js/{name}")), flags=re.M)) for name in order]
     exports = "startPage, startWorker, renderWidget"
     return f'function hardmaxBundle() {{\n"use strict";\n{"".join(modules)}return {{ {exports} }};\n}}'
 
@@ -123,7 +123,7 @@ def widget_module() -> str:
 
 def style() -> str:
     """The style sheet, for the page and the widget."""
-    return _read("page.css")
+    return read("explanation.css") + read("page.css")
 
 
 def pack_model(name: str, files: dict[str, bytes]) -> dict[str, str]:
@@ -138,5 +138,6 @@ def pack_model(name: str, files: dict[str, bytes]) -> dict[str, str]:
 
 
 @cache
-def _read(name: str) -> str:
+def read(name: str) -> str:
+    """A file of this folder, such as "explanation.css", which notebooks use, too."""
     return (_HERE / name).read_text(encoding="utf-8")

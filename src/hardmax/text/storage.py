@@ -18,7 +18,6 @@ import numpy as np
 
 from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
 from hardmax._validation import InputError, check_choice
-from hardmax.page import pack_model
 from hardmax.text._format import layers_to_json
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -46,10 +45,11 @@ def write_model(model: TextModel, folder: Path) -> None:
     from hardmax.text.card import write_card
 
     files = deciding_files(model)
+    hashes = {name: hashlib.sha256(data).hexdigest() for name, data in files.items()}
     files |= {
         "metrics.json": _json(model.metrics),
         "README.md": write_card(model).encode(),
-        "hashes.json": _hashes(files),
+        "hashes.json": _json(hashes),
     }
     target = Path(os.path.realpath(folder))
     draft, former, lock = _beside(target)
@@ -122,16 +122,6 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "tensors": sorted(tensors),
     }
     return dict(zip(DECIDING, (_json(config, errors), save(tensors), model.vocabulary.to_bytes()), strict=True))
-
-
-def pack(model: TextModel) -> dict[str, str]:
-    """The model as a page takes it."""
-    files = deciding_files(model)
-    return pack_model(str(model.name or "model"), files | {"hashes.json": _hashes(files)})
-
-
-def _hashes(files: dict[str, bytes]) -> bytes:
-    return _json({name: hashlib.sha256(data).hexdigest() for name, data in files.items()})
 
 
 _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
