@@ -109,6 +109,12 @@ export function mountReviews(root, context) {
             else return false;
             return true;
         },
+        values: () => ({ text: input.value }),
+        setValues: ({ text = input.value }) => {
+            if (text === input.value) return;
+            setText(text);
+            update(true);
+        },
         shown: () => void choose(name),
         hidden: () => plane.stop(),
     };
