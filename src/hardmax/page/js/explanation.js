@@ -9,9 +9,7 @@ import { EXTRA_TOKEN } from "./text.js";
  * @typedef {{start: number, end: number, surface: string}} Word
  */
 
-/** Okabe and Ito's colours, and shapes, since nothing is shown by colour alone. */
-const CLASS_COLORS = ["#0072B2", "#D55E00", "#009E73", "#E69F00", "#CC79A7", "#56B4E9"];
-const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀", "▶"];
+const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"]; // shapes, since nothing is shown by colour alone
 const MOST_VOTES = 40;
 const MOST_LEADERS = 10;
 const MOST_CLASSES = 6;
@@ -19,10 +17,10 @@ const MOST_NAMED = 4;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, what is around leaders is shown
 const AROUND = 200; // characters on either side
 
-/** Colour, shape and CSS class: the second of two classes comes first. @param {number} number @param {number} classes */
+/** Shape and CSS class, which sets the colour: the second of two classes comes first. @param {number} number @param {number} classes */
 export function lookOfClass(number, classes) {
     const place = classes === 2 ? 1 - number : number;
-    return { color: CLASS_COLORS[place % 6], sign: CLASS_SIGNS[place % 7], css: `c${place % 12}` };
+    return { sign: CLASS_SIGNS[place % 7], css: `c${place % 12}` };
 }
 
 /** @param {Model} model @param {number} side */

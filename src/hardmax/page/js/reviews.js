@@ -53,7 +53,6 @@ export function mountReviews(root, context) {
         el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "" }), el("div", { class: "hm-ledgers" }), el("figure", { class: "hm-figure" })];
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     marked.addEventListener("keydown", moveInText);
-    marked.addEventListener("pointerover", (event) => plane.point(Number(event.target instanceof Element ? event.target.closest("mark")?.getAttribute("data-token") ?? -1 : -1)));
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or make a page with ", el("code", {}, "hardmax page --model imdb-2d"), ".");
     const results = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
         "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked);

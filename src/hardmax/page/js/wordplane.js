@@ -3,7 +3,6 @@
 // direction in which the tokens spread most.
 import { el } from "./dom.js";
 import { lookOfClass, shortName } from "./explanation.js";
-import { EXTRA_TOKEN } from "./text.js";
 
 /**
  * @typedef {import("./text.js").Model} Model
@@ -12,7 +11,6 @@ import { EXTRA_TOKEN } from "./text.js";
  * Positions (layers + 1, tokens) and their mean; the score of class c at (x, y) is `scores[c]` · (x, y, 1). `low` and
  * `high` are corners of the window.
  * @typedef {{path: number[][][], mean: number[][], scores: number[][], remark: string, low: number[], high: number[]}} WordScene
- * @typedef {[left: number, top: number, right: number, bottom: number]} LabelBox
  */
 
 const MOST_LABELS = 26;
@@ -126,16 +124,13 @@ function planeRegion({ low, high, scores }, c) {
 
 // ---------------------------------------------------------------- drawing
 
-/** Corners of marks; what is not here is a circle. @type {Record<string, number[][]>} */
-const OUTLINES = {
-    "■": [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
-    "▲": [[0, -1.1], [1.1, 0.9], [-1.1, 0.9]],
-    "▼": [[0, 1.1], [1.1, -0.9], [-1.1, -0.9]],
-    "◀": [[-1.1, 0], [0.9, -1.1], [0.9, 1.1]],
-    "▶": [[1.1, 0], [-0.9, -1.1], [-0.9, 1.1]],
-    "✚": [1, -1].flatMap((s) => [[-0.4, -1.1], [0.4, -1.1], [0.4, -0.4], [1.1, -0.4], [1.1, 0.4], [0.4, 0.4]].map(([x, y]) => [s * x, s * y])),
-    "★": Array.from({ length: 10 }, (_, n) => [Math.sin, (/** @type {number} */ a) => -Math.cos(a)].map((f) => f((n * Math.PI) / 5) * (n % 2 ? 0.8 : 1.8))),
-};
+/** A part of a drawing. @param {string} tag @param {Record<string, string | number>} attributes @param {string} [text] */
+function planePart(tag, attributes, text = "") {
+    const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+    for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, String(value));
+    made.textContent = text;
+    return /** @type {SVGGraphicsElement} */ (made);
+}
 
 /**
  * A plane with its player.
@@ -143,67 +138,42 @@ const OUTLINES = {
  * @param {boolean} calm whether nothing may move by itself
  */
 export function mountPlane(root, calm) {
-    const canvas = el("canvas", { class: "hm-plane", role: "img" });
-    const ctx = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
+    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": "The words in the plane; the tables have the numbers" });
     const play = el("button", { class: "hm-play", click: toggle });
     const slider = el("input", { type: "range", min: 0, "aria-label": "Layer", input: () => goTo(Number(slider.value)) });
     const layerShown = el("output");
     const player = el("div", { class: "hm-player" }, play, el("button", { click: () => step(-1), "aria-label": "One layer back" }, "−"),
         slider, el("button", { click: () => step(1), "aria-label": "One layer on" }, "+"), layerShown);
-    const [legend, remark] = [el("ul", { class: "hm-legend" }), el("p", { class: "hardmax-note" })];
-    root.append(canvas, player, legend, remark);
-    /** @type {{model: Model, found: Classified, scene: WordScene, named: number[], last: number} | null} */
+    const remark = el("p", { class: "hardmax-note" });
+    root.append(plane, player, remark);
+    /** @type {{model: Model, found: Classified, scene: WordScene, active: number[], last: number} | null} */
     let shown = null;
-    let [at, frame, pointed] = [0, 0, -1]; // the layer, perhaps between two; the animation; the token under the pointer
+    let [at, frame] = [0, 0]; // the layer, perhaps between two; the animation
     /** The place of each label: one that moves with its token is easier to follow. @type {Map<number, number>} */
     let kept = new Map();
-    new ResizeObserver(draw).observe(canvas);
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-    canvas.addEventListener("pointermove", ({ offsetX, offsetY }) => {
-        const far = positions().map(([x, y]) => Math.hypot(x - offsetX, y - offsetY));
-        const least = far.reduce((a, b) => Math.min(a, b), 15);
-        point(far.indexOf(least));
-    });
-    canvas.addEventListener("pointerleave", () => point(-1));
-    return { show, toggle, step, point, stop };
+    new ResizeObserver(draw).observe(plane);
+    return { show, toggle, step, stop };
 
     /** @param {Model} model @param {Classified} found @param {boolean} fresh whether to play from the first layer */
     function show(model, found, fresh) {
         stop();
-        root.hidden = !found.known;
-        if (!found.known) return void (shown = null);
         const wasAtEnd = !shown || at >= shown.last;
-        const { tokens } = found;
-        const named = [...tokens.keys()].filter((t) => tokens[t].active).sort((a, b) =>
-            Number(tokens[b].leads) - Number(tokens[a].leads) || Math.abs(tokens[b].vote) - Math.abs(tokens[a].vote));
+        shown = null;
+        root.hidden = !found.known;
+        if (!found.known) return;
         const scene = sceneOf(model, found);
         const last = scene.path.length - 1;
-        [shown, kept, slider.max] = [{ model, found, scene, named, last }, new Map(), String(last)];
+        const active = [...found.tokens.keys()].filter((t) => found.tokens[t].active).sort((a, b) =>
+            Number(found.tokens[b].leads) - Number(found.tokens[a].leads) || Math.abs(found.tokens[b].vote) - Math.abs(found.tokens[a].vote));
+        [shown, kept, slider.max, player.hidden] = [{ model, found, scene, active, last }, new Map(), String(last), !last];
+        remark.textContent = [`▲ mean of all tokens: decides the label${last ? "; ★ leader" : ""}`,
+            ...(found.known > active.length ? ["grey: inactive tokens"] : []),
+            ...(model.extra >= 0 ? [`☆ ${model.hasNeutral ? "neutral leader" : "extra token"}`] : []),
+            ...(last ? [] : ["this model has no layers: tokens stay where they are"]),
+            scene.remark || (model.dimension > 1 ? "axes are not to the same scale" : "one dimension")].join("; ") + ".";
         at = fresh && !calm ? 0 : fresh || wasAtEnd ? last : Math.min(at, last);
-        player.hidden = !last;
-        canvas.setAttribute("aria-label", `The words in the plane: ${named.slice(0, 6).map((t) => tokens[t].word).join(", ")}; the ledgers have the numbers`);
-        remark.textContent = (last ? "" : "this model has no layers: words stay where they are; ")
-            + (scene.remark || (model.dimension > 1 ? "axes are not to the same scale" : "one dimension: only the horizontal place counts"));
-        showLegend(model, found);
         draw();
         if (fresh && !calm && last) toggle();
-    }
-
-    /** @param {Model} model @param {Classified} found */
-    function showLegend(model, found) {
-        /** @type {{sign: string, color: string, name: string}[]} */
-        const items = [];
-        const sides = new Set(found.tokens.flatMap((token) => (token.active ? [token.side] : [])));
-        for (const c of [...sides].sort((a, b) => a - b).slice(0, 7)) items.push({ ...lookOfClass(c, model.classes.length), name: shortName(model.classes[c], 30) });
-        if (model.layers) items.push({ sign: "★", color: "", name: "leader" });
-        items.push({ sign: "▲", color: "", name: "mean: decides the label" });
-        if (found.tokens.some((token) => !token.active && token.id !== model.extra)) items.push({ sign: "●", color: "#9A9A9A", name: "inactive" });
-        if (model.extra >= 0) items.push({ sign: "☆", color: "", name: model.hasNeutral ? "neutral leader" : "extra token" });
-        legend.replaceChildren(...items.map(({ sign, color, name }) => {
-            const mark = el("i", { "aria-hidden": "true" }, sign);
-            mark.style.color = color;
-            return el("li", {}, mark, el("bdi", {}, name));
-        }));
     }
 
     function stop() {
@@ -213,14 +183,13 @@ export function mountPlane(root, calm) {
     }
 
     function toggle() {
-        if (frame || !shown) return void (stop(), draw());
+        if (frame || !shown?.last) return stop();
         const { last } = shown;
         if (at >= last) at = 0;
-        const pace = MS_PER_LAYER * Math.min(1, 10 / last);
         let before = performance.now();
         play.textContent = "Pause";
         frame = requestAnimationFrame(function tick(/** @type {number} */ now) {
-            at = Math.min(last, at + Math.max(0, now - before) / pace);
+            at = Math.min(last, at + Math.max(0, now - before) / MS_PER_LAYER / Math.min(1, 10 / last));
             before = now;
             frame = requestAnimationFrame(tick);
             if (at >= last) stop();
@@ -240,144 +209,66 @@ export function mountPlane(root, calm) {
         draw();
     }
 
-    /** Name a token in any case; -1: none. @param {number} token */
-    function point(token) {
-        if (token !== pointed) [pointed] = [token, draw()];
-        pointed = token;
-    }
-
-    /** @param {number[]} point @returns {[number, number]} */
-    function pixel([x, y]) {
-        const { low, high } = /** @type {{scene: WordScene}} */ (shown).scene;
-        return [((x - low[0]) / (high[0] - low[0])) * canvas.clientWidth, ((high[1] - y) / (high[1] - low[1])) * canvas.clientHeight];
-    }
-
-    /** Between two layers, with a gentle start and stop. @param {number[][][]} path */
-    function positionsOf(path) {
-        const part = calm ? 0 : at % 1;
-        const [before, after] = [path[Math.floor(at)], path[Math.ceil(at)]];
-        return before.map((point, t) => pixel(point.map((x, i) => x + (after[t][i] - x) * part * part * (3 - 2 * part))));
-    }
-
-    function positions() {
-        return shown ? positionsOf(shown.scene.path) : [];
-    }
-
     function draw() {
-        const [width, height, scale] = [canvas.clientWidth, canvas.clientHeight, devicePixelRatio || 1];
+        const [width, height] = [plane.clientWidth, plane.clientHeight];
         if (!shown || !width) return;
-        const { model, found: { tokens }, scene, named, last } = shown;
-        const { color: ink, backgroundColor: ground, fontFamily } = getComputedStyle(canvas);
-        [canvas.width, canvas.height] = [Math.round(width * scale), Math.round(height * scale)]; // clears it, too
-        ctx.scale(scale, scale);
+        const { model, found: { tokens }, scene, active, last } = shown;
+        const { path, mean, scores, low, high } = scene;
         slider.value = String(Math.round(at));
         layerShown.textContent = model.layers !== Infinity ? `layer ${Math.floor(at)} of ${last}` : at < last ? `layer ${Math.floor(at)}` : "the limit";
-        drawRegions();
-        const places = positions();
-        const mean = positionsOf(scene.mean.map((point) => [point]))[0];
-        const extra = tokens.findIndex((token) => token.id === model.extra);
-        ctx.globalAlpha = 0.16;
-        // Many inactive tokens lie in one place.
-        const blur = new Set(places.flatMap(([x, y], t) => (tokens[t].active || t === extra ? [] : [`${Math.round(x)} ${Math.round(y)}`])));
-        for (const place of blur) mark("●", /** @type {[number, number]} */ (place.split(" ").map(Number)), 7, ink, "transparent");
-        ctx.globalAlpha = 0.5;
-        for (const t of named) {
-            ctx.strokeStyle = lookOfClass(tokens[t].side, model.classes.length).color;
-            line([...scene.path.slice(0, Math.floor(at) + 1).map((points) => pixel(points[t])), places[t]]);
-        }
-        ctx.globalAlpha = 1;
+        const classes = [...scores.keys()].map((c) => lookOfClass(c, scores.length));
+        const pixel = (/** @type {number[]} */ [x, y]) => [((x - low[0]) / (high[0] - low[0])) * width, ((high[1] - y) / (high[1] - low[1])) * height];
+        // Between two layers, with a gentle start and stop.
+        const part = calm ? 0 : at % 1;
+        const between = (/** @type {number[]} */ a, /** @type {number[]} */ b) => pixel(a.map((x, i) => x + (b[i] - x) * part * part * (3 - 2 * part)));
+        const [before, after] = [Math.floor(at), Math.ceil(at)];
+        const places = path[before].map((point, t) => between(point, path[after][t]));
         const isStar = (/** @type {number} */ t) => last > 0 && tokens[t].leads && at >= tokens[t].leaderSince;
-        for (const t of [...named].reverse()) {
-            const { color, sign } = lookOfClass(tokens[t].side, model.classes.length);
-            mark(isStar(t) ? "★" : sign, places[t], isStar(t) ? 6 : 4.5, color, ground);
-        }
-        if (extra >= 0) mark("★", places[extra], 5.5, ground, ink);
-        mark("▲", mean, 8, ink, ground);
-        drawLabels();
+        const extra = tokens.findIndex((token) => token.id === model.extra);
+        // Many inactive tokens lie in one place.
+        const blur = new Set(places.flatMap((place, t) => (tokens[t].active || t === extra ? [] : [place.map(Math.round).join(" ")])));
+        const sign = (/** @type {string} */ text, /** @type {number[]} */ [x, y], css = "") => planePart("text", { x, y, class: `hm-sign ${css}` }, text);
+        plane.replaceChildren(
+            ...classes.flatMap((look, c) => drawRegion(look, planeRegion(scene, c).map(pixel), shortName(model.classes[c], 20))),
+            ...[...blur].map((place) => planePart("circle", { r: 7, cx: place.split(" ")[0], cy: place.split(" ")[1], class: "hm-blur" })),
+            ...active.map((t) => planePart("polyline", { points: [...path.slice(0, before + 1).map((points) => pixel(points[t])), places[t]].join(" "), class: `hm-trail ${classes[tokens[t].side].css}` })),
+            ...active.map((t) => sign(isStar(t) ? "★" : classes[tokens[t].side].sign, places[t], `${classes[tokens[t].side].css}${isStar(t) ? " hm-star" : ""}`)).reverse(),
+            ...(extra < 0 ? [] : [sign("☆", places[extra], "hm-star")]),
+            sign("▲", between(mean[before], mean[after]), "hm-mean"));
+        const taken = [between(mean[before], mean[after]), ...(extra < 0 ? [] : [places[extra]]), ...active.map((t) => places[t])].map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+        for (const t of active.slice(0, MOST_LABELS)) drawLabel(t);
 
-        /** @param {string} sign @param {[number, number]} place @param {number} size @param {string} fill @param {string} edge */
-        function mark(sign, [x, y], size, fill, edge) {
-            [ctx.fillStyle, ctx.strokeStyle, ctx.lineWidth] = [fill, edge, 1];
-            ctx.beginPath();
-            if (!OUTLINES[sign]) ctx.arc(x, y, size, 0, 7);
-            for (const [dx, dy] of OUTLINES[sign] ?? []) ctx.lineTo(x + size * dx, y + size * dy);
-            ctx.closePath();
-            ctx.fill();
-            ctx.stroke();
-        }
-
-        /** @param {[number, number][]} points */
-        function line(points) {
-            ctx.beginPath();
-            for (const each of points) ctx.lineTo(...each);
-            ctx.stroke();
+        /** The region of a class; its name stands where it reaches farthest from the middle. @param {{css: string, sign: string}} look @param {number[][]} corners @param {string} name */
+        function drawRegion({ css, sign }, corners, name) {
+            if (corners.length < 3) return [];
+            const off = (/** @type {number[]} */ [x, y]) => Math.hypot(x - width / 2, y - height * 0.55);
+            const [x, y] = corners.reduce((a, b) => (off(b) > off(a) ? b : a));
+            const isLeft = x < width / 2;
+            const place = { x: Math.max(8, Math.min(width - 8, x)), y: Math.max(14, Math.min(height - 14, y)), "text-anchor": isLeft ? "start" : "end" };
+            return [planePart("polygon", { points: corners.join(" "), class: `hm-region ${css}` }), planePart("text", { ...place, class: "hm-name" }, `${sign} ${name}`)];
         }
 
-        /** @param {string} text @param {number} x @param {number} y @param {string} weight */
-        function write(text, x, y, weight) {
-            [ctx.font, ctx.textBaseline, ctx.strokeStyle, ctx.fillStyle, ctx.lineWidth] = [`${weight} 13px ${fontFamily}`, "middle", ground, ink, 3];
-            ctx.strokeText(text, x, y);
-            ctx.fillText(text, x, y);
-        }
-
-        function drawRegions() {
-            for (const c of scene.scores.keys()) {
-                const corners = planeRegion(scene, c).map(pixel);
-                if (corners.length < 3) continue;
-                [ctx.fillStyle, ctx.strokeStyle, ctx.globalAlpha] = [lookOfClass(c, model.classes.length).color, ink, 0.1];
-                line([...corners, corners[0]]);
-                ctx.fill();
-                ctx.globalAlpha = 0.7;
-                ctx.stroke();
-                // Its name stands where the region reaches farthest from the middle.
-                const centre = [0, 1].map((axis) => corners.reduce((sum, corner) => sum + corner[axis], 0) / corners.length);
-                const off = (/** @type {number[]} */ [x, y]) => Math.hypot(x - width / 2, y - height * 0.55);
-                const far = corners.reduce((a, b) => (off(b) > off(a) ? b : a));
-                ctx.textAlign = far[0] < width / 2 ? "left" : "right";
-                const [x, y] = far.map((value, axis) => value + 0.05 * (centre[axis] - value));
-                write(shortName(String(model.classes[c]), 20), Math.max(8, Math.min(width - 8, x)), Math.max(13, Math.min(height - 13, y)), "600");
-            }
-        }
-
-        function drawLabels() {
-            const around = (/** @type {[number, number]} */ [x, y]) => /** @type {LabelBox} */ ([x - 6, y - 6, x + 6, y + 6]);
-            const taken = [mean, ...(extra < 0 ? [] : [places[extra]]), ...named.map((t) => places[t])].map(around);
-            ctx.textAlign = "left";
-            for (const t of new Set([...(tokens[pointed] ? [pointed] : []), ...named.slice(0, MOST_LABELS)])) {
-                const name = tokens[t].word === EXTRA_TOKEN ? "extra token" : shortName(tokens[t].word, 26);
-                const weight = tokens[t].leads || t === pointed ? "700" : "400";
-                ctx.font = `${weight} 13px ${fontFamily}`;
-                const placed = placeLabel(places[t], ctx.measureText(name).width + 6, taken, kept.get(t) ?? 0);
-                if (!placed) continue;
-                const [left, top, right, bottom] = placed.box;
-                kept.set(t, placed.choice);
-                taken.push(placed.box);
-                const [x, y] = places[t];
-                [ctx.strokeStyle, ctx.lineWidth, ctx.globalAlpha] = [ink, 0.7, 0.45];
-                if (placed.choice > 3) line([[x, y], [Math.max(left, Math.min(right, x)), y < top ? top + 2 : bottom - 2]]);
-                ctx.globalAlpha = 1;
-                write(name, left + 3, (top + bottom) / 2, weight);
-            }
-        }
-
-        /**
-         * The first free place: where it was, else near the mark, else above or below it in rows.
-         * @param {[number, number]} place
-         * @param {number} wide
-         * @param {LabelBox[]} taken
-         * @param {number} before
-         */
-        function placeLabel([x, y], wide, taken, before) {
+        /** Name a token in the first free place: where the label was, else near the mark, else above or below it in rows. @param {number} t */
+        function drawLabel(t) {
+            const label = planePart("text", { class: tokens[t].leads ? "hm-lead" : "" }, shortName(tokens[t].word, 26));
+            plane.append(label);
+            const [[x, y], wide] = [places[t], label.getBBox().width + 4];
             const offsets = [[0, -1], [0, 1], [0.5 + 10 / wide, 0], [-0.5 - 10 / wide, 0]];
             for (let row = 2; row < 9; row++) for (const shift of [0, 0.35, -0.35]) offsets.push([shift, -row], [shift, row]);
-            for (const choice of [before, ...offsets.keys()]) {
+            for (const choice of [kept.get(t) ?? 0, ...offsets.keys()]) {
                 const left = Math.max(3, Math.min(width - wide - 3, x + (offsets[choice][0] - 0.5) * wide));
                 const top = y + offsets[choice][1] * LABEL_ROW - 8;
-                const box = /** @type {LabelBox} */ ([left, top, left + wide, top + 16]);
-                const isFree = taken.every((other) => box[2] < other[0] || other[2] < box[0] || box[3] < other[1] || other[3] < box[1]);
-                if (isFree && top > 2 && top < height - 18) return { choice, box };
+                const box = [left, top, left + wide, top + 16];
+                if (top < 2 || top > height - 18 || taken.some((other) => box[2] > other[0] && other[2] > box[0] && box[3] > other[1] && other[3] > box[1])) continue;
+                kept.set(t, choice);
+                taken.push(box);
+                label.setAttribute("x", String(left + 2));
+                label.setAttribute("y", String(top + 8));
+                const foot = { x1: x, y1: y, x2: Math.max(left, Math.min(left + wide, x)), y2: top > y ? top + 2 : top + 15 };
+                if (choice > 3) label.before(planePart("line", { ...foot, class: "hm-lead-line" }));
+                return;
             }
-            return null;
+            label.remove();
         }
     }
 }
