@@ -12,10 +12,10 @@ import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
  *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, longest: number, rules: LayerRules}} Model  `layers` may be Infinity; row v of
+ *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of
  *     `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a
  *     gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is
- *     the class of undecided texts, `lengths` are those of 98 % of the training texts, `longest` is the largest norm
+ *     the class of undecided texts, `lengths` are those of 98 % of the training texts
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number, vote: number,
  *     active: boolean, leads: boolean, leaderSince: number, leader: number, side: number, start: number[],
  *     end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer, or -1; `side`: the
@@ -326,7 +326,7 @@ function makeModel(config, tensors, { surfaces, index, totals }) {
         ["dimension", "a whole number from 1 up", textIsWhole(d, 1)],
     ];
     for (const [key, wish, holds] of checks) textMust(holds, `\`${key}\` must be ${wish}, not ${textShort(config[key])}`);
-    textMust(!tokens || totals.length === classes.length, `vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
+    textMust(totals.length === classes.length, `vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
     const logits = classes.length === 2 ? 1 : classes.length;
     /** @type {Record<string, number[]>} */
     const shapes = { embeddings: [tokens, d], decoder: [logits, d], bias: [logits], extra: [d], metric: [d, d] };
@@ -345,11 +345,10 @@ function makeModel(config, tensors, { surfaces, index, totals }) {
     table.set(embeddings.values);
     if (extra) table.set(extra.values, tokens * d);
     if (extra && gate !== null) table.set(Float32Array.from(extra.values, (x) => x / 2), (tokens + 1) * d);
-    const [strengths, squares] = [new Float64Array(table.length / d), new Float64Array(table.length / d)];
+    const strengths = new Float64Array(table.length / d);
     for (let at = 0; at < table.length; at++) {
         table[at] += 0; // -0 becomes 0: the same number must have one form
         const row = Math.floor(at / d);
-        squares[row] += table[at] * table[at];
         if (row < tokens) strengths[row] = Math.max(strengths[row], Math.abs(table[at]));
     }
     const decoder = Float64Array.from(tensors.decoder.values);
@@ -360,8 +359,7 @@ function makeModel(config, tensors, { surfaces, index, totals }) {
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
         bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths, extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
-        usual: tokens ? totals.indexOf(Math.max(...totals)) : 0,
-        longest: Math.sqrt(squares.reduce((a, b) => Math.max(a, b), 0)), rules,
+        usual: totals.indexOf(Math.max(...totals)), rules,
     };
 }
 
@@ -393,11 +391,11 @@ export function classify(model, text) {
     const rows = ids.map((id) => (gate !== null && id !== extra && model.strengths[id] <= gate * loudest ? extra + 1 : id));
     const cloud = textCloud(model, rows, voices);
     const run = walkLayers(cloud, rules);
-    const masses = run.isProved ? textMassesInFloats(model, rows, voices, cloud, run) : textMasses(voices, cloud, run, rules);
+    const masses = textMasses(voices, cloud, run, rules);
     const ends = run.at(run.settled ? rules.layers : run.last);
     const says = textScores(ends, model.decoder, d, model.temperature);
     const final = run.sets(run.last);
-    const stands = cloud.copies.map(() => 0); // tokens with one vector are one point; the last of them stands for it
+    const stands = cloud.weights.map(() => 0); // tokens with one vector are one point; the last of them stands for it
     cloud.of.forEach((point, t) => (stands[point] = t));
     const leaders = cloud.of.map((point) => {
         const [leader, ...more] = final[point];
@@ -447,55 +445,24 @@ function textCloud({ dimension: d, table }, rows, voices) {
     /** @type {Map<string, number>} */
     const numbers = new Map();
     /** @type {TextCloud} */
-    const cloud = { start: new Float64Array(rows.length * d), weights: [], copies: [], of: [] };
+    const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
     rows.forEach((row, t) => {
         const vector = table.subarray(row * d, row * d + d);
         const point = numbers.get(vector.join()) ?? numbers.size;
         numbers.set(vector.join(), point);
         cloud.start.set(vector, point * d);
         cloud.weights[point] = (cloud.weights[point] ?? 0) + voices[t];
-        cloud.copies[point] = (cloud.copies[point] ?? 0) + 1;
         cloud.of.push(point);
     });
     return { ...cloud, start: cloud.start.slice(0, numbers.size * d) };
 }
 
 /**
- * The mass of each token in the mean of the last layer, layer by layer backwards. Sums are made in the order of Python's
- * kernel, by length, eight levels an octave: classes that are level there must be level here, too.
- * @param {Model} model @param {number[]} rows @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run
- */
-function textMassesInFloats(model, rows, voices, { start, of }, run) {
-    const { rules, dimension: d } = model;
-    const levels = of.map((point) => {
-        const square = start.subarray(point * d, point * d + d).reduce((sum, x) => sum + x * x, 0);
-        return Math.min(127, Math.max(0, Math.trunc((Math.log2(model.longest || 1) - Math.log2(Math.sqrt(square))) * 8)));
-    });
-    const order = rows.map((_, t) => t).sort((a, b) => levels[a] - levels[b]);
-    const tokenAt = of.reduce((found, point, t) => found.set(point, t), /** @type {Map<number, number>} */ (new Map()));
-    const back = (/** @type {number[]} */ mass, /** @type {number} */ share, /** @type {number[][]} */ sets) => {
-        const before = mass.map(() => 0);
-        for (const t of order) {
-            const chosen = /** @type {number} */ (tokenAt.get(sets[of[t]][0]));
-            before[t] += chosen === t ? mass[t] : share * mass[t];
-            if (chosen !== t) before[chosen] += (1 - share) * mass[t];
-        }
-        return before;
-    };
-    let mass = voices;
-    if (run.settled && model.layers > run.last) mass = back(mass, layersKeep(rules, model.layers - run.last), run.sets(run.last));
-    for (let layer = run.last - 1; layer >= 0; layer--) mass = back(mass, layersKeep(rules, 1), run.sets(layer));
-    const total = voices.reduce((sum, voice) => sum + voice, 0);
-    return mass.map((m) => m / total);
-}
-
-/**
- * The same for any attended sets: a layer backwards, a point keeps the share 1 / (1 + alpha) of its mass and gives the rest
- * to those it attends to, by their weights; after infinitely many layers leaders have everything.
+ * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of its
+ * mass and gives the rest to those it attends to, by their weights; infinitely many layers leave everything to leaders.
  * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
  */
 function textMasses(voices, { of, weights }, run, rules) {
-    const keep = layersKeep(rules, 1);
     const give = (/** @type {number[]} */ mass, /** @type {number[][]} */ sets, /** @type {number} */ kept) => {
         const after = mass.map((m) => kept * m);
         sets.forEach((set, i) => {
@@ -504,12 +471,14 @@ function textMasses(voices, { of, weights }, run, rules) {
         });
         return after;
     };
+    const isLimit = rules.layers === Infinity;
+    const keep = layersKeep(rules, 1);
     let mass = weights;
-    if (run.settled && rules.layers === Infinity) {
+    if (isLimit && run.settled) {
         const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
         while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
-    for (let layer = Math.min(rules.layers, run.last) - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
+    for (let layer = (isLimit ? run.last : rules.layers) - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
@@ -541,7 +510,7 @@ function textNotes({ lengths }, text, places) {
     const [shortest, longest] = lengths ?? [0, size];
     if (size < shortest || size > longest) {
         const unlike = size < shortest ? "shorter" : "longer";
-        notes.push(`The text has ${size.toLocaleString("en")} characters: it is ${unlike} than 99 % of the training texts.`);
+        notes.push(`The text has ${String(size).replace(/\B(?=(\d{3})+$)/g, ",")} characters: it is ${unlike} than 99 % of the training texts.`);
     }
     let [covered, reached] = [0, 0];
     for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {

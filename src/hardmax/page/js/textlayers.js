@@ -4,21 +4,22 @@
 import { exactCloud, exactDynamics, exactFloat, exactPhases } from "./exact.js";
 
 /**
- * @typedef {{d: number, layers: number, dynamics: ReturnType<typeof exactDynamics>, matrix: number[][] | null,
- *     metric: Float64Array | null, rounding: number, spread: number}} LayerRules  `metric` is `matrix` scaled by a power of
- *     two; `rounding` |z| R + `spread` (…) is twice the error of a score, R the largest norm; `layers` may be Infinity
- * @typedef {{start: Float64Array, weights: number[], copies: number[], of: number[]}} TextCloud  the distinct points of a
- *     text, (points, d), how much each weighs and how many tokens it is, and the point of each token
- * @typedef {{isProved: boolean, last: number, settled: boolean, since: number[], sets: (layer: number) => number[][],
- *     at: (layer: number) => Float64Array}} LayerRun  attended sets and positions of points, known up to the layer `last`;
- *     if it has settled, no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader
+ * @typedef {{d: number, layers: number, dynamics: ReturnType<typeof exactDynamics>, metric: Float64Array | null,
+ *     rounding: number, spread: number}} LayerRules  `layers` may be Infinity; `metric` is scaled by a power of two; the
+ *     error of a score is less than half of `rounding` |z| R + `spread` (|z| e + R e + e^2), R the largest norm and e the
+ *     error of positions
+ * @typedef {{start: Float64Array, weights: number[], of: number[]}} TextCloud  the distinct points of a text, (points, d),
+ *     how much each weighs, and the point of each token
+ * @typedef {{last: number, settled: boolean, since: number[], sets: (layer: number) => number[][],
+ *     at: (layer: number) => Float64Array}} LayerRun  attended sets and positions of points up to the layer `last`; if it
+ *     has settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader
  */
 
 const LAYERS_UNIT = 2 ** -53;
 const LAYERS_SAFETY = 1 + 2 ** -10; // covers the rounding of the bounds themselves
 const LAYERS_TINY = 2 ** -900; // more than underflow adds
 const LAYERS_DEEPEST = 10_000; // of infinitely many; a text that has not settled by then is taken as it is there
-const LAYERS_IN_FLOATS = 64; // a text that takes more until it settles is left to exact.js
+const LAYERS_IN_FLOATS = 64; // a text that takes more until it settles is left to exact numbers
 const LAYERS_BUDGET = 20_000; // milliseconds
 
 /**
@@ -28,10 +29,7 @@ const LAYERS_BUDGET = 20_000; // milliseconds
 export function makeLayerRules(d, layers, alpha, matrix) {
     const dynamics = exactDynamics({ alpha, metric: matrix }, d);
     const gamma = (d * LAYERS_UNIT) / (1 - d * LAYERS_UNIT);
-    if (!matrix) {
-        const [rounding, spread] = [2 * LAYERS_SAFETY * gamma, 2 * LAYERS_SAFETY];
-        return { d, layers, dynamics, matrix, metric: null, rounding, spread };
-    }
+    if (!matrix) return { d, layers, dynamics, metric: null, rounding: 2 * LAYERS_SAFETY * gamma, spread: 2 * LAYERS_SAFETY };
     const largest = Math.max(...matrix.flat().map(Math.abs));
     const exponent = -Math.floor(Math.log2(largest));
     const half = Math.trunc(exponent / 2); // 2 ** exponent itself may overflow
@@ -39,7 +37,7 @@ export function makeLayerRules(d, layers, alpha, matrix) {
     const isExact = matrix.flat().every((x, at) => metric[at] * 2 ** -half * 2 ** (half - exponent) === x);
     const norm = Math.sqrt(metric.reduce((sum, x) => sum + x * x, 0));
     const rounding = isExact ? 2 * LAYERS_SAFETY * (2 * gamma + gamma * gamma) * norm : Infinity; // then nothing is proved
-    return { d, layers, dynamics, matrix, metric, rounding, spread: 2 * LAYERS_SAFETY * norm };
+    return { d, layers, dynamics, metric, rounding, spread: 2 * LAYERS_SAFETY * norm };
 }
 
 /** @param {LayerRules} rules @param {number} layers @returns {number} what is left of the way to a target after these */
@@ -53,48 +51,41 @@ export function walkLayers(cloud, rules) {
 }
 
 /**
- * A run in which every point attends to one token, proved by floats: the error of a position grows by less than seven
- * units of the largest norm a layer. Null if they do not prove it.
+ * A run in which every point attends to one, proved by floats, or null. A layer adds less than seven units of the largest
+ * norm to the error of positions.
  * @param {TextCloud} cloud @param {LayerRules} rules @returns {LayerRun | null}
  */
-function layersInFloats({ start, copies }, rules) {
+function layersInFloats({ start, weights }, rules) {
     const { d, rounding, spread } = rules;
-    const n = copies.length;
-    const most = Math.min(rules.layers, LAYERS_IN_FLOATS - 1);
-    const since = copies.map(() => -1);
+    const since = weights.map(() => -1);
+    const alone = weights.map((_, i) => [i]);
     const positions = [start];
-    /** @type {Int32Array[]} */
-    const chosen = [];
-    const norms = new Float64Array(n);
-    const keep = layersKeep(rules, 1);
-    let pending = copies.map((_, i) => i);
+    /** @type {number[][][]} */
+    const sets = [];
+    let pending = weights.map((_, i) => i);
     for (let layer = 0, error = 0; ; layer++) {
         const z = positions[layer];
-        const here = layer ? chosen[layer - 1].slice() : new Int32Array(n);
-        chosen.push(here);
-        let largest = 0;
-        for (let i = 0; i < n; i++) {
-            let square = 0;
-            for (let c = 0; c < d; c++) square += z[i * d + c] * z[i * d + c];
-            norms[i] = Math.sqrt(square) + 2 ** -500; // squares may underflow
-            largest = Math.max(largest, norms[i]);
-        }
-        if (n && !layer && !(largest >= 2 ** -100 && largest <= 2 ** 100)) return null; // the bounds hold between these
+        const here = layer ? [...sets[layer - 1]] : [];
+        sets.push(here);
+        const norms = weights.map((_, i) => Math.hypot(...z.subarray(i * d, i * d + d)) * LAYERS_SAFETY);
+        const largest = norms.reduce((a, b) => Math.max(a, b), 0);
+        if (pending.length && !layer && !(largest >= 2 ** -100 && largest <= 2 ** 100)) return null; // the bounds hold between these
         for (const i of pending) {
             const off = norms[i] * error + largest * error + error * error;
-            here[i] = layersWinner(i, z, rounding * norms[i] * largest + spread * off + LAYERS_TINY, rules);
-            if (here[i] < 0 || copies[here[i]] > 1) return null;
-            if (here[i] === i && since[i] < 0) since[i] = layer;
+            const winner = layersWinner(i, z, rounding * norms[i] * largest + spread * off + LAYERS_TINY, rules);
+            if (winner < 0) return null;
+            here[i] = alone[winner];
+            if (winner === i && since[i] < 0) since[i] = layer;
         }
-        pending = pending.filter((i) => since[here[i]] < 0);
+        pending = pending.filter((i) => since[here[i][0]] < 0);
         const settled = !pending.length;
         if (settled || layer === rules.layers) {
-            const sets = (/** @type {number} */ k) => Array.from(chosen[Math.min(k, layer)], (j) => [j]);
-            const at = (/** @type {number} */ k) => (k <= layer ? positions[k] : layersMoved(z, here, layersKeep(rules, k - layer), d));
-            return { isProved: true, last: layer, settled, since, sets, at };
+            const last = layer;
+            const at = (/** @type {number} */ k) => (k <= last ? positions[k] : layersMoved(z, here, layersKeep(rules, k - last), d));
+            return { last, settled, since, sets: (k) => sets[Math.min(k, last)], at };
         }
-        if (layer === most) return null;
-        positions.push(layersMoved(z, here, keep, d));
+        if (layer === LAYERS_IN_FLOATS) return null;
+        positions.push(layersMoved(z, here, layersKeep(rules, 1), d));
         error += 7 * LAYERS_UNIT * LAYERS_SAFETY * largest + LAYERS_TINY;
     }
 }
@@ -116,10 +107,10 @@ function layersWinner(i, z, slack, { d, metric }) {
     return second >= best - slack ? -1 : winner;
 }
 
-/** @param {Float64Array} z @param {Int32Array} chosen @param {number} share @param {number} d */
-function layersMoved(z, chosen, share, d) {
+/** @param {Float64Array} z @param {number[][]} sets @param {number} share @param {number} d */
+function layersMoved(z, sets, share, d) {
     return z.map((x, at) => {
-        const target = z[chosen[Math.floor(at / d)] * d + (at % d)];
+        const target = z[sets[Math.floor(at / d)][0] * d + (at % d)];
         return target + share * (x - target);
     });
 }
@@ -145,5 +136,5 @@ function layersExactly({ start, weights }, { d, layers, dynamics }) {
         const mixed = rows.flatMap((z, i) => z.map((x, c) => far * x + (all - far) * targets[i][c]));
         return Float64Array.from(mixed, (x) => exactFloat(x, all * denominator));
     };
-    return { isProved: false, last, settled, since, sets: (layer) => phaseAt(layer).sets, at };
+    return { last, settled, since, sets: (layer) => phaseAt(layer).sets, at };
 }
