@@ -56,7 +56,7 @@ class Explorer(anywidget.AnyWidget):
     metric: Any = traitlets.Any(None).tag(sync=True)
     """The matrix A, a list of lists, or None for the identity."""
     layer: Any = traitlets.Any(0).tag(sync=True)
-    """The layer that is shown."""
+    """The layer that is shown, or "limit"."""
     text: Any = traitlets.Any("").tag(sync=True)
     """The text that is classified, if the widget is one for texts."""
 
@@ -103,15 +103,16 @@ class Explorer(anywidget.AnyWidget):
     @traitlets.validate("tokens", "alpha", "metric", "layer", "text")
     def _check(self, proposal: Any) -> Any:
         name, value = proposal["trait"].name, proposal["value"]
-        if name == "tokens":
-            read = _read(value, Dynamics(1))["tokens"]
-            # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
-            return (
-                value if isinstance(value, list) and all(_is_plain(entry) for row in value for entry in row) else read
-            )
-        if name in ("alpha", "metric"):
-            return Dynamics(**({"alpha": 1} | {name: value})).to_dict()[name]
-        return check_int(value, "`layer`", at_least=0) if name == "layer" else check_str(value, "`text`")
+        if name == "text":
+            return check_str(value, "`text`")
+        if name == "layer":
+            limit = isinstance(value, str) and value == "limit"
+            return value if limit else check_int(value, "`layer`", at_least=0)
+        read = _read(value, Dynamics(1)) if name == "tokens" else Dynamics(**({"alpha": 1} | {name: value})).to_dict()
+        # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
+        rows = value if isinstance(value, list) else [[]]
+        same = all(isinstance(row, list) and all(map(_is_plain, row)) for row in rows)
+        return value if isinstance(value, list | str) and same else read[name]
 
     def __repr__(self) -> str:
         about = f"{len(self.tokens):,} tokens" if "cloud" in self._data else f"text={shorten(self.text)}"

@@ -47,6 +47,13 @@ export function cellFloat(text) {
     return under === undefined ? Number(over) : Number(over) / Number(under);
 }
 
+/** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
+export function cellValue(text) {
+    const float = cellFloat(text);
+    const [exact, binary] = [readNumber(text), readNumber(float)];
+    return exact.p === binary.p && exact.q === binary.q ? float : text;
+}
+
 /** @param {Tokens} tokens */
 export function cloudFloats(tokens) {
     return Float64Array.from(tokens.flat(), cellFloat);

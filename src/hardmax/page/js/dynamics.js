@@ -1,5 +1,5 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cloudFloats, parseCloud, randomCloud, readAlpha, readCloudFile, readRows, readRowsText, rowsText } from "./cloud.js";
+import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cellValue, cloudFloats, parseCloud, randomCloud, readAlpha, readCell, readCloudFile, readRows, readRowsText, rowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
@@ -21,6 +21,8 @@ export function mountDynamics(root, context) {
         key: (event) => room.key(event),
         shown: () => room.shown(),
         hidden: () => room.pause(),
+        values: () => room.values(),
+        setValues: (values) => room.setValues(values),
         keys: [
             ["Space", "play or pause"],
             ["← →", "move the selected token; if none is selected, go a layer back or on"],
@@ -87,7 +89,7 @@ export class DynamicsRoom {
         window.addEventListener("afterprint", () => this.paint());
         this.listen();
         acceptDrops(root, (files) => files[0] && this.openFile(files[0]));
-        document.addEventListener("paste", (event) => {
+        (context.embedded ? root : document).addEventListener("paste", (/** @type {any} */ event) => {
             const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea");
             if (!typing && root.offsetParent) this.paste(event.clipboardData?.getData("text") ?? "");
         });
@@ -255,7 +257,7 @@ export class DynamicsRoom {
     add(place) {
         if (this.n >= MOST_TOKENS) return this.context.fail(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
         this.edit(() => {
-            this.tokens = [...this.tokens, place.map((x) => this.rounded(x))];
+            this.tokens = [...this.tokens, place.map((x) => this.kept(this.rounded(x)))];
             this.source = "own";
             this.selected = this.n - 1;
         });
@@ -285,8 +287,13 @@ export class DynamicsRoom {
     /** Move the start of a token. @param {number} token @param {number[]} place @param {boolean} [coarse] in tenths */
     move(token, place, coarse = false) {
         const row = place.map((x) => (coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
-        this.tokens = this.tokens.map((other, k) => (k === token ? row : other));
+        this.tokens = this.tokens.map((other, k) => (k === token ? row.map((cell) => this.kept(cell)) : other));
         this.source = "own";
+    }
+
+    /** In a notebook what the mouse writes are floats, so that Python has numbers and not texts. @param {string} cell */
+    kept(cell) {
+        return this.context.embedded ? readCell(Number(cell), "a coordinate") : cell;
     }
 
     /** A coordinate with as many decimals as a pixel can show. @param {number} x */
@@ -451,6 +458,7 @@ export class DynamicsRoom {
                 [drag.x, drag.y] = [x, y];
             }
             this.draw();
+            if (this.context.embedded) this.context.changed(); // Python follows the mouse
         });
         const end = () => {
             const changed = drag?.moved && drag.kind !== "view";
@@ -555,6 +563,25 @@ export class DynamicsRoom {
         else if (key === "u") this.undo();
         else return false;
         return true;
+    }
+
+    // -- a notebook --------------------------------------------------------------------------------------------------
+
+    /** @returns {import("./main.js").Values} */
+    values() {
+        const { alpha, metric, layer } = this;
+        const tokens = this.tokens.map((row) => row.map(cellValue));
+        return { tokens, alpha, metric, layer: layer === Infinity ? "limit" : Math.round(layer) };
+    }
+
+    /** @param {import("./main.js").Values} values */
+    setValues({ tokens, alpha = this.alpha, metric = this.metric, layer }) {
+        if (layer !== undefined) return this.goTo(layer === "limit" ? Infinity : Number(layer));
+        const rows = tokens ? readRows(tokens, "tokens") : this.tokens;
+        const matrix = metric && readRows(metric, "metric");
+        if (rows.length !== this.n || rows[0].length !== this.d) return this.useCloud(rows, "own", alpha, rows[0].length === this.d ? matrix : null);
+        const step = readAlpha(alpha);
+        this.edit(() => Object.assign(this, { tokens: rows, alpha: step, metric: matrix, source: tokens ? "own" : this.source }));
     }
 
     // -- the URL -----------------------------------------------------------------------------------------------------

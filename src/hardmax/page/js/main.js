@@ -35,7 +35,7 @@ import { verify } from "./verify.js";
  * @property {(string | number)[][]} [tokens]
  * @property {string} [alpha]
  * @property {(string | number)[][] | null} [metric]
- * @property {number} [layer]
+ * @property {number | "limit"} [layer]
  * @property {string} [text]
  */
 
