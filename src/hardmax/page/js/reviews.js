@@ -57,13 +57,13 @@ export function mountReviews(root, context) {
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
     const figure = el("figure", { class: "hm-figure" });
-    const results = [answer, change, ledgers, figure, el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
-        "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked)];
+    const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
+        "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked);
     root.classList.add("hardmax");
     root.append(el("p", { class: "hm-intro" }, INTRODUCTION),
         el("div", { class: "hm-models" }, labelled("Model", choice), el("button", { click: () => folder.click() }, "Open a model folder …"), folder,
             el("span", { class: "hardmax-note" }, "or drop the folder anywhere here")),
-        noModel, el("div", { class: "hm-columns" }, el("div", {}, labelled("Text", input), answer, change, results[4]), el("div", {}, figure, ledgers)));
+        noModel, el("div", { class: "hm-columns" }, labelled("Text", input), el("div", {}, answer, change), figure, textShown, ledgers));
     const plane = mountPlane(figure, context.calm);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
 
@@ -125,7 +125,7 @@ export function mountReviews(root, context) {
     function listModels(wanted = "") {
         const names = [...reviewModels.keys()];
         choice.replaceChildren(...names.map((each) => el("option", { value: each }, shortName(each))));
-        for (const part of results) part.hidden = !model;
+        for (const part of [change, figure, textShown]) part.hidden = true;
         [noModel.hidden, choice.disabled] = [names.length > 0, !names.length];
         name = names.includes(wanted) ? wanted : names[0] ?? "";
         choice.value = name;
@@ -245,7 +245,7 @@ export function mountReviews(root, context) {
         const crossed = words.filter((word) => out.has(word.start));
         const text = withoutWords(last, crossed);
         const found = classify(model, text);
-        for (const part of results) part.hidden = false;
+        textShown.hidden = !last;
         answer.replaceChildren(...showAnswer(model, found));
         marked.replaceChildren(...showText(model, found, last, words, out));
         focusWord(marked.querySelector("[data-start]"), false);
