@@ -19,6 +19,7 @@ from hardmax.text import view
 from hardmax.text._format import format_layers, format_probability
 from hardmax.text.explain import LENGTHS, Explanation
 from hardmax.text.storage import deciding_files
+from hardmax.text.text_model import TextModel
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6
@@ -33,13 +34,18 @@ def fragment(why: Explanation) -> str:
 
 def page(why: Explanation) -> str:
     """An explanation as a page that computes; without scripts, as it is now."""
-    files = deciding_files(why.model, errors="replace")
-    if lengths := why.model.metrics.get(LENGTHS):
-        files["metrics.json"] = json.dumps({LENGTHS: lengths}).encode()
-    name = why.model.name or "model"
-    data = {"room": "reviews", "text": why.text, "model": name, "models": [pack_model(name, files)]}
+    packed = pack(why.model)
+    data = {"room": "reviews", "text": why.text, "model": packed["name"], "models": [packed]}
     static = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</div>'
     return render(data, title=f"{why.answer}: {opening(why.text)}", static=static)
+
+
+def pack(model: TextModel) -> dict[str, str]:
+    """A model as a page takes it."""
+    files = deciding_files(model, errors="replace")
+    if lengths := model.metrics.get(LENGTHS):
+        files["metrics.json"] = json.dumps({LENGTHS: lengths}).encode()
+    return pack_model(model.name or "model", files)
 
 
 def report(explanations: Iterable[Explanation], path: str | Path) -> None:

@@ -55,7 +55,7 @@ function exactBits(x) {
 }
 
 /** @param {bigint} p @param {bigint} q positive @returns {number} p / q rounded once, to the nearest float64 */
-function exactFloat(p, q) {
+export function exactFloat(p, q) {
     if (p < 0n) return -exactFloat(-p, q);
     const size = exactBits(p) - exactBits(q); // p / q is between 2^(size - 1) and 2^(size + 1)
     if (size <= -1022) {
@@ -140,7 +140,7 @@ export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
 }
 
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
-function exactDynamics({ alpha, metric = null }, dimension) {
+export function exactDynamics({ alpha, metric = null }, dimension) {
     const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha);
     if (step.p <= 0n) throw new Error(`alpha must be positive, not ${alpha}. Try 0.5 or "1/2".`);
     const keep = { p: step.q, q: step.p + step.q };
@@ -242,7 +242,7 @@ function exactFurthest(directions, points, tick) {
  * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @param {number} last @param {() => void} tick
  * @returns {Generator<ExactPhase>}
  */
-function* exactPhases(cloud, dynamics, last, tick) {
+export function* exactPhases(cloud, dynamics, last, tick) {
     const { p, q } = dynamics.keep;
     const counts = cloud.multiplicities.map(BigInt);
     let [rows, denominator, layer] = [cloud.numerators, cloud.denominator, 0];

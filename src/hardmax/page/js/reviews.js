@@ -104,6 +104,12 @@ export function mountReviews(root, context) {
             else return false;
             return true;
         },
+        values: () => ({ text: input.value }),
+        setValues: ({ text = input.value }) => {
+            if (text === input.value) return;
+            setText(text);
+            update(true);
+        },
         shown: () => void (name && choose(name).catch(tell)),
         hidden: () => plane.stop(),
     };

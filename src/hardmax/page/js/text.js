@@ -1,44 +1,44 @@
-// Texts: from a model's files and a text to its tokens, the label and both ledgers, as the Python package has them.
+// Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 
-import { layerPositions, layersIntegers, layersPower, makeLayerRules, ratioToNumber, walkLayers } from "./textlayers.js";
+import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
 
 /**
- * @typedef {string | number | boolean} Label
  * @typedef {import("./textlayers.js").LayerRules} LayerRules
  * @typedef {import("./textlayers.js").LayerRun} LayerRun
- *
- * A model. Row v of `table` (rows, d) is where token v starts; after all tokens come the extra token and, with a gate, the
- * place of silent tokens. `scores` are (rows, logits).
+ * @typedef {import("./textlayers.js").TextCloud} TextCloud
+ * @typedef {string | number | boolean} Label
+ * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
  * @typedef {{name: string, classes: Label[], layers: number, alpha: string, temperature: number, gate: number | null,
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
- *     scores: Float64Array, strengths: Float64Array, levels: Uint8Array, extra: number, hasNeutral: boolean,
- *     usual: number, rules: LayerRules, lengths: [number, number] | null}} Model
- *
- * A token of a text: `places` are UTF-16 offsets, `leader` the index of the token that it follows at the last layer or -1,
- * `side` the number of the class that this one counts towards.
- * @typedef {{id: number, word: string, places: [number, number][], count: number, mass: number, contribution: number,
- *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
- *     start: number[], end: number[]}} TextToken
- *
- * `tokens` in order of appearance, the extra token last; `path` is (layers + 1, tokens, d), of infinitely many layers those
- * up to eight after the last change and the limits.
+ *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
+ *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of
+ *     `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a
+ *     gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is
+ *     the class of undecided texts, `lengths` are those of 98 % of the training texts
+ * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number, vote: number,
+ *     active: boolean, leads: boolean, leaderSince: number, leader: number, side: number, start: number[],
+ *     end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer, or -1; `side`: the
+ *     number of the class that its leader counts towards, or itself if it has none
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
- *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified
+ *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
+ *     the class or -1 for undecided, of which `reason` says why; `logit`, `bias`, contributions and votes are about the
+ *     class `towards`; tokens in order of appearance, the extra one last; `path` is (layers + 1, tokens, d), of
+ *     infinitely many layers those up to eight after the last change of an attended set, and the limits
  */
 
 export const EXTRA_TOKEN = "(extra token)"; // no word can look like this
+const [SEPARATOR, APOSTROPHE, SENTENCE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG] = Array(10).keys();
 
-// ---------------------------------------------------------------- characters
-
-const SEPARATOR = 0, APOSTROPHE = 1, SENTENCE_END = 2, TAG_START = 3, LETTER = 4, SIGN = 5, JOINER = 6, SOLO = 7, LEAD = 8, FLAG = 9;
-// Ranges of characters in hexadecimal; what is in none is a letter, and a later line wins over an earlier one.
-/** @type {[number, string][]} */
+/**
+ * Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
+ * @type {[number, string][]}
+ */
 const TEXT_KINDS = [
     [SEPARATOR, "0-2F 3A-40 5B-60 7B-A9 AB-B1 B4 B6-B8 BB BF D7 F7 37E 387 55A-55F 5BE 60C 61B 61F 66A-66D 6D4 964-965"],
-    [SEPARATOR, "2000-200B 200E-206F 20A0-20CF 2190-25FF 2E00-2E7F 3000-3003 3008-301F 30FB D800-DFFF"],
-    [SEPARATOR, "FE10-FE1F FE30-FE6F FEFF FF01-FF0F FF1A-FF20 FF3B-FF40 FF5B-FF65 FFF9-FFFF"],
+    [SEPARATOR, "2000-200B 200E-206F 20A0-20CF 2190-25FF 2E00-2E7F 3000-3003 3008-301F 30FB D800-DFFF FE10-FE1F"],
+    [SEPARATOR, "FE30-FE6F FEFF FF01-FF0F FF1A-FF20 FF3B-FF40 FF5B-FF65 FFF9-FFFF"],
     [SOLO, "E01-E2F E46 E81-EAF EBD EC6 EDC-EDF 1000-102A 103F 104C-1055 105A-108F 109A-109F A9E0-A9EF A9FA-A9FF"],
     [SOLO, "AA60-AA7A AA7E-AA7F 1780-17B3 17D7 17DC 2600-27BF 2B00-2BFF 1F000-1FAFF 2E80-2FDF 3005-3007 3021-3029"],
     [SOLO, "3031-3035 3038-303C 3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD 3041-3096 309D-309F 1B001-1B11F"],
@@ -55,10 +55,7 @@ const TEXT_KINDS = [
     [TAG_START, "3C"],
 ];
 
-/**
- * The kind of every character, 0 to 9, and those that lower case changes.
- * @returns {{kinds: Uint8Array, folded: Map<string, string>}}
- */
+/** @returns {{kinds: Uint8Array, folded: Map<string, string>}} the kind of every character, and what folding changes */
 export function textCharacters() {
     const kinds = new Uint8Array(0x110000).fill(LETTER);
     for (const [kind, ranges] of TEXT_KINDS) {
@@ -68,11 +65,9 @@ export function textCharacters() {
         }
     }
     const folded = new Map([["\u2019", "'"]]);
-    for (const [first, last] of [[0x41, 0x5a], [0x80, 0x58f], [0x1e00, 0x1fff]]) {
-        for (let code = first; code <= last; code++) {
-            const lower = String.fromCharCode(code).toLowerCase();
-            if (lower.length === 1 && lower.charCodeAt(0) !== code) folded.set(String.fromCharCode(code), lower);
-        }
+    for (let code = 0x41; code < 0x2000; code = code === 0x5a ? 0x80 : code === 0x58f ? 0x1e00 : code + 1) {
+        const lower = String.fromCharCode(code).toLowerCase();
+        if (lower.length === 1 && lower.charCodeAt(0) !== code) folded.set(String.fromCharCode(code), lower);
     }
     return { kinds, folded };
 }
@@ -80,33 +75,26 @@ export function textCharacters() {
 /** @type {{pieces: RegExp, solo: RegExp, folded: Map<string, string>} | undefined} */
 let textPatternsMade;
 
-/** The expressions for pieces (groups: solo, word, end of sentence; a tag has none) and for one solo; made once. */
+/** What cuts texts, made when it is first needed: groups of `pieces` are solo, word and end; a tag has none. */
 function textPatterns() {
     if (textPatternsMade) return textPatternsMade;
     const { kinds, folded } = textCharacters();
-    const of = (/** @type {number[]} */ ...wanted) => {
-        let ranges = "";
-        for (let code = 0, first = -1; code <= kinds.length; code++) {
-            const isIn = code < kinds.length && wanted.includes(kinds[code]);
-            if (isIn && first < 0) first = code;
-            if (!isIn && first >= 0) {
-                ranges += `\\u{${first.toString(16)}}-\\u{${(code - 1).toString(16)}}`;
-                first = -1;
-            }
-        }
-        return `[${ranges}]`;
-    };
-    const solo = `(?:${of(LEAD)}?${of(SOLO)}|${of(LEAD)}|${of(FLAG)}${of(FLAG)}?)(?:${of(SIGN)}|${of(JOINER)}${of(SOLO, FLAG)}?)*`;
+    const ranges = Array.from({ length: 10 }, () => "");
+    for (let first = 0, code = 1; code <= kinds.length; code++) {
+        if (kinds[code] === kinds[first]) continue;
+        ranges[kinds[first]] += `\\u{${first.toString(16)}}-\\u{${(code - 1).toString(16)}}`;
+        first = code;
+    }
+    const of = (/** @type {number[]} */ ...wanted) => `[${wanted.map((kind) => ranges[kind]).join("")}]`;
+    const [lead, single, flag] = [of(LEAD), of(SOLO), of(FLAG)];
+    const solo = `(?:${lead}?${single}|${lead}|${flag}${flag}?)(?:${of(SIGN)}|${of(JOINER)}${of(SOLO, FLAG)}?)*`;
     const letters = `${of(LETTER, SIGN, JOINER)}+`;
-    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${letters}(?:['\u2019]${letters})*)|(${of(SENTENCE_END)})`;
+    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${letters}(?:${of(APOSTROPHE)}${letters})*)|(${of(SENTENCE_END)})`;
     textPatternsMade = { pieces: new RegExp(pieces, "gu"), solo: new RegExp(solo, "uy"), folded };
     return textPatternsMade;
 }
 
-/**
- * Lower case, character by character, with plain apostrophes.
- * @param {string} word
- */
+/** @param {string} word @returns {string} in lower case, character by character, with plain apostrophes */
 export function textFold(word) {
     if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
     const { folded } = textPatterns();
@@ -114,54 +102,50 @@ export function textFold(word) {
 }
 
 /**
- * The words of a text, in order. `sentence` counts sentences, `gap` is what joins a word to the one before in a phrase: no
- * space between two solos, unless they would become one.
+ * The words of a text. `gap` joins a word to the one before in a phrase: between two solos it is empty, unless they would
+ * become one; `null` if a sentence ended between them.
  * @param {string} text
  */
 export function textWords(text) {
     const { pieces, solo } = textPatterns();
-    /** @type {{surface: string, start: number, end: number, isSolo: boolean, sentence: number, gap: string}[]} */
+    /** @type {{surface: string, start: number, end: number, isSolo: boolean, gap: string | null}[]} */
     const words = [];
-    let sentence = 0;
+    let isFirst = true;
     for (const piece of text.matchAll(pieces)) {
         const word = piece[1] ?? piece[2];
-        if (word === undefined) {
-            sentence++;
-            continue;
+        if (word !== undefined) {
+            const [surface, isSolo, before] = [textFold(word), piece[1] !== undefined, words[words.length - 1]];
+            let gap = isFirst ? null : " ";
+            if (gap && isSolo && before.isSolo) {
+                solo.lastIndex = 0;
+                solo.test(before.surface + surface);
+                gap = solo.lastIndex === before.surface.length ? "" : " ";
+            }
+            words.push({ surface, start: piece.index, end: piece.index + word.length, isSolo, gap });
         }
-        const surface = textFold(word);
-        const before = words[words.length - 1];
-        let gap = " ";
-        if (piece[1] !== undefined && before?.isSolo) {
-            solo.lastIndex = 0;
-            solo.test(before.surface + surface);
-            if (solo.lastIndex === before.surface.length) gap = "";
-        }
-        const start = /** @type {number} */ (piece.index);
-        words.push({ surface, start, end: start + word.length, isSolo: piece[1] !== undefined, sentence, gap });
+        isFirst = word === undefined;
     }
     return words;
 }
 
 /**
- * The known tokens of a text in the order in which they end, the shorter first; if they may not overlap, its segments.
- * @param {Model} model
- * @param {string} text
+ * The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
+ * shorter first; unless they may overlap, those that are taken first by the order of the vocabulary keep their words.
+ * @param {Model} model @param {string} text @returns {Map<number, Place[]>}
  */
 function textFind(model, text) {
     const words = textWords(text);
-    /** @type {{id: number, first: number, last: number}[]} */
-    let found = [];
-    words.forEach((word, last) => {
-        let surface = "";
-        for (let first = last; first > last - model.longestPhrase && words[first]?.sentence === word.sentence; first--) {
-            surface = first === last ? word.surface : words[first].surface + words[first + 1].gap + surface;
+    let found = words.flatMap((word, last) => {
+        const ending = [];
+        for (let first = last, surface = word.surface; ; ) {
             const id = model.index.get(surface);
-            if (id !== undefined) found.push({ id, first, last });
+            if (id !== undefined) ending.push({ id, first, last });
+            const { gap } = words[first];
+            if (gap === null || last - --first >= model.longestPhrase) return ending;
+            surface = words[first].surface + gap + surface;
         }
     });
     if (!model.overlapping) {
-        // Tokens are taken in the order of the vocabulary, each from left to right, if none of their words is taken yet.
         const taken = new Uint8Array(words.length);
         const kept = new Set();
         for (const token of [...found].sort((a, b) => a.id - b.id)) {
@@ -171,22 +155,20 @@ function textFind(model, text) {
         }
         found = found.filter((token) => kept.has(token));
     }
-    /** @type {Map<number, [number, number][]>} */
+    /** @type {Map<number, Place[]>} */
     const places = new Map();
     for (const { id, first, last } of found) {
-        if (!places.has(id)) places.set(id, []);
-        places.get(id)?.push([words[first].start, words[last].end]);
+        const before = places.get(id) ?? [];
+        before.push([words[first].start, words[last].end]);
+        places.set(id, before);
     }
     return places;
 }
 
-// ---------------------------------------------------------------- a model from its files
-
 /**
- * The files of a model in one: gzip of a header's length (4 bytes, little-endian), the header, JSON
- * `{"name": …, "files": [["config.json", 394], …]}` with the name and size of each, and their bytes, one after the other.
- * @param {string} packed base64
- * @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
+ * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian), the
+ * header, JSON `{"name": …, "files": [["config.json", 394], …]}` with the size of each, and the files one after the other.
+ * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
  */
 export async function unpackModel(packed) {
     const zipped = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
@@ -201,457 +183,307 @@ export async function unpackModel(packed) {
 }
 
 /**
- * A model from the files of its folder, checked: hashes.json, if it is there, says whether the others are as they were
- * saved; metrics.json, which lengths of texts are usual.
- * @param {Record<string, Uint8Array>} files by name
- * @param {string} name
- * @returns {Promise<Model>}
+ * A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
+ * metrics.json only the lengths of training texts are read.
+ * @param {Record<string, Uint8Array>} files by name @param {string} name @returns {Promise<Model>}
  */
 export async function loadModel(files, name) {
     try {
-        for (const file of ["config.json", "model.safetensors", "vocabulary.txt"]) {
-            if (!files[file]) textRefuse(`${file} is missing: expected config.json, vocabulary.txt and model.safetensors`);
+        const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
+        for (const file of deciding) textMust(files[file], `${file} is missing: expected ${deciding.join(", ")}`);
+        // Pages that come over plain http have no `subtle`: there the hashes are not checked.
+        const hashes = files["hashes.json"] && globalThis.crypto?.subtle ? textJson(files, "hashes.json") : null;
+        for (const file of hashes ? deciding : []) {
+            const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", files[file].slice()));
+            const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+            textMust(hashes?.[file] === hash, `${file} is not the file that was saved: its hash differs. Copy it again`);
         }
-        await textCheckHashes(files);
         const config = textJson(files, "config.json");
-        if (config.format !== "hardmax text model" || config.version !== 1) {
-            const found = `${textShort(config.format)}, version ${textShort(config.version)}`;
-            textRefuse(`config.json is of ${found}: expected "hardmax text model", version 1`);
-        }
-        const lengths = files["metrics.json"] ? textJson(files, "metrics.json").training_lengths : null;
-        return makeModel(config, textTensors(files["model.safetensors"], config.tensors), files["vocabulary.txt"], lengths, name);
+        const [format, version] = [textShort(config.format), textShort(config.version)];
+        textMust(config.format === "hardmax text model" && config.version === 1,
+            `config.json is of ${format}, version ${version}: expected "hardmax text model", version 1`);
+        const lengths = files["metrics.json"] ? textJson(files, "metrics.json").training_lengths ?? null : null;
+        const tensors = textTensors(files["model.safetensors"], config.tensors);
+        return { ...makeModel(config, tensors, textVocabulary(files["vocabulary.txt"])), name, lengths };
     } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
     }
 }
 
-/**
- * @param {string} reason
- * @returns {never}
- */
-function textRefuse(reason) {
-    throw new Error(reason);
+/** @param {unknown} holds @param {string} otherwise @returns {asserts holds} */
+function textMust(holds, otherwise) {
+    if (!holds) throw new Error(otherwise);
 }
 
-/** @param {unknown} value */
+/** @param {unknown} value @returns {string} */
 function textShort(value) {
     const shown = JSON.stringify(value) ?? "nothing";
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
-/** @param {Record<string, Uint8Array>} files */
-async function textCheckHashes(files) {
-    // Pages that come over plain http have no `subtle`; the other checks are made there, too.
-    if (!files["hashes.json"] || !globalThis.crypto?.subtle) return;
-    const hashes = textJson(files, "hashes.json");
-    for (const file of ["config.json", "model.safetensors", "vocabulary.txt"]) {
-        const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (files[file])));
-        const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-        if (hashes[file] !== hash) textRefuse(`${file} is not the file that was saved: its hash differs. Copy it again`);
+/** @param {Uint8Array} data @param {string} otherwise @returns {string} */
+function textDecode(data, otherwise) {
+    try {
+        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
+    } catch {
+        throw new Error(otherwise);
     }
 }
 
-/**
- * @param {Record<string, Uint8Array>} files
- * @param {string} name
- * @returns {Record<string, any>}
- */
+/** @param {Record<string, Uint8Array>} files @param {string} name @returns {Record<string, any>} */
 function textJson(files, name) {
-    let found;
+    const damaged = `${name} is damaged or cut off: expected a JSON object`;
+    let found = null;
     try {
-        found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(files[name]));
-    } catch {
-        textRefuse(`${name} is damaged or cut off: it is not JSON`);
-    }
-    if (typeof found !== "object" || found === null || Array.isArray(found)) textRefuse(`${name} is not a JSON object`);
+        found = JSON.parse(textDecode(files[name], damaged).replace(/^\ufeff/, ""));
+    } catch {}
+    textMust(typeof found === "object" && found && !Array.isArray(found), damaged);
     return found;
 }
 
-/** @typedef {{shape: number[], values: Float32Array | Float64Array}} TextTensor */
-
 /**
- * The tensors of a safetensors file.
- * @param {Uint8Array} data
- * @param {unknown} expected their names
- * @returns {Record<string, TextTensor>}
+ * The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
+ * @param {Uint8Array} data @param {unknown} expected names
+ * @returns {Record<string, {shape: number[], values: Float32Array | Float64Array}>}
  */
 function textTensors(data, expected) {
-    /** @type {Record<string, TextTensor>} */
-    const tensors = {};
-    const wanted = { embeddings: "F32", decoder: "F32", bias: "F32", extra: "F32", metric: "F64" };
     const damaged = "model.safetensors is cut off, or not a safetensors file";
-    const size = data.length < 8 ? 0n : new DataView(data.buffer, data.byteOffset).getBigUint64(0, true);
-    if (!size || size > BigInt(data.length - 8)) textRefuse(damaged);
-    const start = 8 + Number(size);
-    /** @type {[string, any][]} */
-    let entries = [];
-    try {
-        entries = Object.entries(JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data.subarray(8, start))));
-        entries = entries.filter(([name]) => name !== "__metadata__").sort((a, b) => a[1].data_offsets[0] - b[1].data_offsets[0]);
-    } catch {
-        textRefuse(damaged);
-    }
-    let at = 0;
-    for (const [name, { dtype, shape, data_offsets: [first, last] }] of entries) {
-        const kind = /** @type {Record<string, string>} */ (wanted)[name];
-        if (kind && dtype !== kind) textRefuse(`\`${name}\` is ${textShort(dtype)}: expected ${textShort(kind)}`);
-        const isWhole = Array.isArray(shape) && shape.every((side) => Number.isSafeInteger(side) && side >= 0);
-        const bytes = (dtype === "F64" ? 8 : 4) * (isWhole ? shape.reduce((product, side) => product * side, 1) : NaN);
-        if (first !== at || (kind && last - first !== bytes) || last > data.length - start) textRefuse(damaged);
-        const copy = data.slice(start + first, start + last).buffer; // numbers must be aligned
-        if (kind) tensors[name] = { shape, values: dtype === "F64" ? new Float64Array(copy) : new Float32Array(copy) };
-        at = last;
-    }
-    if (at !== data.length - start) textRefuse(damaged);
-    const names = entries.map(([name]) => name).sort();
-    const isComplete = ["embeddings", "decoder", "bias"].every((name) => tensors[name]) && names.every((name) => tensors[name]);
-    if (!isComplete || JSON.stringify(names) !== JSON.stringify(expected)) {
-        textRefuse(`model.safetensors has ${names.join(", ") || "nothing"}: expected ${textShort(expected)}`);
-    }
-    return tensors;
+    const kinds = { embeddings: "F32", decoder: "F32", bias: "F32", extra: "F32", metric: "F64" };
+    const size = data.length < 8 ? 0 : Number(new DataView(data.buffer, data.byteOffset).getBigUint64(0, true));
+    textMust(size && size <= data.length - 8, damaged);
+    const header = textJson({ header: data.subarray(8, 8 + size) }, "header");
+    const names = Object.keys(header).filter((name) => name !== "__metadata__").sort();
+    const isComplete = ["embeddings", "decoder", "bias"].every((name) => names.includes(name));
+    textMust(isComplete && names.every((name) => name in kinds) && JSON.stringify(names) === JSON.stringify(expected),
+        `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
+    let total = 0;
+    const tensors = Object.entries(kinds).filter(([name]) => names.includes(name)).map(([name, kind]) => {
+        const { dtype, shape, data_offsets: offsets } = header[name] ?? {};
+        textMust(dtype === kind, `\`${name}\` is ${textShort(dtype)}: expected "${kind}"`);
+        const bytes = kind === "F64" ? 8 : 4;
+        textMust(Array.isArray(shape) && Array.isArray(offsets) && offsets.every((at) => textIsWhole(at, 0, data.length - 8 - size))
+            && offsets[1] - offsets[0] === shape.reduce((product, side) => product * side, bytes), damaged);
+        total += offsets[1] - offsets[0];
+        const copy = data.slice(8 + size + offsets[0], 8 + size + offsets[1]).buffer; // numbers must be aligned
+        return [name, { shape, values: bytes === 8 ? new Float64Array(copy) : new Float32Array(copy) }];
+    });
+    textMust(total === data.length - 8 - size, damaged);
+    return Object.fromEntries(tensors);
 }
 
 /**
- * The tokens of vocabulary.txt, a line each, and how many training texts of each class have tokens, all together.
+ * The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
  * @param {Uint8Array} data
  */
 function textVocabulary(data) {
     const damaged = "vocabulary.txt is damaged or cut off: expected a token and its counts on every line";
-    let text = "";
-    try {
-        text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
-    } catch {
-        textRefuse(damaged);
-    }
-    const lines = text.split("\n");
-    if (lines.pop() !== "") textRefuse(damaged);
-    /** @type {string[]} */
-    const surfaces = [];
+    const lines = textDecode(data, damaged).split("\n");
+    textMust(lines.pop() === "", damaged);
     /** @type {number[]} */
-    const totals = lines.length ? lines[0].split("\t").slice(1).map(() => 0) : [0];
-    /** @type {Map<string, number>} */
-    const index = new Map();
-    for (const line of lines) {
+    const totals = (lines[0] ?? "\t").split("\t").slice(1).map(() => 0);
+    const surfaces = lines.map((line) => {
         const cells = line.split("\t");
-        if (cells.length !== totals.length + 1 || cells.length < 2) textRefuse(damaged);
+        textMust(cells.length === totals.length + 1 && totals.length, damaged);
         for (let c = 0; c < totals.length; c++) {
-            if (!/^\d{1,18}$/.test(cells[c + 1])) textRefuse(damaged);
+            textMust(/^\d{1,18}$/.test(cells[c + 1]), damaged);
             totals[c] += Number(cells[c + 1]);
         }
-        if (index.has(cells[0])) textRefuse(`vocabulary.txt has ${textShort(cells[0])} twice: expected each token once`);
-        index.set(cells[0], surfaces.length);
-        surfaces.push(cells[0]);
-    }
+        return cells[0];
+    });
+    const index = new Map(surfaces.map((surface, id) => [surface, id]));
+    const twice = surfaces.find((surface, id) => index.get(surface) !== id);
+    textMust(twice === undefined, `vocabulary.txt has ${textShort(twice)} twice: expected each token once`);
     return { surfaces, index, totals };
 }
 
+/** @param {any} value @param {number} least @param {number} [most] @returns {boolean} */
+function textIsWhole(value, least, most = Infinity) {
+    return Number.isSafeInteger(value) && value >= least && value <= most;
+}
+
 /**
- * @param {Record<string, any>} config
- * @param {Record<string, TextTensor>} tensors
- * @param {Uint8Array} vocabulary
- * @param {any} lengths
- * @param {string} name
- * @returns {Model}
+ * @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
+ * @param {ReturnType<typeof textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">}
  */
-function makeModel(config, tensors, vocabulary, lengths, name) {
-    const { surfaces, index, totals } = textVocabulary(vocabulary);
-    const { classes, layers, temperature, gate = null, neutral_weight: neutralWeight = 1, counts, dimension: d } = config;
-    const must = (/** @type {boolean} */ holds, /** @type {string} */ what, /** @type {unknown} */ value) => {
-        if (!holds) textRefuse(`\`${what}, not ${textShort(value)}`);
-    };
-    const isCount = (/** @type {unknown} */ value, /** @type {number} */ least, most = Infinity) =>
-        Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most;
-    must(Array.isArray(classes) && classes.length >= 2 && classes.every((c) => ["string", "number", "boolean"].includes(typeof c))
-        && new Set(classes.map((c) => (typeof c === "boolean" ? Number(c) : c))).size === classes.length,
-        "classes` must be at least two texts, numbers or truth values, all different", classes);
-    must(layers === "inf" || isCount(layers, 0, 10000), 'layers` must be a whole number from 0 to 10000, or "inf"', layers);
-    must(Number.isFinite(temperature) && temperature > 0, "temperature` must be a finite number above 0", temperature);
-    must(gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1), "gate` must be a number from 0 to below 1", gate);
-    must(isCount(neutralWeight, 1), "neutral_weight` must be a whole number from 1 up", neutralWeight);
-    must(counts === "all" || counts === "presence", 'counts` must be "all" or "presence"', counts);
-    must(Array.isArray(lengths ?? []), "training_lengths` must be two numbers", lengths);
-    const { longest_phrase: longestPhrase = 2, overlapping = true, ...unknown } = config.tokeniser ?? { tokeniser: "missing" };
-    must(isCount(longestPhrase, 1, 5), "longest_phrase` must be a whole number from 1 to 5", longestPhrase);
-    must(typeof overlapping === "boolean", "overlapping` must be true or false", overlapping);
-    must(!Object.keys(unknown).length, "tokeniser` has options of another version", unknown);
-    if (config.tokens !== surfaces.length) textRefuse(`vocabulary.txt has ${surfaces.length} tokens: expected ${textShort(config.tokens)}`);
-    must(isCount(d, 1), "dimension` must be a whole number from 1 up", d);
+function makeModel(config, tensors, { surfaces, index, totals }) {
+    const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, dimension: d } = config;
+    const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = config.tokeniser ?? { tokeniser: null };
+    const tokens = surfaces.length;
+    const isLabel = (/** @type {unknown} */ label) => ["string", "number", "boolean"].includes(typeof label);
+    const isDistinct = Array.isArray(classes) && new Set(classes.map((c) => (c === true ? 1 : c === false ? 0 : c))).size === classes.length;
+    /** @type {[string, string, boolean][]} */
+    const checks = [
+        ["classes", "at least two texts, numbers or truth values, all different", isDistinct && classes.length > 1 && classes.every(isLabel)],
+        ["layers", 'a whole number from 0 to 10000, or "inf"', layers === "inf" || textIsWhole(layers, 0, 10_000)],
+        ["temperature", "a finite number above 0", Number.isFinite(temperature) && temperature > 0],
+        ["gate", "null or a number from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
+        ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1)],
+        ["counts", '"all" or "presence"', ["all", "presence"].includes(config.counts)],
+        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", textIsWhole(longestPhrase, 1, 5)
+            && typeof overlapping === "boolean" && !Object.keys(others).length],
+        ["tokens", `${tokens}, as vocabulary.txt has`, config.tokens === tokens],
+        ["dimension", "a whole number from 1 up", textIsWhole(d, 1)],
+    ];
+    for (const [key, wish, holds] of checks) textMust(holds, `\`${key}\` must be ${wish}, not ${textShort(config[key])}`);
+    textMust(totals.length === classes.length, `vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
     const logits = classes.length === 2 ? 1 : classes.length;
-    const shapes = { embeddings: [surfaces.length, d], decoder: [logits, d], bias: [logits], extra: [d], metric: [d, d] };
-    for (const [tensor, { shape, values }] of Object.entries(tensors)) {
-        const expected = textShort(/** @type {Record<string, number[]>} */ (shapes)[tensor]);
-        if (JSON.stringify(shape) !== expected) textRefuse(`\`${tensor}\` has shape ${textShort(shape)}: expected ${expected}`);
+    /** @type {Record<string, number[]>} */
+    const shapes = { embeddings: [tokens, d], decoder: [logits, d], bias: [logits], extra: [d], metric: [d, d] };
+    for (const [name, { shape, values }] of Object.entries(tensors)) {
+        const expected = textShort(shapes[name]);
+        textMust(textShort(shape) === expected, `\`${name}\` has shape ${textShort(shape)}: expected ${expected}`);
         const bad = values.findIndex((/** @type {number} */ value) => !Number.isFinite(value));
-        if (bad >= 0) textRefuse(`\`${tensor}\` is ${values[bad]} at place ${bad}: expected finite numbers`);
+        textMust(bad < 0, `\`${name}\` is ${values[bad]} at place ${bad}: expected finite numbers. Train again`);
     }
-    if (surfaces.length && totals.length !== classes.length) {
-        textRefuse(`vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
+    const { embeddings, extra, metric } = tensors;
+    textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
+    const matrix = metric ? Array.from({ length: d }, (_, row) => [...metric.values.subarray(row * d, row * d + d)]) : null;
+    const rules = makeLayerRules(d, layers === "inf" ? Infinity : layers, alpha, matrix);
+    textMust(rules.dynamics.definite, "`metric` must be symmetric positive definite");
+    const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
+    table.set(embeddings.values);
+    if (extra) table.set(extra.values, tokens * d);
+    if (extra && gate !== null) table.set(Float32Array.from(extra.values, (x) => x / 2), (tokens + 1) * d);
+    const strengths = new Float64Array(table.length / d);
+    for (let at = 0; at < table.length; at++) {
+        table[at] += 0; // -0 becomes 0: the same number must have one form
+        const row = Math.floor(at / d);
+        if (row < tokens) strengths[row] = Math.max(strengths[row], Math.abs(table[at]));
     }
-    const extra = tensors.extra?.values;
-    if (!extra && (gate !== null || neutralWeight !== 1)) textRefuse("`gate` and `neutral_weight` need an extra token");
-    const metric = tensors.metric ? Float64Array.from(tensors.metric.values, (x) => x + 0) : null;
-    if (metric && !textIsMetric(metric, d)) textRefuse("`metric` must be symmetric positive definite");
-    const rules = makeLayerRules(d, textAlpha(config.alpha), metric, layers === "inf" ? Infinity : layers);
-    const words = tensors.embeddings.values;
-    const silent = extra && gate !== null ? Array.from(extra, (x) => Math.fround(x / 2)) : [];
-    const table = Float64Array.from([...words, ...(extra ?? []), ...silent], (x) => x + 0); // no -0
     const decoder = Float64Array.from(tensors.decoder.values);
     const scores = textScores(table, decoder, d, temperature);
-    const strengths = new Float64Array(table.length / d);
-    for (let at = 0; at < words.length; at++) {
-        const row = Math.floor(at / d);
-        strengths[row] = Math.max(strengths[row], Math.abs(words[at]));
-    }
-    const ofExtra = scores.subarray(surfaces.length * logits, (surfaces.length + 1) * logits);
+    const neutral = scores.subarray(tokens * logits, tokens * logits + logits);
     return {
-        name, classes, layers: rules.layers, alpha: String(config.alpha), temperature, gate, neutralWeight,
-        binary: counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder, scores, strengths,
-        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature),
-        levels: textLevels(table, d), extra: extra ? surfaces.length : -1,
-        hasNeutral: !!extra && ofExtra.every((score) => score === (logits > 1 ? ofExtra[0] : 0)),
-        usual: surfaces.length ? totals.indexOf(Math.max(...totals)) : 0,
-        rules, lengths: lengths ?? null,
+        classes, layers: rules.layers, alpha: String(alpha), temperature, gate, neutralWeight,
+        binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
+        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths, extra: extra ? tokens : -1,
+        hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
+        usual: totals.indexOf(Math.max(...totals)), rules,
     };
-}
-
-/**
- * The step size as a fraction: "1/4", "0.25", 0.25.
- * @param {unknown} alpha
- */
-function textAlpha(alpha) {
-    const parts = /^(\d+)(?:\/(\d+)|(?:\.(\d*))?(?:e([+-]?\d{1,4}))?)$/i.exec(String(alpha).trim());
-    const [, whole, below, decimals = "", exponent = "0"] = parts ?? [];
-    const power = Number(exponent) - decimals.length;
-    const p = BigInt((whole ?? "0") + decimals) * 10n ** BigInt(Math.max(power, 0));
-    const q = BigInt(below ?? "1") * 10n ** BigInt(Math.max(-power, 0));
-    if (p <= 0n || q <= 0n) textRefuse(`\`alpha\` must be a positive number or fraction such as "1/2", not ${textShort(alpha)}`);
-    return { p, q };
-}
-
-/**
- * Whether a matrix is symmetric positive definite: all leading minors, by elimination without fractions, are positive.
- * @param {Float64Array} metric
- * @param {number} d
- */
-function textIsMetric(metric, d) {
-    if (metric.some((x, at) => x !== metric[(at % d) * d + Math.floor(at / d)])) return false;
-    const { numerators: a } = layersIntegers(metric);
-    for (let k = 0, previous = 1n; k < d; previous = a[k * d + k], k++) {
-        const pivot = a[k * d + k];
-        if (pivot <= 0n) return false;
-        for (let row = k + 1; row < d; row++) {
-            for (let j = k + 1; j < d; j++) a[row * d + j] = (a[row * d + j] * pivot - a[row * d + k] * a[k * d + j]) / previous;
-        }
-    }
-    return true;
 }
 
 /**
  * What a text would add to the logits all of whose tokens lie at a point, (points, logits).
- * @param {Float64Array} points
- * @param {Float64Array} decoder
- * @param {number} d
- * @param {number} temperature
+ * @param {Float64Array} points @param {Float64Array} decoder @param {number} d @param {number} temperature
  */
 function textScores(points, decoder, d, temperature) {
     const logits = decoder.length / d;
     const scores = new Float64Array((points.length / d) * logits);
     for (let at = 0; at < scores.length; at++) {
-        const point = Math.floor(at / logits) * d;
-        const row = (at % logits) * d;
-        let total = 0;
-        for (let axis = 0; axis < d; axis++) total += points[point + axis] * decoder[row + axis];
-        scores[at] = total / temperature;
+        const [point, row] = [Math.floor(at / logits) * d, (at % logits) * d];
+        for (let c = 0; c < d; c++) scores[at] += points[point + c] * decoder[row + c];
+        scores[at] /= temperature;
     }
     return scores;
 }
 
-/**
- * Levels of length, eight an octave, the longest on level 0: Python adds masses in this order, and rounding shows it.
- * @param {Float64Array} table
- * @param {number} d
- */
-function textLevels(table, d) {
-    const norms = new Float64Array(table.length / d);
-    for (let at = 0; at < table.length; at++) norms[Math.floor(at / d)] += table[at] * table[at];
-    const longest = Math.sqrt(norms.reduce((a, b) => Math.max(a, b), 0)) || 1;
-    return Uint8Array.from(norms, (square) => Math.min(127, Math.max(0, (Math.log2(longest) - Math.log2(Math.sqrt(square))) * 8)));
-}
-
-// ---------------------------------------------------------------- a text
-
-/**
- * Classify a text: the label with its probability, and what every token adds to the logit.
- * @param {Model} model
- * @param {string} text
- * @returns {Classified}
- */
+/** @param {Model} model @param {string} text @returns {Classified} the label, and what every token adds to the logit */
 export function classify(model, text) {
-    const { dimension: d, extra, rules, scores, bias } = model;
+    const { dimension: d, extra, rules, scores, bias, gate } = model;
+    const logitsOf = bias.length;
     const places = textFind(model, text);
-    const ids = [...places.keys(), ...(extra >= 0 ? [extra] : [])];
+    const ids = [...places.keys(), ...(extra < 0 ? [] : [extra])];
     const counts = ids.map((id) => places.get(id)?.length ?? 1);
     const voices = ids.map((id, t) => (id === extra ? model.neutralWeight : model.binary ? 1 : counts[t]));
-    const total = voices.reduce((sum, voice) => sum + voice, 0);
-    const largest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
-    const isSilent = (/** @type {number} */ id) => model.gate !== null && id !== extra && model.strengths[id] <= model.gate * largest;
-    const rows = ids.map((id) => (isSilent(id) ? extra + 1 : id));
+    const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
+    // A gate closes to tokens whose strength is no more than a share of the largest: they start halfway to the extra one.
+    const rows = ids.map((id) => (gate !== null && id !== extra && model.strengths[id] <= gate * loudest ? extra + 1 : id));
     const cloud = textCloud(model, rows, voices);
-    const run = walkLayers(cloud.start, cloud.weights, cloud.copies, rules);
-    const isEndless = run.settled && !Number.isFinite(rules.layers);
-    const masses = run.proved && run.last < 64 ? textMassesProved(model, rows, voices, cloud, run) : textMasses(voices, cloud, run, rules);
-    const ends = layerPositions(run, cloud.weights, rules, isEndless ? Infinity : Math.min(rules.layers, run.settled ? Infinity : run.last));
+    const run = walkLayers(cloud, rules);
+    const masses = textMasses(voices, cloud, run, rules);
+    const ends = run.at(run.settled ? rules.layers : run.last);
     const says = textScores(ends, model.decoder, d, model.temperature);
+    const final = run.sets(run.last);
+    const stands = cloud.weights.map(() => 0); // tokens with one vector are one point; the last of them stands for it
+    cloud.of.forEach((point, t) => (stands[point] = t));
     const leaders = cloud.of.map((point) => {
-        const set = run.sets[run.last][point];
-        return rules.layers && set.length === 1 && run.since[set[0]] >= 0 ? cloud.of.lastIndexOf(set[0]) : -1;
+        const [leader, ...more] = final[point];
+        return rules.layers && !more.length && run.since[leader] >= 0 ? stands[leader] : -1;
     });
     const active = ids.map((id, t) => id !== extra && rows[t] === id && !(model.hasNeutral && leaders[t] === ids.length - 1));
-    const logits = Array.from(bias, (b, row) => b + masses.reduce((sum, mass, t) => sum + mass * scores[rows[t] * bias.length + row], 0));
+    const logits = Array.from(bias, (b, row) => b + masses.reduce((sum, mass, t) => sum + mass * scores[rows[t] * logitsOf + row], 0));
     const probabilities = textProbabilities(logits);
     const [second, first] = [...probabilities].sort((a, b) => a - b).slice(-2);
     const decided = active.includes(true) && second < first;
     const best = decided ? probabilities.indexOf(first) : model.usual;
-    const row = bias.length === 1 ? 0 : best;
+    const row = logitsOf === 1 ? 0 : best;
+    const total = Math.max(1, voices.reduce((sum, voice) => sum + voice, 0));
     const tokens = ids.map((id, t) => {
-        const point = cloud.of[t];
-        const isLed = leaders[t] >= 0;
-        const own = (isLed ? scores : says).subarray((isLed ? rows[leaders[t]] : point) * bias.length).subarray(0, bias.length);
+        const [point, leader] = [cloud.of[t], leaders[t]];
+        const own = leader < 0 ? says.subarray(point * logitsOf) : scores.subarray(rows[leader] * logitsOf);
+        const highest = own.subarray(0, logitsOf).reduce((a, b) => Math.max(a, b));
         return {
             id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t], mass: masses[t],
-            contribution: masses[t] * scores[rows[t] * bias.length + row],
-            vote: (voices[t] / Math.max(total, 1)) * says[point * bias.length + row],
-            active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader: leaders[t],
-            side: bias.length === 1 ? Number(own[0] >= 0) : own.indexOf(own.reduce((a, b) => Math.max(a, b))),
+            contribution: masses[t] * scores[rows[t] * logitsOf + row], vote: (voices[t] / total) * says[point * logitsOf + row],
+            active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
+            side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(highest),
             start: [...cloud.start.subarray(point * d, point * d + d)], end: [...ends.subarray(point * d, point * d + d)],
         };
     });
-    const known = places.size;
-    const reason = !known ? "the model knows no word of this text"
+    const reason = !places.size ? "the model knows no word of this text"
         : active.includes(true) ? "several classes have the same score" : "none of the known tokens is active";
     return {
         label: model.classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        towards: model.classes[bias.length === 1 ? 1 : best], tokens,
+        towards: model.classes[logitsOf === 1 ? 1 : best], tokens,
         rest: tokens.reduce((sum, token) => (token.active ? sum : sum + token.vote), 0),
-        known, notes: textNotes(model, text, places),
+        known: places.size, notes: textNotes(model, text, places),
         get path() {
-            const shown = isEndless ? run.last + 8 : Number.isFinite(rules.layers) ? rules.layers : run.last;
-            const layers = [...Array(shown + 1).keys(), ...(isEndless ? [Infinity] : [])];
-            return layers.map((layer) => {
-                const z = layerPositions(run, cloud.weights, rules, layer);
+            const isLimit = run.settled && rules.layers === Infinity;
+            const shown = isLimit ? run.last + 8 : Math.min(rules.layers, run.settled ? Infinity : run.last);
+            return [...Array(shown + 1).keys(), ...(isLimit ? [Infinity] : [])].map((layer) => {
+                const z = run.at(layer);
                 return cloud.of.map((point) => [...z.subarray(point * d, point * d + d)]);
             });
         },
     };
 }
 
-/**
- * The distinct points of a text: their numbers `of` tokens, where they start, how much each weighs, how many tokens it is.
- * @param {Model} model
- * @param {number[]} rows
- * @param {number[]} voices
- */
-function textCloud(model, rows, voices) {
-    const { dimension: d, table } = model;
+/** @param {Model} model @param {number[]} rows @param {number[]} voices @returns {TextCloud} */
+function textCloud({ dimension: d, table }, rows, voices) {
+    /** @type {Map<string, number>} */
     const numbers = new Map();
-    /** @type {number[]} */
-    const start = [];
-    /** @type {number[]} */
-    const weights = [];
-    /** @type {number[]} */
-    const copies = [];
-    const of = rows.map((row, t) => {
+    /** @type {TextCloud} */
+    const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
+    rows.forEach((row, t) => {
         const vector = table.subarray(row * d, row * d + d);
-        const key = vector.join();
-        const point = numbers.get(key) ?? numbers.size;
-        if (point === numbers.size) {
-            numbers.set(key, point);
-            start.push(...vector);
-            weights.push(0);
-            copies.push(0);
-        }
-        weights[point] += voices[t];
-        copies[point]++;
-        return point;
+        const point = numbers.get(vector.join()) ?? numbers.size;
+        numbers.set(vector.join(), point);
+        cloud.start.set(vector, point * d);
+        cloud.weights[point] = (cloud.weights[point] ?? 0) + voices[t];
+        cloud.of.push(point);
     });
-    return { of, start: Float64Array.from(start), weights, copies };
-}
-
-/** @typedef {ReturnType<typeof textCloud>} TextCloud */
-
-/**
- * The mass of each token in the mean of the last layer, layer by layer backwards, where all sets are single tokens. Sums are
- * made in Python's order, so that classes that are level there are level here.
- * @param {Model} model
- * @param {number[]} rows
- * @param {number[]} voices
- * @param {TextCloud} cloud
- * @param {LayerRun} run
- */
-function textMassesProved(model, rows, voices, cloud, run) {
-    const order = rows.map((_, t) => t).sort((a, b) => model.levels[rows[a]] - model.levels[rows[b]]);
-    const back = (/** @type {number[]} */ mass, /** @type {number} */ share, /** @type {number[][]} */ sets) => {
-        const before = mass.map(() => 0);
-        for (const t of order) {
-            const chosen = cloud.of.indexOf(sets[cloud.of[t]][0]);
-            if (cloud.of[chosen] === cloud.of[t]) before[t] += mass[t];
-            else {
-                before[t] += share * mass[t];
-                before[chosen] += (1 - share) * mass[t];
-            }
-        }
-        return before;
-    };
-    const total = voices.reduce((sum, voice) => sum + voice, 0);
-    const share = run.settled ? layersPower(model.rules, model.layers - run.last) : 1;
-    let mass = share < 1 ? back(voices, share, run.sets[run.last]) : voices;
-    const keep = layersPower(model.rules, 1);
-    for (let layer = run.last - 1; layer >= 0; layer--) mass = back(mass, keep, run.sets[layer]);
-    return mass.map((m) => m / total);
+    return { ...cloud, start: cloud.start.slice(0, numbers.size * d) };
 }
 
 /**
- * The same for any sets: a layer backwards, a point keeps the share 1 / (1 + alpha) and gives the rest to those it attends
- * to, by their weights; of infinitely many layers, leaders end with everything.
- * @param {number[]} voices
- * @param {TextCloud} cloud
- * @param {LayerRun} run
- * @param {LayerRules} rules
+ * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of its
+ * mass and gives the rest to those it attends to, by their weights; infinitely many layers leave everything to leaders.
+ * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
  */
 function textMasses(voices, { of, weights }, run, rules) {
-    const keep = layersPower(rules, 1);
-    const final = run.sets[run.last];
-    const weigh = (/** @type {number[]} */ set) => set.reduce((sum, j) => sum + weights[j], 0);
-    let mass = weights;
-    if (run.settled && !Number.isFinite(rules.layers)) {
-        const leads = final.map((set, i) => set.length === 1 && set[0] === i);
-        const takers = final.map((set, i) => (leads[i] ? set : set.filter((j) => j !== i)));
-        while (mass.some((m, i) => m && !leads[i])) {
-            const after = mass.map(() => 0);
-            takers.forEach((set, i) => {
-                const whole = weigh(set);
-                for (const j of set) after[j] += mass[i] * (weights[j] / whole);
-            });
-            mass = after;
-        }
-    }
-    for (let layer = (Number.isFinite(rules.layers) ? rules.layers : run.last) - 1; layer >= 0; layer--) {
-        const before = mass.map((m) => keep * m);
-        run.sets[Math.min(layer, run.last)].forEach((set, i) => {
-            const whole = weigh(set);
-            for (const j of set) before[j] += (1 - keep) * mass[i] * (weights[j] / whole);
+    const give = (/** @type {number[]} */ mass, /** @type {number[][]} */ sets, /** @type {number} */ kept) => {
+        const after = mass.map((m) => kept * m);
+        sets.forEach((set, i) => {
+            const whole = set.reduce((sum, j) => sum + weights[j], 0);
+            for (const j of set) after[j] += (1 - kept) * mass[i] * (weights[j] / whole);
         });
-        mass = before;
+        return after;
+    };
+    const isLimit = rules.layers === Infinity;
+    const keep = layersKeep(rules, 1);
+    let mass = weights;
+    if (isLimit && run.settled) {
+        const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
+        while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
+    for (let layer = (isLimit ? run.last : rules.layers) - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
 
-/**
- * @param {number[]} logits one for two classes: that of the second
- */
+/** @param {number[]} logits of two classes that of the second alone @returns {number[]} */
 function textProbabilities(logits) {
     if (logits.length === 1) {
         // Both from the smaller exponential, so that neither is rounded to nothing.
@@ -659,7 +491,7 @@ function textProbabilities(logits) {
         const both = [small / (1 + small), 1 / (1 + small)];
         return logits[0] >= 0 ? both : both.reverse();
     }
-    const top = logits.reduce((a, b) => Math.max(a, b));
+    const top = Math.max(...logits);
     const parts = logits.map((logit) => Math.exp(logit - top));
     const whole = parts.reduce((sum, part) => sum + part, 0);
     return parts.map((part) => part / whole);
@@ -667,28 +499,26 @@ function textProbabilities(logits) {
 
 /**
  * Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words.
- * @param {Model} model
- * @param {string} text
- * @param {Map<number, [number, number][]>} places
+ * @param {Model} model @param {string} text @param {Map<number, Place[]>} places @returns {string[]}
  */
-function textNotes(model, text, places) {
-    const notes = [];
+function textNotes({ lengths }, text, places) {
     if (!places.size) return [];
     const sizeOf = (/** @type {string} */ part) => part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g) ?? []).length;
     const size = sizeOf(text);
-    const [shortest, longest] = model.lengths ?? [0, size];
+    /** @type {string[]} */
+    const notes = [];
+    const [shortest, longest] = lengths ?? [0, size];
     if (size < shortest || size > longest) {
         const unlike = size < shortest ? "shorter" : "longer";
-        notes.push(`The text has ${size.toLocaleString("en-US")} characters: it is ${unlike} than 99 % of the training texts.`);
+        notes.push(`The text has ${String(size).replace(/\B(?=(\d{3})+$)/g, ",")} characters: it is ${unlike} than 99 % of the training texts.`);
     }
-    let covered = 0;
-    let reached = 0;
+    let [covered, reached] = [0, 0];
     for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
         if (end > reached) covered += sizeOf(text.slice(Math.max(start, reached), end));
         reached = Math.max(reached, end);
     }
-    if (covered / size < 0.2) {
-        notes.push(`Most words are unknown: known tokens cover ${Math.round((100 * covered) / size)} % of the text.`);
-    }
+    const share = 100 * (covered / size);
+    const percent = Math.round(share) - (share % 2 === 0.5 ? 1 : 0); // half to even, as in Python
+    if (covered / size < 0.2) notes.push(`Most words are unknown: known tokens cover ${percent} % of the text.`);
     return notes;
 }
