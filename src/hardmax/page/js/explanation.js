@@ -204,7 +204,7 @@ export function showLedgers(model, found, remove) {
     for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
         [`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
         ["neutral leader", others.filter((token) => token.leads)],
-        [`${others.filter((token) => !token.leads).length.toLocaleString("en")} others`, others.filter((token) => !token.leads)],
+        [plural(others.filter((token) => !token.leads).length, "other"), others.filter((token) => !token.leads)],
     ])) if (tokens.length) masses.push({ name, adds: sumOf(tokens, "contribution"), beside: `${(100 * sumOf(tokens, "mass")).toFixed(1)} %` });
     const formula = model.classes.length === 2 ? `The probability of ${towards} is 1 / (1 + exp(-logit)).` : "Probabilities are the softmax of the logits of all classes.";
     const terms = [["Vote", `what a token adds to the logit of ${towards}. Votes, inactive tokens and bias add up to the logit. ${formula}`],
