@@ -14,7 +14,7 @@ from hardmax._files import write_whole
 from hardmax._format import pluralize, sanitize_text, truncate
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
-from hardmax.page import pack_model, read, render
+from hardmax.page import pack_model, read, style, write_page
 from hardmax.text import view
 from hardmax.text._format import format_layers, format_probability
 from hardmax.text.explain import LENGTHS, Explanation
@@ -32,12 +32,11 @@ def fragment(why: Explanation) -> str:
     return f'<div class="hardmax"><style>{read("explanation.css")}</style>{macros().content(why, "p")}</div>'
 
 
-def page(why: Explanation) -> str:
-    """An explanation as a page that computes; without scripts, as it is now."""
-    packed = pack(why.model)
-    data = {"room": "reviews", "text": why.text, "model": packed["name"], "models": [packed]}
+def write_explanation(why: Explanation, path: str | Path) -> None:
+    """Write a page that computes; without scripts, it shows the explanation as it is now."""
+    data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
     static = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</div>'
-    return render(data, title=f"{why.answer}: {opening(why.text)}", static=static)
+    write_page(path, data, title=f"{why.answer}: {opening(why.text)}", static=static)
 
 
 def pack(model: TextModel) -> dict[str, str]:
@@ -82,7 +81,7 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
-    return str(macros().document(title, body, read("explanation.css"))) + "\n"
+    return str(macros().document(title, body, style())) + "\n"
 
 
 def opening(text: str, most: int = 60) -> str:

@@ -14,8 +14,7 @@ const MOST_VOTES = 40;
 const MOST_LEADERS = 10;
 const MOST_CLASSES = 6;
 const MOST_NAMED = 4;
-const WHOLE_TEXT = 20_000; // characters: of a longer text, what is around leaders is shown
-const AROUND = 200; // characters on either side
+const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
 
 /** Shape and CSS class, which sets the colour: the second of two classes comes first. @param {number} number @param {number} classes */
 export function lookOfClass(number, classes) {
@@ -123,47 +122,35 @@ function sentenceOf(model, found) {
  */
 export function showText(model, found, text, words, out) {
     const active = activeOf(found);
-    const leading = leadersOf(model, found);
-    const windows = windowsOf(text, leading.length ? leading : active.slice(0, MOST_LEADERS));
+    const last = Math.min(text.length, WHOLE_TEXT);
     const taken = new Uint8Array(text.length);
     /** @type {{start: number, end: number, token: TextToken}[]} */
     const marks = [];
     for (const token of [...active].sort((a, b) => Number(b.leads) - Number(a.leads) || (a.leads ? b.mass - a.mass : 0))) {
         for (const [start, end] of token.places) {
-            if (taken.subarray(start, end).includes(1) || !windows.some(([first, last]) => first <= start && end <= last)) continue;
+            if (end > last || taken.subarray(start, end).includes(1)) continue;
             taken.fill(1, start, end);
             marks.push({ start, end, token });
         }
     }
-    marks.sort((a, b) => a.start - b.start);
-    const largest = Math.max(...active.map((token) => Math.abs(token.vote)), 1e-300);
+    const largest = Math.abs(active[0]?.vote) || 1;
     /** @type {(Node | string)[]} */
     const shown = [];
-    let [at, word, mark] = [0, 0, 0];
-    const leaveOut = (/** @type {number} */ until) => {
-        if (at < until) shown.push(el("em", { class: "hardmax-gap" }, `… ${(until - at).toLocaleString("en")} characters left out …`));
-        at = until;
-    };
-    for (const [first, last] of windows) {
-        leaveOut(first);
-        while (mark < marks.length && marks[mark].start < first) mark++;
-        for (; mark < marks.length && marks[mark].end <= last; mark++) {
-            const { start, end, token } = marks[mark];
-            shown.push(...cutWords(start));
-            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
-            const css = `${cssOf(model, token.side)} s${shade}${token.leads && model.layers ? " leads" : ""}`;
-            shown.push(el("mark", { class: css, "data-token": found.tokens.indexOf(token), title: `${token.leads ? "leads, " : ""}vote ${signed(token.vote)}` }, ...cutWords(end)));
-        }
-        shown.push(...cutWords(last));
+    let [at, word] = [0, 0];
+    for (const { start, end, token } of marks.sort((a, b) => a.start - b.start)) {
+        const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
+        const css = `${cssOf(model, token.side)} s${shade}${token.leads && model.layers ? " leads" : ""}`;
+        const title = `${token.leads && model.layers ? "leads; " : ""}vote ${signed(token.vote)}`;
+        shown.push(...cutWords(start), el("mark", { class: css, title }, ...cutWords(end)));
     }
-    leaveOut(text.length);
+    shown.push(...cutWords(last));
+    if (last < text.length) shown.push(el("em", { class: "hardmax-gap" }, `… ${plural(text.length - last, "character")} left out …`));
     return shown;
 
     /** The text up to a place, its words as elements. @param {number} until */
     function cutWords(until) {
         /** @type {(Node | string)[]} */
         const parts = [];
-        while (word < words.length && words[word].start < at) word++;
         for (; word < words.length && words[word].end <= until; word++) {
             const { start, end } = words[word];
             parts.push(visibleText(text.slice(at, start)), el(out.has(start) ? "del" : "span", { "data-start": start }, visibleText(text.slice(start, end))));
@@ -175,26 +162,10 @@ export function showText(model, found, text, words, out) {
     }
 }
 
-/** What is shown of a text: all, or its opening and what is around tokens. @param {string} text @param {TextToken[]} tokens @returns {number[][]} */
-function windowsOf(text, tokens) {
-    if (text.length <= WHOLE_TEXT) return [[0, text.length]];
-    const places = [0, ...[0, 1, 2, 3, 4].flatMap((time) => tokens.flatMap((token) => token.places[time] ?? []))].slice(0, 50);
-    const space = (/** @type {number} */ place) => Math.max(0, text.lastIndexOf(" ", place));
-    /** @type {number[][]} */
-    const merged = [];
-    for (const place of places.sort((a, b) => a - b)) {
-        const [first, last] = [space(place - AROUND), Math.min(text.length, Math.max(place, space(place + AROUND)))];
-        const before = merged[merged.length - 1];
-        if (before && first <= before[1]) before[1] = Math.max(last, before[1]);
-        else merged.push([first, last]);
-    }
-    return merged;
-}
-
 // ---------------------------------------------------------------- the ledgers
 
 /** @param {number} value */
-function signed(value) {
+export function signed(value) {
     return `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 }
 
@@ -233,7 +204,7 @@ export function showLedgers(model, found, remove) {
     for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
         [`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
         ["neutral leader", others.filter((token) => token.leads)],
-        [`${others.filter((token) => !token.leads).length.toLocaleString("en")} others`, others.filter((token) => !token.leads)],
+        [plural(others.filter((token) => !token.leads).length, "other"), others.filter((token) => !token.leads)],
     ])) if (tokens.length) masses.push({ name, adds: sumOf(tokens, "contribution"), beside: `${(100 * sumOf(tokens, "mass")).toFixed(1)} %` });
     const formula = model.classes.length === 2 ? `The probability of ${towards} is 1 / (1 + exp(-logit)).` : "Probabilities are the softmax of the logits of all classes.";
     const terms = [["Vote", `what a token adds to the logit of ${towards}. Votes, inactive tokens and bias add up to the logit. ${formula}`],

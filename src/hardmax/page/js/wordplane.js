@@ -14,7 +14,7 @@ import { lookOfClass, shortName } from "./explanation.js";
  */
 
 const MOST_LABELS = 26;
-const MS_PER_LAYER = 900; // and at most ten times as much for all of them
+const MS_PER_LAYER = 700; // and at most ten times as much for all of them
 const LABEL_ROW = 18; // pixels
 
 // ---------------------------------------------------------------- from d dimensions to two
@@ -228,47 +228,62 @@ export function mountPlane(root, calm) {
         // Many inactive tokens lie in one place.
         const blur = new Set(places.flatMap((place, t) => (tokens[t].active || t === extra ? [] : [place.map(Math.round).join(" ")])));
         const sign = (/** @type {string} */ text, /** @type {number[]} */ [x, y], css = "") => planePart("text", { x, y, class: `hm-sign ${css}` }, text);
+        const middle = between(mean[before], mean[after]);
+        const regions = classes.map((_, c) => planeRegion(scene, c).map(pixel));
         plane.replaceChildren(
-            ...classes.flatMap((look, c) => drawRegion(look, planeRegion(scene, c).map(pixel), shortName(model.classes[c], 20))),
+            ...regions.map((corners, c) => planePart("polygon", { points: corners.join(" "), class: `hm-region ${classes[c].css}` })),
             ...[...blur].map((place) => planePart("circle", { r: 7, cx: place.split(" ")[0], cy: place.split(" ")[1], class: "hm-blur" })),
             ...active.map((t) => planePart("polyline", { points: [...path.slice(0, before + 1).map((points) => pixel(points[t])), places[t]].join(" "), class: `hm-trail ${classes[tokens[t].side].css}` })),
             ...active.map((t) => sign(isStar(t) ? "★" : classes[tokens[t].side].sign, places[t], `${classes[tokens[t].side].css}${isStar(t) ? " hm-star" : ""}`)).reverse(),
             ...(extra < 0 ? [] : [sign("☆", places[extra], "hm-star")]),
-            sign("▲", between(mean[before], mean[after]), "hm-mean"));
-        const taken = [between(mean[before], mean[after]), ...(extra < 0 ? [] : [places[extra]]), ...active.map((t) => places[t])].map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
-        for (const t of active.slice(0, MOST_LABELS)) drawLabel(t);
-
-        /** The region of a class; its name stands where it reaches farthest from the middle. @param {{css: string, sign: string}} look @param {number[][]} corners @param {string} name */
-        function drawRegion({ css, sign }, corners, name) {
-            if (corners.length < 3) return [];
-            const off = (/** @type {number[]} */ [x, y]) => Math.hypot(x - width / 2, y - height * 0.55);
-            const [x, y] = corners.reduce((a, b) => (off(b) > off(a) ? b : a));
-            const isLeft = x < width / 2;
-            const place = { x: Math.max(8, Math.min(width - 8, x)), y: Math.max(14, Math.min(height - 14, y)), "text-anchor": isLeft ? "start" : "end" };
-            return [planePart("polygon", { points: corners.join(" "), class: `hm-region ${css}` }), planePart("text", { ...place, class: "hm-name" }, `${sign} ${name}`)];
+            sign("▲", middle, "hm-mean"));
+        const taken = [middle, ...(extra < 0 ? [] : [places[extra]]), ...active.map((t) => places[t])].map(([x, y]) => [x - 6, y - 6, x + 6, y + 6]);
+        // The name of a class stands in a corner of its region, if there is room.
+        for (const [c, corners] of regions.entries()) {
+            const isInside = (/** @type {number[]} */ [x, y]) => corners.every(([x0, y0], n) => {
+                const [x1, y1] = corners[(n + 1) % corners.length];
+                return (x1 - x0) * (y - y0) <= (y1 - y0) * (x - x0);
+            });
+            write(`${classes[c].sign} ${shortName(model.classes[c], 20)}`, "hm-name", () => [...corners].sort((a, b) => a[1] - b[1]),
+                ([left, top, right, bottom]) => [[left, top], [right, top], [left, bottom], [right, bottom]].every(isInside));
+        }
+        // The name of a token stands where it was, else near the mark, else above or below it in rows.
+        for (const t of active.slice(0, MOST_LABELS)) {
+            const [x, y] = places[t];
+            const written = write(shortName(tokens[t].word, 26), isStar(t) ? "hm-name" : "", (wide) => {
+                const near = [[0, -1], [0, 1], [0.5 + 10 / wide, 0], [-0.5 - 10 / wide, 0]];
+                for (let row = 2; row < 9; row++) for (const shift of [0, 0.35, -0.35]) near.push([shift, -row], [shift, row]);
+                return [near[kept.get(t) ?? 0], ...near].map(([right, down]) => [x + right * wide, y + down * LABEL_ROW]);
+            });
+            if (written && written.choice) kept.set(t, written.choice - 1);
+            if ((kept.get(t) ?? 0) < 4 || !written) continue;
+            const [left, top, right, bottom] = written.box;
+            plane.append(planePart("line", { x1: x, y1: y, x2: Math.max(left, Math.min(right, x)), y2: top > y ? top + 2 : bottom - 2, class: "hm-foot" }));
         }
 
-        /** Name a token in the first free place: where the label was, else near the mark, else above or below it in rows. @param {number} t */
-        function drawLabel(t) {
-            const label = planePart("text", { class: tokens[t].leads ? "hm-lead" : "" }, shortName(tokens[t].word, 26));
+        /**
+         * Write a text at the first of some places where it is free.
+         * @param {string} text
+         * @param {string} css
+         * @param {(wide: number) => number[][]} placesFor
+         * @param {(box: number[]) => boolean} fits
+         */
+        function write(text, css, placesFor, fits = () => true) {
+            const label = planePart("text", { class: css }, text);
             plane.append(label);
-            const [[x, y], wide] = [places[t], label.getBBox().width + 4];
-            const offsets = [[0, -1], [0, 1], [0.5 + 10 / wide, 0], [-0.5 - 10 / wide, 0]];
-            for (let row = 2; row < 9; row++) for (const shift of [0, 0.35, -0.35]) offsets.push([shift, -row], [shift, row]);
-            for (const choice of [kept.get(t) ?? 0, ...offsets.keys()]) {
-                const left = Math.max(3, Math.min(width - wide - 3, x + (offsets[choice][0] - 0.5) * wide));
-                const top = y + offsets[choice][1] * LABEL_ROW - 8;
+            const wide = label.getBBox().width + 4;
+            for (const [choice, [x, y]] of placesFor(wide).entries()) {
+                const left = Math.max(3, Math.min(width - wide - 3, x - wide / 2));
+                const top = Math.max(3, Math.min(height - 19, y - 8));
                 const box = [left, top, left + wide, top + 16];
-                if (top < 2 || top > height - 18 || taken.some((other) => box[2] > other[0] && other[2] > box[0] && box[3] > other[1] && other[3] > box[1])) continue;
-                kept.set(t, choice);
+                if (!fits(box) || taken.some((other) => box[2] > other[0] && other[2] > box[0] && box[3] > other[1] && other[3] > box[1])) continue;
                 taken.push(box);
                 label.setAttribute("x", String(left + 2));
                 label.setAttribute("y", String(top + 8));
-                const foot = { x1: x, y1: y, x2: Math.max(left, Math.min(left + wide, x)), y2: top > y ? top + 2 : top + 15 };
-                if (choice > 3) label.before(planePart("line", { ...foot, class: "hm-lead-line" }));
-                return;
+                return { choice, box };
             }
             label.remove();
+            return null;
         }
     }
 }
