@@ -11,7 +11,7 @@ import { mountPlane } from "./wordplane.js";
  */
 
 const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful together, and the ending is great.";
-const INTRODUCTION = "Every word or phrase that the model knows is a point. In each layer a point moves towards those that it "
+const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those that it "
     + "attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is the answer.";
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
@@ -61,7 +61,7 @@ export function mountReviews(root, context) {
     const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
         "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked);
     root.classList.add("hardmax");
-    root.append(el("p", { class: "hm-intro" }, INTRODUCTION),
+    root.append(el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
         el("div", { class: "hm-models" }, labelled("Model", choice), el("button", { click: () => folder.click() }, "Open a model folder …"), folder,
             el("span", { class: "hardmax-note" }, "or drop the folder anywhere here")),
         noModel, el("div", { class: "hm-columns" }, labelled("Text", input), el("div", {}, answer, change), figure, textShown, ledgers));
