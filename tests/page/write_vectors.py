@@ -134,14 +134,13 @@ def other_texts() -> list[str]:
 
 def almost_true() -> list[Any]:
     """Certificates of which just one condition does not hold."""
-    square = certified(SQUARE + rational("1 0", "0 0"))
-    middle, corners = ["0", "0"], [0, 1, 2, 3]
+    edge, centre = (certified(SQUARE + rational(token)) for token in ("1 0", "0 0"))
     return [
         # Weights that do not add to 1 have the same mean, if that is 0; one too many may be 0.
-        changed(square, "limits", 5, to={"face": corners, "weights": ["1/8"] * 4, "point": middle}),
-        changed(square, "limits", 5, to={"face": corners, "weights": [*["1/4"] * 4, "0"], "point": middle}),
+        changed(centre, "limits", 4, "weights", to=["1/8"] * 4),
+        changed(centre, "limits", 4, "weights", to=[*["1/4"] * 4, "0"]),
         # The middle of an edge stays where it is, but does not lead.
-        changed(square, "limits", 4, to={"vertex": 4}),
+        changed(edge, "limits", 4, to={"vertex": 4}),
         # The same point twice, as if it were two that have met.
         json.loads(certificate([["1"]] * 2, attended=[{"from": 0, "sets": [[0, 1]] * 2}], limits=[{"vertex": 0}] * 2)),
     ]
