@@ -44,7 +44,7 @@ export function shortName(name, most = 80) {
 
 /** @param {number} count @param {string} what */
 export function plural(count, what, ending = "s") {
-    return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : ending}`;
+    return `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${what}${count === 1 ? "" : ending}`;
 }
 
 /** A probability, which never claims certainty. @param {number} probability */
@@ -105,7 +105,7 @@ function sentenceOf(model, found) {
     const alone = leaders.length ? active.filter((token) => token.leader < 0).length : 0;
     const inactive = found.known - active.length;
     const has = (/** @type {number} */ count) => (count === 1 ? "has" : "have");
-    return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, named.length > MOST_NAMED ? ` and ${(named.length - MOST_NAMED).toLocaleString("en")} more.` : ".",
+    return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more.` : ".",
         alone ? ` ${plural(alone, "token")} ${has(alone)} no single leader.` : "", inactive ? ` ${plural(inactive, "known token")} ${has(inactive)} no effect.` : ""];
 }
 
@@ -195,7 +195,7 @@ export function showLedgers(model, found, remove) {
     const leaderOf = (/** @type {TextToken} */ token) => (token.leads ? "leads" : found.tokens[token.leader]?.word ?? "several");
     /** @type {LedgerRow[]} */
     const votes = shown.map((token) => ({ name: token, adds: token.vote, beside: leaders.length ? leaderOf(token) : "" }));
-    if (more.length) votes.push({ name: `… and ${more.length.toLocaleString("en")} more`, adds: sumOf(more, "vote") });
+    if (more.length) votes.push({ name: `… and ${more.length} more`, adds: sumOf(more, "vote") });
     if (inactive || found.rest) votes.push({ name: inactive ? plural(inactive, "inactive token") : "extra token", adds: found.rest });
     const others = found.tokens.filter((token) => !leaders.includes(token));
     /** @type {LedgerRow[]} */

@@ -14,6 +14,7 @@ const INTRODUCTION = "Every word or phrase that the model knows is a point. In e
     + "attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is the answer.";
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
+const LONG_TEXT = 100_000; // characters
 const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
@@ -50,7 +51,7 @@ export function mountReviews(root, context) {
     const folder = el("input", { type: "file", multiple: true, webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or make a page with ",
         el("code", {}, "hardmax page --model imdb-2d"), ".");
-    const input = el("textarea", { rows: 5, dir: "auto", spellcheck: "false", placeholder: "Type or paste a text", input: edit, change: settle });
+    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text", input: edit, change: settle });
     const answer = el("div", { "aria-live": "polite" });
     const change = el("div", { class: "hm-change" });
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
@@ -171,6 +172,12 @@ export function mountReviews(root, context) {
     /** @param {string} text */
     function setText(text) {
         [input.value, original, out] = [text, text, new Set()];
+        direct();
+    }
+
+    /** Browsers take many seconds to find the direction of a very long text. */
+    function direct() {
+        input.dir = input.value.length > LONG_TEXT ? "ltr" : "auto";
     }
 
     function restoreText() {
@@ -179,6 +186,7 @@ export function mountReviews(root, context) {
     }
 
     function edit() {
+        direct();
         clearTimeout(timer);
         timer = setTimeout(() => {
             const text = input.value;

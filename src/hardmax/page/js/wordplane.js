@@ -68,7 +68,8 @@ function sceneOf(model, found) {
     const { axes, remark } = planeAxes(model, found);
     const flat = (/** @type {number[]} */ point) => axes.map((axis) => planeDot(axis, point));
     const counts = found.tokens.map(({ id, count }) => (id === model.extra ? model.neutralWeight : model.binary ? 1 : count));
-    const shares = counts.map((count) => count / counts.reduce((a, b) => a + b, 0));
+    const total = counts.reduce((a, b) => a + b, 0);
+    const shares = counts.map((count) => count / total);
     const path = found.path;
     const means = path.map((points) => Array.from({ length: d }, (_, i) => planeDot(shares, points.map((point) => point[i]))));
     const mean = means.map(flat);
@@ -145,6 +146,7 @@ export function mountPlane(root, calm) {
     const player = el("div", { class: "hm-player" }, play, el("button", { click: () => step(-1), "aria-label": "One layer back" }, "−"),
         slider, el("button", { click: () => step(1), "aria-label": "One layer on" }, "+"), layerShown);
     const remark = el("p", { class: "hardmax-note" });
+    const ruler = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d")); // asking a label for its size would lay out the page
     root.append(plane, player, remark);
     /** @type {{model: Model, found: Classified, scene: WordScene, active: number[], last: number} | null} */
     let shown = null;
@@ -216,6 +218,7 @@ export function mountPlane(root, calm) {
         const { path, mean, scores, low, high } = scene;
         slider.value = String(Math.round(at));
         layerShown.textContent = model.layers !== Infinity ? `layer ${Math.floor(at)} of ${last}` : at < last ? `layer ${Math.floor(at)}` : "the limit";
+        const { fontFamily } = getComputedStyle(plane);
         const classes = [...scores.keys()].map((c) => lookOfClass(c, scores.length));
         const pixel = (/** @type {number[]} */ [x, y]) => [((x - low[0]) / (high[0] - low[0])) * width, ((high[1] - y) / (high[1] - low[1])) * height];
         // Between two layers, with a gentle start and stop.
@@ -269,20 +272,17 @@ export function mountPlane(root, calm) {
          * @param {(box: number[]) => boolean} fits
          */
         function write(text, css, placesFor, fits = () => true) {
-            const label = planePart("text", { class: css }, text);
-            plane.append(label);
-            const wide = label.getBBox().width + 4;
+            ruler.font = `${css ? "bold" : ""} 13px ${fontFamily}`;
+            const wide = ruler.measureText(text).width + 4;
             for (const [choice, [x, y]] of placesFor(wide).entries()) {
                 const left = Math.max(3, Math.min(width - wide - 3, x - wide / 2));
                 const top = Math.max(3, Math.min(height - 19, y - 8));
                 const box = [left, top, left + wide, top + 16];
                 if (!fits(box) || taken.some((other) => box[2] > other[0] && other[2] > box[0] && box[3] > other[1] && other[3] > box[1])) continue;
                 taken.push(box);
-                label.setAttribute("x", String(left + 2));
-                label.setAttribute("y", String(top + 8));
+                plane.append(planePart("text", { x: left + 2, y: top + 8, class: css }, text));
                 return { choice, box };
             }
-            label.remove();
             return null;
         }
     }
