@@ -1,6 +1,5 @@
-// The words of a text in the plane, layer by layer. Vectors of two dimensions are drawn as they are; others are projected:
-// along the first axis lies what decides between the two most probable classes, along the second the extra token, or the
-// direction in which the tokens spread most.
+// The words of a text in the plane, layer by layer. Vectors of two dimensions are drawn as they are; others are projected
+// on what decides between the first classes, so that the borders between these are right for every vector.
 import { el } from "./dom.js";
 import { lookOfClass, shortName } from "./explanation.js";
 
@@ -43,23 +42,15 @@ function planeAxes(model, found) {
     const d = model.dimension;
     const row = (/** @type {Float64Array} */ of, /** @type {number} */ n) => [...of.subarray(n * d, n * d + d)];
     if (d <= 2) return { axes: [0, 1].map((n) => Array.from({ length: d }, (_, i) => Number(i === n))), remark: "" };
-    const [first, second] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
-    const other = found.logits.length > 1 ? row(model.decoder, second) : [];
-    const axis = planeUnit(row(model.decoder, first).map((x, i) => x - (other[i] ?? 0)), 0);
-    let [upright, what] = [model.extra < 0 ? [] : planeBeside(row(model.table, model.extra), axis), "the extra token"];
-    if (Math.hypot(...upright) <= 1e-9) {
-        what = "the direction of largest spread";
-        const starts = found.tokens.map((token) => planeBeside(token.start, axis));
-        const mean = axis.map((_, i) => starts.reduce((sum, start) => sum + start[i], 0) / starts.length);
-        const centred = starts.map((start) => start.map((x, i) => x - mean[i]));
-        upright = centred.reduce((far, each) => (Math.hypot(...each) > Math.hypot(...far) ? each : far));
-        for (let turn = 0; turn < 60; turn++) {
-            const along = centred.map((each) => planeDot(each, upright));
-            upright = planeUnit(axis.map((_, i) => planeDot(along, centred.map((each) => each[i]))), 1);
-        }
-    }
-    const remark = `projected from ${d} dimensions; horizontal: what decides; vertical: ${what}`;
-    return { axes: [axis, planeUnit(planeBeside(upright, axis), 1)], remark };
+    const [first, ...others] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
+    const best = row(model.decoder, first);
+    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c * d + i]));
+    const axis = planeUnit(leads[0] ?? best, 0);
+    const farthest = found.tokens.map((token) => planeBeside(token.start, axis)).reduce((a, b) => (Math.hypot(...a) < Math.hypot(...b) ? b : a));
+    const choices = [{ way: leads[1], what: "what decides between the first and the third class" },
+        { way: model.extra < 0 ? undefined : row(model.table, model.extra), what: "the extra token" }, { way: farthest, what: "the token farthest off" }];
+    const { way = [], what } = choices.find((choice) => choice.way && Math.hypot(...planeBeside(choice.way, axis)) > 1e-9) ?? choices[2];
+    return { axes: [axis, planeUnit(planeBeside(way, axis), 1)], remark: `projected from ${d} dimensions; horizontal: what decides; vertical: ${what}` };
 }
 
 /** @param {Model} model @param {Classified} found with at least one token @returns {WordScene} */
