@@ -111,7 +111,7 @@ class Explorer(anywidget.AnyWidget):
         read = _read(value, Dynamics(1)) if name == "tokens" else Dynamics(**({"alpha": 1} | {name: value})).to_dict()
         # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
         rows = value if isinstance(value, list) else [[]]
-        same = all(isinstance(row, list) and all(map(_is_plain, row)) for row in rows)
+        same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)
         return value if isinstance(value, list | str) and same else read[name]
 
     def __repr__(self) -> str:
@@ -131,11 +131,6 @@ class Explorer(anywidget.AnyWidget):
         if bundle is not None:
             bundle["text/html"] = frame
         return found
-
-
-def _is_plain(entry: Any) -> bool:
-    """Whether JavaScript reads the same number from JSON."""
-    return type(entry) in (str, float) or (type(entry) is int and abs(entry) <= 2**53)
 
 
 def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:

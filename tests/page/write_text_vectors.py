@@ -1,30 +1,53 @@
 """What Python finds in many texts with many models, for the tests of `text.js`: models as folders, answers as JSON.
 
-    python tests/page/write_text_vectors.py FOLDER [--texts N] [--reviews test.parquet --rows N]
+python tests/page/write_text_vectors.py FOLDER [--texts N] [--models N] [--reviews test.parquet]
 """
 
 import argparse
+import base64
+import hashlib
 import json
 import math
 import random
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
 
+from hardmax._validation import InputError
 from hardmax.text import TextModel, Tokeniser, Vocabulary
 from hardmax.text._characters import CHARACTERS
 from hardmax.text.shipped import MODELS, available, load
+from hardmax.text.storage import deciding_files
 from hardmax.text.tokeniser import cut_surface
 
-WORDS = """good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ 不 好 看 東京 カメラ です
-ความ รัก เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ் 🎬 👍🏽 👩‍👩‍👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½ m²
-x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb""".split()
-ODD = ["<br />", "<BR>", "</p >", "< br>", "<1>", "<a b", "a<b>c", f"<x{'y' * 199}>", f"<x{'y' * 200}>", f"<x{'y' * 201}>", "<é>"]
-ODD += [".", "!", "…", "。", "؟", "।", "'", "’", "''", "'a", "b’", "-", "—", "\n", "\t", "\0", "\u3000", "\ufeff", "\ufffd"]
-ODD += ["\ud800", "\udfff", "\udc00\ud800", "\u0301", "\u200d", "\u200c", "\ufe0f", "🇩", "เ", "เเ", "༎", "་", "\U0010ffff"]
+_WORDS = """
+good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ 不 好 看 東京 カメラ です ความ รัก
+เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ் 🎬 👍🏽 👩\u200d👩\u200d👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½
+m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb
+"""
+_ODD = """
+<br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
+|\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
+WORDS = _WORDS.split()
+ODD = [*_ODD.split("|"), *(f"<x{'y' * length}>" for length in (199, 200, 201))]
 SEPARATORS = [" "] * 12 + ["", "", ", ", ". ", "<br />", "’", "'", "\n", "-"]
-FIXED = ["", " ", "...", "<br /><br />", "good" * 30000, "not good. " * 10000, "😀" * 3000, "\ud800" * 40, "'" * 500, "<" * 500]
+FIXED = [
+    "",
+    " ",
+    "...",
+    "<br /><br />",
+    "good" * 30000,
+    "not good. " * 10000,
+    "😀" * 3000,
+    "\ud800" * 40,
+    "'" * 500,
+    "<" * 500,
+]
 
 
 def make_texts(known: list[str], number: int, seed: int) -> list[str]:
@@ -63,7 +86,7 @@ def make_model(seed: int) -> TextModel:
         embeddings=draw(len(surfaces), d),
         decoder=decoder,
         bias=draw(rows) / 4,
-        classes=[f"class {number}" for number in range(classes)],
+        classes=tuple(f"class {number}" for number in range(classes)),
         layers=[0, 1, 2, 8, math.inf][seed // 3 % 5],
         alpha=str(rng.choice(["1", "1/4", "0.1", "3", "22/7"])),
         metric=None if rng.random() < 0.5 else (square + square.T) / 2,
@@ -86,6 +109,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
         "answer": int(found.answers[0]),
         "active": int(found.active_per_text[0]),
         "probabilities": found.probabilities[0].tolist(),
+        "by_integers": found.by_integers,
     }
     if not full:
         return said
@@ -114,37 +138,156 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     }
 
 
-def write_vectors(folder: Path, texts: int, models: int, reviews: Path | None = None, rows: int = 0) -> None:
-    """Write `vectors.json`, `characters.bin` (kinds, then lower case as uint32) and the made-up models."""
+def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
+    """Files of a model of which something is wrong, or unusual; hashes fit, so that the other checks are reached."""
+    model = next(
+        found for found in map(make_model, range(2, 99, 3)) if found.metric is not None and found.dimension == 2
+    )
+    files = deciding_files(model)
+    config, tensors = json.loads(files["config.json"]), load_tensors(files["model.safetensors"])
+    settings: list[tuple[str, Any]] = [("format", "another"), ("version", 2), ("version", "1"), ("classes", ["one"])]
+    settings += [("classes", ["a", "a", "b"]), ("classes", [True, 1, 2]), ("classes", [None, 1, 2])]
+    settings += [
+        ("layers", -1),
+        ("layers", 10_001),
+        ("layers", "many"),
+        ("layers", None),
+        ("layers", True),
+        ("layers", 3),
+    ]
+    settings += [("alpha", "0"), ("alpha", "-1"), ("alpha", "1/0"), ("alpha", "x"), ("alpha", 0.5), ("alpha", "2e-3")]
+    settings += [
+        ("alpha", None),
+        ("temperature", 0),
+        ("temperature", "1"),
+        ("temperature", -2.5),
+        ("gate", 1),
+        ("gate", -0.1),
+    ]
+    settings += [("gate", None), ("gate", "0"), ("neutral_weight", 0), ("neutral_weight", 1.5), ("counts", "some")]
+    settings += [
+        ("tokeniser", {}),
+        ("tokeniser", None),
+        ("tokeniser", {"longest_phrase": 6}),
+        ("tokeniser", {"other": 1}),
+    ]
+    settings += [
+        ("tokeniser", {"overlapping": 1}),
+        ("tokens", 3),
+        ("dimension", 3),
+        ("tensors", ["embeddings"]),
+        ("new", 1),
+    ]
+    for key, value in settings:
+        yield f"{key} {value!r}", files | {"config.json": json.dumps(config | {key: value}).encode()}
+    for key in config:
+        rest = {name: value for name, value in config.items() if name != key}
+        yield f"no {key}", files | {"config.json": json.dumps(rest).encode()}
+    for name, data in files.items():
+        for size in (0, 1, 7, 8, len(data) // 2, len(data) - 1):
+            yield f"{name} cut after {size}", files | {name: data[:size]}
+        yield f"{name} longer", files | {name: data + b"\0"}
+        yield f"{name} no UTF-8", files | {name: b"\xff" + data}
+    changes = [
+        ("embeddings", lambda x: x[1:]),
+        ("embeddings", lambda x: x[:, :1]),
+        ("embeddings", lambda x: x * np.nan),
+    ]
+    changes += [
+        ("embeddings", lambda x: x.astype("f8")),
+        ("embeddings", lambda x: x.astype("f2")),
+        ("bias", lambda x: x / 0),
+    ]
+    changes += [
+        ("decoder", lambda x: x[:1]),
+        ("bias", lambda x: x[:1]),
+        ("extra", lambda x: x[:1]),
+        ("extra", lambda x: x[None]),
+    ]
+    changes += [
+        ("metric", lambda x: -x),
+        ("metric", lambda x: x + np.triu(np.ones((2, 2)))),
+        ("metric", lambda x: x[:1]),
+    ]
+    changes += [("metric", np.ones_like), ("metric", lambda x: x.astype("f4")), ("metric", lambda x: x * 1e300)]
+    with np.errstate(all="ignore"):
+        for number, (name, change) in enumerate(changes):
+            changed = {
+                key: np.ascontiguousarray(value) for key, value in (tensors | {name: change(tensors[name])}).items()
+            }
+            yield f"{name} change {number}", files | {"model.safetensors": save_tensors(changed)}
+    yield "another tensor", files | {"model.safetensors": save_tensors(tensors | {"more": np.ones(2)})}
+    for name in tensors:
+        rest = {key: value for key, value in tensors.items() if key != name}
+        named = json.dumps(config | {"tensors": sorted(rest)}).encode()
+        yield f"no tensor {name}", files | {"model.safetensors": save_tensors(rest), "config.json": named}
+    first, *lines = files["vocabulary.txt"].decode().splitlines(keepends=True)
+    token, *counts = first.split("\t")
+    ways = [first[:-1], first + first, "\t".join([token, *counts[1:]]), "\t".join([token, "1", *counts]), f"{token}\n"]
+    ways += ["\t".join([token, "-1", *counts[1:]]), "\t".join([token, "1.0", *counts[1:]]), "\n", "", "\ufeff" + first]
+    for number, way in enumerate(ways):
+        yield f"vocabulary change {number}", files | {"vocabulary.txt": "".join([way, *lines]).encode()}
+
+
+def write_damaged(folder: Path) -> None:
+    """Write `damaged.json`: files, and what Python says of them; empty if it reads them."""
     cases = []
+    for name, files in damaged_files():
+        own = {key: hashlib.sha256(data).hexdigest() for key, data in files.items()}
+        every = files | {"hashes.json": json.dumps(own).encode(), "metrics.json": b"{}"}
+        with tempfile.TemporaryDirectory() as place:
+            for key, data in every.items():
+                Path(place, key).write_bytes(data)
+            try:
+                load(place)
+                said = ""
+            except InputError as error:
+                said = str(error)
+        packed = {key: base64.b64encode(data).decode() for key, data in every.items()}
+        cases.append({"name": name, "files": packed, "said": said})
+    (folder / "damaged.json").write_text(json.dumps(cases))
+
+
+def write_vectors(
+    folder: Path, texts: int, models: int, reviews: Path | None = None, rows: int = 0, texts_of_shipped: int = 150
+) -> dict[str, int]:
+    """Write `texts.json`, `damaged.json`, `characters.bin` (kinds, then lower case as uint32) and the made-up models;
+    return how many texts there are, how many of them are undecided, and how many integers had to decide."""
+    cases, made = [], {"texts": 0, "undecided": 0, "by_integers": 0}
     for number, name in enumerate([*available(), *map(str, range(models))]):
-        model, path = (load(name), MODELS / name) if number < len(available()) else (make_model(int(name)), folder / name)
-        if path.parent == folder:
+        shipped = number < len(available())
+        model, path = (load(name), MODELS / name) if shipped else (make_model(int(name)), folder / "models" / name)
+        if not shipped:
             model.save(path)
-        given = make_texts(list(model.vocabulary.surfaces[:2000]), texts, number)
-        if number < 4:
-            given += FIXED
-        answers = [answer(model, text, full=True) for text in given]
-        cases.append({"model": str(path.resolve()), "texts": given, "answers": answers})
-        if reviews is not None and number < len(available()):
+        given = make_texts(list(model.vocabulary.surfaces[:2000]), texts_of_shipped if shipped else texts, number)
+        given += FIXED if number < 4 else []
+        runs = [(given, True)]
+        if reviews is not None and shipped:
             import pyarrow.parquet
 
-            given = pyarrow.parquet.read_table(reviews)["text"].to_pylist()[:rows]
-            answers = [answer(model, text, full=False) for text in given]
-            cases.append({"model": str(path.resolve()), "texts": given, "answers": answers})
-    (folder / "vectors.json").write_text(json.dumps(cases))
+            runs.append((pyarrow.parquet.read_table(reviews)["text"].to_pylist()[:rows], False))
+        for some, full in runs:
+            answers = [answer(model, text, full=full) for text in some]
+            cases.append({"model": str(path.resolve()), "texts": some, "answers": answers})
+            made["texts"] += len(some)
+            made["undecided"] += sum(found["answer"] < 0 for found in answers)
+            made["by_integers"] += sum(found["by_integers"] for found in answers)
+    (folder / "texts.json").write_text(json.dumps(cases))
+    write_damaged(folder)
     lowered = np.arange(0x110000, dtype="<u4")
     lowered[: len(CHARACTERS.lowered)] = CHARACTERS.lowered
     (folder / "characters.bin").write_bytes(CHARACTERS.classes.tobytes() + lowered.tobytes())
+    return made
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
-    parser.add_argument("--texts", type=int, default=20)
+    parser.add_argument("--texts", type=int, default=20, help="for each made-up model")
     parser.add_argument("--models", type=int, default=30)
-    parser.add_argument("--reviews", type=Path)
+    parser.add_argument("--reviews", type=Path, help="a Parquet file with a column `text`")
     parser.add_argument("--rows", type=int, default=3000)
+    parser.add_argument("--texts-of-shipped", type=int, default=150)
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
-    write_vectors(args.folder, args.texts, args.models, args.reviews, args.rows)
+    print(write_vectors(args.folder, args.texts, args.models, args.reviews, args.rows, args.texts_of_shipped))

@@ -58,12 +58,14 @@ def larger(count: int) -> list[Any]:
 
 
 def all_problems(count: int) -> list[Any]:
+    """Clouds with known limits, and so many others."""
     found: list[Any] = [(k.tokens, k.metric, k.alpha) for k in KNOWN]
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
-    # Small steps: the sets change after many layers, to which the closed form jumps, or too many.
-    found += [(tokens, None, alpha) for tokens, *_ in CLAUSES.values() for alpha in ("0.001", 1e-5)]
-    found += larger(count // 20) + drawn(hard_problems(), count // 6) + drawn(any_metric_problems(), count // 6)
-    return found + drawn(problems(), count - len(found))
+    # Small steps: the sets change after hundreds of layers, to which the closed form jumps, or after too many.
+    found += [(CLAUSES["in front at the end"][0], None, alpha) for alpha in ("1/100", "0.001", 1e-5)]
+    large, some = count // 30, count // 6
+    found += larger(large) + drawn(hard_problems(), some) + drawn(any_metric_problems(), some)
+    return found + drawn(problems(), count - large - 2 * some)
 
 
 def plain(numbers: Any) -> Any:
@@ -105,7 +107,7 @@ def clouds(count: int) -> list[dict[str, Any]]:
     for k, problem in enumerate(all_problems(count)):
         multiplicities = [rng.randint(1, 3) for _ in problem[0]] if k % 7 == 0 else None
         # Where tokens never settle, few of the 500 layers are enough, mostly.
-        max_layers = 40 if k % 9 and not hm.Dynamics(*problem[:0:-1]).is_definite else None
+        max_layers = 40 if k % 40 and not hm.Dynamics(*problem[:0:-1]).is_definite else None
         found.append(told(problem, multiplicities, max_layers))
     return found
 
@@ -121,11 +123,15 @@ def other_texts() -> list[str]:
     swaps += [('"alpha":"1/2"', odd) for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')]
     swaps += [('"alpha":"1/2"', f'"alpha":"{odd}"') for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")]
     swaps += [('"alpha":"1/2"', '"__proto__":{},"alpha":"1/2"'), ('"metric":null', '"metric":[]')]
-    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + ["\ufeff" + text, " \t\r\n" + text, text[:-1]]
+    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + [
+        "\ufeff" + text,
+        " \t\r\n" + text,
+        text[:-1],
+    ]
     return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
-def verdict(text: bytes) -> bool:
+def is_accepted(text: bytes) -> bool:
     """Whether Python accepts a file."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(text)
@@ -146,7 +152,7 @@ def certificates(mutations: int) -> list[dict[str, Any]]:
             document = mutated(document, rng)
         forged.append(signed(document))
     texts = other_texts() + [json.dumps(document) for document in [*EXAMPLES.values(), *forged]]
-    return [{"text": text, "accepted": verdict(text.encode())} for text in texts]
+    return [{"text": text, "accepted": is_accepted(text.encode())} for text in texts]
 
 
 def main() -> None:
@@ -154,17 +160,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clouds", type=int, default=1000)
     parser.add_argument("--mutations", type=int, default=3000)
-    parser.add_argument("--costly", action="store_true", help="hostile files of which each may take seconds")
+    parser.add_argument("--costly", action="store_true", help="hostile files that are large or may take seconds, too")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # metrics to which the theorem does not apply
     args.folder.mkdir(parents=True, exist_ok=True)
     for name, content in {"clouds": clouds(args.clouds), "certificates": certificates(args.mutations)}.items():
         (args.folder / f"{name}.json").write_text(json.dumps(content))
-    hostile = READ | (COSTLY if args.costly else {})
+    expected = {}
     (args.folder / "hostile").mkdir(exist_ok=True)
-    for name, (_, make) in hostile.items():
-        (args.folder / "hostile" / name).write_bytes(make())
-    (args.folder / "hostile.json").write_text(json.dumps({name: expected for name, (expected, _) in hostile.items()}))
+    for name, (verdict, make) in (READ | (COSTLY if args.costly else {})).items():
+        document = make()
+        if args.costly or len(document) <= 2**20:
+            (args.folder / "hostile" / name).write_bytes(document)
+            expected[name] = verdict
+    (args.folder / "hostile.json").write_text(json.dumps(expected))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,20 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cellValue, cloudFloats, parseCloud, randomCloud, readAlpha, readCell, readCloudFile, readRows, readRowsText, rowsText } from "./cloud.js";
+import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cellValue, cloudFloats, randomCloud } from "./cloud.js";
+import { readAlpha, readCell, readRows, readRowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
-import { canvasPen, directionsOf, drawScene, ellipseAxes, fitFrame, markSize, toScreen, toWorld } from "./scene.js";
+import { PAPER, canvasPen, directionsOf, drawScene, ellipseAxes, fitFrame } from "./scene.js";
+import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
 
-const URL_TOKENS = 6000; // characters; longer addresses do not survive mail and chat
+/**
+ * What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
+ * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}} Problem
+ * @typedef {{kind: "token" | "ellipse" | "view", at: number[], start: number[], handle: number, moved: boolean}} Drag
+ */
+
 const FIRST_CLOUD = "random:60,2,14";
+const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
 
 /**
  * @param {HTMLElement} root
@@ -25,8 +33,8 @@ export function mountDynamics(root, context) {
         setValues: (values) => room.setValues(values),
         keys: [
             ["Space", "play or pause"],
-            ["← →", "move the selected token; if none is selected, go a layer back or on"],
-            ["↑ ↓", "move the selected token (with Shift, in tenths)"],
+            ["← →", "a layer back or on; if a token is selected, move it"],
+            ["↑ ↓", "move the selected token (with Shift: to tenths)"],
             ["[ ]", "a layer back or on"],
             ["Home, End", "first layer, limit"],
             ["n, p", "select the next or previous token"],
@@ -39,209 +47,86 @@ export function mountDynamics(root, context) {
     };
 }
 
-/** The room. What is drawn follows from its fields; `changed*` methods say which of them are new. */
 export class DynamicsRoom {
+    /** @type {Problem} */
+    problem = { tokens: [], alpha: "1/2", metric: null, source: "own" };
+    /** For undoing. @type {Problem[]} */
+    past = [];
+    floats = new Float64Array();
+    /** @type {import("./floats.js").Run} */
+    floatRun = floatRun(this.floats, 0, 2, { alpha: 1, metric: null });
+    /** Not known while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
+    exact = null;
+    /** @type {ReturnType<typeof compareRuns>} */
+    differences = [];
+    /** Looks of leaders by token, so that colours stay while one drags. @type {Map<number, number>} */
+    looks = new Map();
+    layer = 0; // a fraction while it plays; Infinity is the limit
+    playing = 0; // the request of the next frame
+    selected = -1;
+    show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
+    yaw = 0.5;
+    pitch = 0.35;
+    /** @type {Drag | null} */
+    drag = null;
+    /** Where the pointer is on the picture. @type {number[] | null} */
+    pointer = null;
+    started = false;
+    drawing = 0;
+    timer = 0;
+
     /** @param {HTMLElement} root @param {import("./main.js").Context} context */
     constructor(root, context) {
         this.context = context;
-        /** Coordinates as texts. @type {string[][]} */
-        this.tokens = [];
-        this.d = 2;
-        this.alpha = "1/2";
-        /** @type {string[][] | null} */
-        this.metric = null;
-        /** How the tokens came about: the key of a named cloud, "random:n,d,seed", or "own". */
-        this.source = "own";
-        /** What floats take for a tie. */
-        this.slack = 0;
-        /** @type {{tokens: string[][], d: number, alpha: string, metric: string[][] | null, source: string}[]} */
-        this.past = [];
-        this.layer = 0;
-        this.playing = false;
-        this.selected = -1;
-        this.show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
-        this.yaw = 0.5;
-        this.pitch = 0.35;
-        /** @type {Map<number, number>} looks of leaders by token, so that colours stay while one drags */
-        this.looks = new Map();
-        this.floats = new Float64Array();
-        /** @type {import("./floats.js").Run} */
-        this.float = floatRun(this.floats, 0, 2, { alpha: 1, metric: null });
-        /** @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
-        this.exact = null;
-        /** @type {ReturnType<typeof compareRuns>} */
-        this.differences = [];
-        this.version = 0;
-        this.started = false;
-        this.drawing = false;
-        this.stale = false;
-
         this.canvas = el("canvas", { class: "hm-canvas", tabindex: 0, role: "img" });
-        this.panel = buildPanel(root, this);
-        const pen = this.canvas.getContext("2d");
-        if (!pen) throw new Error("this browser has no canvas: the picture cannot be drawn.");
-        this.brush = pen;
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
+        this.panel = buildPanel(root, this);
+        this.listen();
+        acceptDrops(root, (files) => this.panel.open(files[0]));
         new ResizeObserver(() => this.resize()).observe(this.canvas);
         matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw());
         // Paper is white, whatever the screen is.
-        window.addEventListener("beforeprint", () => this.paint({ ink: "#1b1b1b", ground: "#ffffff" }));
+        window.addEventListener("beforeprint", () => this.paint(PAPER));
         window.addEventListener("afterprint", () => this.paint());
-        this.listen();
-        acceptDrops(root, (files) => files[0] && this.openFile(files[0]));
-        (context.embedded ? root : document).addEventListener("paste", (/** @type {any} */ event) => {
-            const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea");
-            if (!typing && root.offsetParent) this.paste(event.clipboardData?.getData("text") ?? "");
-        });
         const given = context.data.cloud;
-        if (given) this.guard(() => this.useCloud(readRows(given.tokens, given.name ?? "the cloud"), "own", given.alpha, given.metric && readRows(given.metric, "the metric")));
-        if (!this.tokens.length) this.choose(FIRST_CLOUD);
+        this.use(FIRST_CLOUD);
+        if (given) this.guard(() => {
+            const [tokens, metric] = [readRows(given.tokens, "tokens"), given.metric ? readRows(given.metric, "metric") : null];
+            this.set({ tokens, metric, source: "own", alpha: readAlpha(given.alpha ?? "1/2") });
+        });
         this.past = [];
     }
 
-    /** The run that is drawn: the exact one once it is known. */
-    get run() {
-        return this.exact?.run ?? this.float;
+    get d() {
+        return this.problem.tokens[0]?.length ?? 2;
     }
 
     get n() {
-        return this.tokens.length;
+        return this.problem.tokens.length;
     }
 
-    /** Layers after which the tokens are, to the eye, at their limits. */
+    get metric() {
+        return this.problem.metric && cloudFloats(this.problem.metric);
+    }
+
+    /** What is drawn: the truth once it is known. */
+    get run() {
+        return this.exact?.run ?? this.floatRun;
+    }
+
+    /** The layer at which the tokens are, to the eye, at their limits. */
     get lastLayer() {
         const { layers, limits, keep } = this.run;
         return layers.length - 1 + (limits ? Math.min(100, Math.ceil(Math.log(0.004) / Math.log(keep))) : 0);
     }
 
-    /** The room can be seen: the first time, something moves. */
+    /** The room can be seen. The first time, something moves. */
     shown() {
         this.resize();
         if (this.started) return;
         this.started = true;
-        this.changedCloud(true);
-        if (!this.context.calm && this.layer === 0) this.play();
-        else if (this.context.calm && this.layer === 0) this.goTo(Infinity);
-    }
-
-    // -- the cloud ---------------------------------------------------------------------------------------------------
-
-    /** Begin with a cloud by its source. @param {string} source */
-    choose(source) {
-        const [n, d, seed] = source.startsWith("random:") ? source.slice(7).split(",").map(Number) : [0, 0, 0];
-        if (n) this.useCloud(randomCloud(n, d, seed), source);
-        else this.useCloud(NAMED_CLOUDS[source].tokens(), source);
-    }
-
-    /**
-     * @param {string[][]} tokens @param {string} source @param {string} [alpha] @param {string[][] | null} [metric]
-     */
-    useCloud(tokens, source, alpha = this.alpha, metric = tokens[0].length === this.d ? this.metric : null) {
-        if (metric && (metric.length !== tokens[0].length || metric[0].length !== metric.length)) throw new Error(`the metric must be ${tokens[0].length} by ${tokens[0].length}.`);
-        const step = readAlpha(alpha);
-        this.edit(() => Object.assign(this, { tokens, d: tokens[0].length, source, alpha: step, metric, selected: -1, layer: 0 }), true);
-        this.looks.clear();
-    }
-
-    /** Change the cloud, the step or the metric so that it can be undone. @param {() => void} change @param {boolean} [fit] */
-    edit(change, fit = false) {
-        this.remember();
-        change();
-        this.context.fail("");
-        this.changedCloud(fit);
-    }
-
-    remember() {
-        const { d, alpha, metric, source } = this;
-        this.past.push({ tokens: this.tokens.map((row) => [...row]), d, alpha, metric, source });
-        if (this.past.length > 100) this.past.shift();
-    }
-
-    undo() {
-        const before = this.past.pop();
-        if (!before) return this.context.announce("nothing to undo");
-        Object.assign(this, before);
-        this.selected = Math.min(this.selected, this.n - 1);
-        this.changedCloud(true);
-    }
-
-    /** Tokens, step or metric are new: floats at once, fractions after a moment. @param {boolean} [fit] */
-    changedCloud(fit = false) {
-        this.recompute();
-        if (!this.started) return;
-        if (fit) this.fit();
-        this.panel.update();
-        this.draw();
-        this.askExact(150);
-        this.context.changed();
-    }
-
-    recompute() {
-        this.version++;
-        this.stale = false;
-        this.exact = null;
-        this.differences = [];
-        this.floats = cloudFloats(this.tokens);
-        const metric = this.metric && cloudFloats(this.metric);
-        this.float = floatRun(this.floats, this.n, this.d, { alpha: cellFloat(this.alpha), metric, slack: this.slack });
-        this.keepLooks();
-    }
-
-    /** Leaders keep their colours and shapes; new ones get the first that are free. */
-    keepLooks() {
-        const { since, first } = this.run;
-        const leading = new Set(Array.from(first).filter((_, point) => since[point] >= 0));
-        for (const token of this.looks.keys()) if (!leading.has(token)) this.looks.delete(token);
-        const used = new Set(this.looks.values());
-        let free = 0;
-        for (const token of leading) {
-            if (this.looks.has(token)) continue;
-            while (used.has(free)) free++;
-            this.looks.set(token, free);
-            used.add(free);
-        }
-    }
-
-    /** @param {number} wait milliseconds */
-    askExact(wait) {
-        clearTimeout(this.timer);
-        const version = this.version;
-        if (!this.n) return;
-        this.timer = setTimeout(async () => {
-            try {
-                const options = { alpha: this.alpha, metric: this.metric, budget: 4000 };
-                const limit = /** @type {import("./exact.js").ExactLimit} */ (await this.context.compute("limit", this.tokens, options));
-                if (version !== this.version) return;
-                const run = limit.attended.length ? runOfLimit(this.floats, this.d, cellFloat(this.alpha), limit) : null;
-                this.exact = run && (limit.limits || !this.float.limits) ? { limit, run } : null;
-                this.differences = run && limit.limits ? compareRuns(run, this.float) : [];
-                this.panel.verdict(limit.reason);
-            } catch (error) {
-                if (version === this.version) this.panel.verdict(error instanceof Error ? error.message : String(error));
-            }
-            this.keepLooks();
-            this.panel.update();
-            this.draw();
-        }, wait);
-    }
-
-    /** @param {File} file */
-    async openFile(file) {
-        await this.guard(async () => this.use(await readCloudFile(file)));
-    }
-
-    /** @param {string} text */
-    paste(text) {
-        if (text.trim()) this.guard(() => this.use(parseCloud(text, "what was pasted")));
-    }
-
-    /** @param {{tokens: string[][], note: string}} read */
-    use({ tokens, note }) {
-        this.useCloud(tokens, "own");
-        if (note) this.context.fail(note);
-        this.context.announce(`${tokens.length.toLocaleString("en")} tokens in ${tokens[0].length} dimensions`);
-        if (!this.context.calm) this.play();
-        else this.goTo(Infinity);
+        this.changed();
+        if (!this.layer) this.begin();
     }
 
     /** Show what went wrong in one line. @param {() => unknown} action */
@@ -253,387 +138,432 @@ export class DynamicsRoom {
         }
     }
 
-    /** @param {number[]} place */
-    add(place) {
-        if (this.n >= MOST_TOKENS) return this.context.fail(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
-        this.edit(() => {
-            this.tokens = [...this.tokens, place.map((x) => this.kept(this.rounded(x)))];
-            this.source = "own";
-            this.selected = this.n - 1;
-        });
+    // -- the problem
+
+    /** A named or random cloud. @param {string} source */
+    use(source) {
+        const [n, d, seed] = source.startsWith("random:") ? source.slice(7).split(",").map(Number) : [];
+        const named = Object.entries(NAMED_CLOUDS).find(([key]) => key === source)?.[1].tokens ?? "";
+        this.useTokens(n ? randomCloud(n, d, seed) : readRowsText(named, source), source);
+    }
+
+    /** @param {string[][]} tokens @param {string} source */
+    useTokens(tokens, source) {
+        const metric = tokens[0].length === this.d ? this.problem.metric : null;
+        Object.assign(this, { selected: -1, looks: new Map() });
+        this.set({ tokens, source, metric });
+        this.resize();
+    }
+
+    /** Change the problem. @param {Partial<Problem>} change */
+    set(change) {
+        // All that happens during one drag is undone at once.
+        if (!this.drag?.moved) this.past = [...this.past.slice(-99), this.problem];
+        if (this.drag) this.drag.moved = true;
+        this.problem = { ...this.problem, ...change };
+        this.changed();
+    }
+
+    undo() {
+        const before = this.past.pop();
+        if (!before) return this.context.announce("nothing to undo");
+        this.problem = before;
+        this.selected = -1;
+        this.changed();
+        this.resize();
+    }
+
+    /** The problem is new: floats at once, fractions after a moment. */
+    changed() {
+        const { tokens, alpha } = this.problem;
+        this.exact = null;
+        this.differences = [];
+        this.floats = cloudFloats(tokens);
+        this.floatRun = floatRun(this.floats, this.n, this.d, { alpha: cellFloat(alpha), metric: this.metric });
+        this.keepLooks();
+        clearTimeout(this.timer);
+        if (!this.started) return;
+        this.draw();
+        this.panel.updateLayer();
+        if (this.context.embedded) this.context.changed(); // Python follows the mouse
+        if (this.drag) return;
+        this.context.fail("");
+        this.panel.update("");
+        this.context.changed();
+        if (this.n) this.timer = setTimeout(() => this.askExact(), 150);
+    }
+
+    /** Leaders keep their colours and shapes; new ones get the first that are free. */
+    keepLooks() {
+        const { since, first } = this.run;
+        const leading = first.filter((_, point) => since[point] >= 0);
+        const looks = new Map([...this.looks].filter(([token]) => leading.includes(token)));
+        const used = new Set(looks.values());
+        for (const token of leading) {
+            let free = looks.get(token) ?? 0;
+            while (!looks.has(token) && used.has(free)) free++;
+            looks.set(token, free);
+            used.add(free);
+        }
+        this.looks = looks;
+    }
+
+    async askExact() {
+        const { problem } = this;
+        const { tokens, alpha, metric } = problem;
+        let reason = "";
+        try {
+            /** @type {import("./exact.js").ExactLimit} */
+            const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
+            if (problem !== this.problem || this.drag) return;
+            reason = limit.reason;
+            if (limit.limits) {
+                const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
+                this.differences = compareRuns(run, this.floatRun);
+                this.exact = { limit, run };
+            }
+        } catch (error) {
+            reason = error instanceof Error ? error.message : String(error);
+        }
+        this.keepLooks();
+        this.panel.update(reason);
+        this.draw();
+    }
+
+    /** Add a token, where the pointer is or else somewhere in the picture. @param {number[] | null} [at] on the screen */
+    add(at = this.pointer) {
+        const { tokens } = this.problem;
+        if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
+        const { width, height } = this.frame;
+        const [angle, radius] = [2.4 * this.n, 0.25 * Math.min(width, height)];
+        const place = toWorld(this.frame, at ?? [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)]);
+        this.selected = this.n;
+        this.set({ tokens: [...tokens, place.map((x) => this.kept(this.rounded(x)))], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
     }
 
-    /** Add a token where the pointer is, or else somewhere free in the picture. */
-    addSomewhere() {
-        const angle = 2.4 * this.n;
-        const radius = 0.25 * Math.min(this.frame.width, this.frame.height);
-        const [x, y] = this.pointer ?? [this.frame.width / 2 + radius * Math.cos(angle), this.frame.height / 2 + radius * Math.sin(angle)];
-        this.add(toWorld(this.frame, x, y));
-    }
-
     remove() {
-        if (this.selected < 0) return this.context.announce("select a token to delete it");
         const gone = this.selected;
-        this.edit(() => {
-            this.tokens = this.tokens.filter((_, token) => token !== gone);
-            this.source = "own";
-            this.selected = -1;
-            this.looks.clear();
-        });
+        if (gone < 0) return this.context.announce("select a token to delete it");
+        Object.assign(this, { selected: -1, looks: new Map() });
+        this.set({ tokens: this.problem.tokens.filter((_, token) => token !== gone), source: "own" });
         this.context.announce(`token ${gone} deleted: ${this.summary()}`);
     }
 
-    /** Move the start of a token. @param {number} token @param {number[]} place @param {boolean} [coarse] in tenths */
-    move(token, place, coarse = false) {
-        const row = place.map((x) => (coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
-        this.tokens = this.tokens.map((other, k) => (k === token ? row.map((cell) => this.kept(cell)) : other));
-        this.source = "own";
+    /**
+     * Move the start of the selected token along the screen.
+     * @param {number[]} start @param {number} right in pixels @param {number} up @param {boolean} coarse to tenths
+     */
+    move(start, right, up, coarse) {
+        const { frame } = this;
+        const place = start.map((x, c) => x + (right * frame.right[c] + up * frame.up[c]) / frame.scale);
+        const row = place.map((x) => this.kept(coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
+        this.set({ tokens: this.problem.tokens.map((other, k) => (k === this.selected ? row : other)), source: "own" });
     }
 
-    /** In a notebook what the mouse writes are floats, so that Python has numbers and not texts. @param {string} cell */
+    /** A coordinate with the decimals that a pixel can show. @param {number} x */
+    rounded(x) {
+        return String(Number(x.toFixed(Math.max(0, Math.min(12, Math.ceil(Math.log10(this.frame.scale)))))) + 0);
+    }
+
+    /** In a notebook what the mouse writes are floats: Python has numbers, not texts. @param {string} cell */
     kept(cell) {
         return this.context.embedded ? readCell(Number(cell), "a coordinate") : cell;
     }
 
-    /** A coordinate with as many decimals as a pixel can show. @param {number} x */
-    rounded(x) {
-        const decimals = Math.max(0, Math.min(12, Math.ceil(Math.log10(this.frame.scale))));
-        return String(Number(x.toFixed(decimals)) + 0);
+    /** Where a token starts. @param {number} token */
+    startOf(token) {
+        return Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
     }
 
-    // -- layers ------------------------------------------------------------------------------------------------------
+    // -- layers
+
+    /** From the first layer to the limit; without motion, if that is preferred. */
+    begin() {
+        this.pause();
+        if (this.context.calm) return this.goTo(Infinity);
+        this.layer = 0;
+        this.play();
+    }
+
+    play() {
+        if (this.layer >= this.lastLayer) this.layer = 0;
+        let before = 0;
+        const frame = (/** @type {number} */ now) => {
+            // The whole way takes about five seconds, whatever the step size.
+            this.layer += (before && Math.min(now - before, 100) / 1000) * Math.max(1.2, this.lastLayer / 5);
+            before = now;
+            this.playing = requestAnimationFrame(frame);
+            if (this.layer >= this.lastLayer) this.goTo(Infinity);
+            else this.showLayer();
+        };
+        this.playing = requestAnimationFrame(frame);
+        this.panel.updateLayer();
+    }
+
+    pause() {
+        cancelAnimationFrame(this.playing);
+        this.playing = 0;
+        this.layer = this.layer < this.lastLayer ? Math.round(this.layer) : this.layer;
+    }
 
     /** @param {number} layer Infinity is the limit */
-    goTo(layer, say = true) {
+    goTo(layer) {
         this.pause();
-        this.setLayer(layer === Infinity && !this.run.limits ? this.lastLayer : Math.max(0, layer));
-        if (say) this.context.announce(this.summary());
+        this.layer = layer <= this.lastLayer ? Math.max(0, layer) : this.run.limits ? Infinity : this.lastLayer;
+        this.showLayer();
+        this.context.announce(this.summary());
         this.context.changed();
     }
 
     /** @param {number} by */
-    stepBy(by) {
-        const from = this.layer === Infinity ? this.lastLayer + 1 : Math.round(this.layer);
-        this.goTo(from + by > this.lastLayer ? Infinity : from + by);
+    step(by) {
+        this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
     }
 
-    /** @param {number} layer */
-    setLayer(layer) {
-        this.layer = layer;
+    showLayer() {
         this.panel.updateLayer();
         this.draw();
     }
 
     summary() {
-        const { since, limits } = this.run;
-        const leaders = Array.from(since).filter((from) => from >= 0 && from <= this.layer).length;
-        const where = this.layer === Infinity && limits ? "limit" : `layer ${Math.floor(Math.min(this.layer, this.lastLayer))} of ${this.lastLayer}`;
-        return `${where}: ${leaders} ${leaders === 1 ? "leader" : "leaders"}, ${this.n} ${this.n === 1 ? "token" : "tokens"}`;
+        const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
+        const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
+        return `${where}: ${leaders} ${leaders === 1 ? "leader" : "leaders"} of ${this.n} tokens`;
     }
 
-    play() {
-        if (this.layer >= this.lastLayer) this.layer = 0;
-        this.playing = true;
-        this.panel.updateLayer();
-        let before = performance.now();
-        const round = ++this.plays;
-        const frame = (/** @type {number} */ now) => {
-            if (!this.playing || round !== this.plays) return;
-            // The whole way takes about five seconds, whatever the step size.
-            const layer = this.layer + (Math.max(0, Math.min(now - before, 100)) / 1000) * Math.max(1.2, this.lastLayer / 5);
-            before = now;
-            if (layer >= this.lastLayer) return this.goTo(Infinity);
-            this.setLayer(layer);
-            requestAnimationFrame(frame);
-        };
-        requestAnimationFrame(frame);
-    }
+    // -- drawing
 
-    /** Counts the times that something was played, so that only the last goes on. */
-    plays = 0;
-
-    pause() {
-        const was = this.playing;
-        this.playing = false;
-        if (was) this.setLayer(this.layer < this.lastLayer ? Math.round(this.layer) : this.layer);
-    }
-
-    // -- drawing -----------------------------------------------------------------------------------------------------
-
-    fit() {
-        this.frame = fitFrame(this.floats, this.d, this.frame.width, this.frame.height, this);
-        this.draw();
-    }
-
+    /** Fit the cloud into the picture as large as it is now. */
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
         if (!width || !height) return;
-        const dense = window.devicePixelRatio || 1;
-        this.canvas.width = Math.round(width * dense);
-        this.canvas.height = Math.round(height * dense);
+        this.canvas.width = Math.round(width * devicePixelRatio);
+        this.canvas.height = Math.round(height * devicePixelRatio);
         this.frame = fitFrame(this.floats, this.d, width, height, this);
         this.paint();
     }
 
     /** Draw before the next frame is shown. */
     draw() {
-        if (this.drawing) return;
-        this.drawing = true;
-        requestAnimationFrame(() => {
-            this.drawing = false;
-            if (this.stale) {
-                this.recompute();
-                this.panel.updateLayer();
-            }
-            this.paint();
-        });
+        cancelAnimationFrame(this.drawing);
+        this.drawing = requestAnimationFrame(() => this.paint());
     }
 
-    /** @returns {import("./scene.js").Scene} */
-    scene(theme = this.theme()) {
-        const { frame, run, layer, selected, show, metric } = this;
-        const looks = new Map([...this.looks].map(([token, look]) => [run.ofToken[token], look]));
-        const differing = this.differences.map(({ token }) => token);
-        const other = differing.length ? this.float : null;
-        return { frame, theme, run, layer, other, differing, looks, metric: metric && cloudFloats(metric), selected, show };
+    /** @param {{ink: string, ground: string}} [theme] */
+    paint(theme) {
+        const brush = this.canvas.getContext("2d");
+        const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
+        if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground });
     }
 
-    theme() {
-        const { color, backgroundColor } = getComputedStyle(this.canvas);
-        return { ink: color, ground: backgroundColor };
-    }
-
-    paint(theme = this.theme()) {
-        const { canvas, brush, frame } = this;
-        if (!frame.width) return;
-        brush.setTransform(canvas.width / frame.width, 0, 0, canvas.height / frame.height, 0, 0);
-        brush.globalAlpha = 1;
-        brush.fillStyle = theme.ground;
-        brush.fillRect(0, 0, frame.width, frame.height);
+    /** @param {CanvasRenderingContext2D} brush @param {number} dense pixels @param {{ink: string, ground: string}} theme */
+    drawOn(brush, dense, theme) {
+        brush.setTransform(dense, 0, 0, dense, 0, 0);
+        Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
+        brush.fillRect(0, 0, this.frame.width, this.frame.height);
         drawScene(canvasPen(brush), this.scene(theme));
     }
 
-    // -- pointer and keys --------------------------------------------------------------------------------------------
+    /** @param {{ink: string, ground: string}} theme @returns {import("./scene.js").Scene} */
+    scene(theme) {
+        const { frame, run, layer, selected, show, metric, floatRun: floats } = this;
+        const looks = new Map([...this.looks].map(([token, look]) => [run.ofToken[token], look]));
+        const differing = this.differences.map(({ token }) => token);
+        return { frame, theme, run, layer, floats, differing, looks, metric, selected, show };
+    }
+
+    // -- pointer and keys
 
     listen() {
         const { canvas } = this;
-        /** @type {{kind: "token" | "view" | "ellipse", x: number, y: number, start: number[], handle: number, moved: boolean} | null} */
-        let drag = null;
-        const at = (/** @type {PointerEvent | MouseEvent | Touch} */ event) => {
+        const at = (/** @type {MouseEvent | Touch} */ event) => {
             const box = canvas.getBoundingClientRect();
             return [event.clientX - box.left, event.clientY - box.top];
         };
         canvas.addEventListener("pointerdown", (event) => {
-            const [x, y] = at(event);
-            const handle = this.handleAt(x, y);
-            const token = handle < 0 ? this.tokenAt(x, y, event.pointerType === "touch" ? 24 : 13) : -1;
+            const place = at(event);
+            const [handle, token] = this.find(place, event.pointerType === "touch" ? 24 : 13);
             if (event.button) return;
             const kind = handle >= 0 ? "ellipse" : token >= 0 ? "token" : "view";
-            drag = { kind, x, y, start: Array.from(this.floats.subarray(token * this.d, token * this.d + this.d)), handle, moved: false };
-            if (token >= 0) this.playing = false;
-            if (token !== this.selected && (kind === "token" || this.d !== 3)) this.select(token, false);
+            if (kind === "token") this.pause();
+            if (kind !== "ellipse" && token !== this.selected) this.select(token);
+            this.drag = { kind, at: place, start: this.startOf(token), handle, moved: false };
             canvas.setPointerCapture(event.pointerId);
         });
         canvas.addEventListener("pointermove", (event) => {
-            const [x, y] = at(event);
-            this.pointer = [x, y];
+            const place = at(event);
+            this.pointer = place;
+            const { drag } = this;
             if (!drag) {
-                canvas.style.cursor = this.handleAt(x, y) >= 0 || this.tokenAt(x, y, 13) >= 0 ? "grab" : this.d === 3 ? "move" : "default";
+                const found = Math.max(...this.find(place, 13)) >= 0;
+                canvas.style.cursor = found ? "grab" : this.d === 3 ? "move" : "default";
                 return;
             }
-            if (!drag.moved && Math.hypot(x - drag.x, y - drag.y) < 3) return;
-            if (!drag.moved && drag.kind !== "view") this.remember();
-            drag.moved = true;
-            const { right, up, scale } = this.frame;
-            if (drag.kind === "token") {
-                const [a, b] = [(x - drag.x) / scale, (drag.y - y) / scale];
-                this.move(this.selected, drag.start.map((value, c) => value + a * right[c] + b * up[c]), event.shiftKey);
-                this.stale = true;
-            } else if (drag.kind === "ellipse") {
-                this.pullEllipse(drag.handle, toWorld(this.frame, x, y));
-                this.stale = true;
-            } else if (this.d === 3) {
-                this.rotate((x - drag.x) / 120, (y - drag.y) / 120);
-                [drag.x, drag.y] = [x, y];
-            }
-            this.draw();
-            if (this.context.embedded) this.context.changed(); // Python follows the mouse
+            const [x, y] = [place[0] - drag.at[0], drag.at[1] - place[1]];
+            if (drag.kind === "view") {
+                if (this.d === 3) this.rotate(x / 120, -y / 120);
+                drag.at = place;
+            } else if (!drag.moved && Math.hypot(x, y) < 3) return;
+            else if (drag.kind === "token") this.move(drag.start, x, y, event.shiftKey);
+            else this.pull(drag.handle, place);
         });
         const end = () => {
-            const changed = drag?.moved && drag.kind !== "view";
-            drag = null;
-            if (changed) this.changedCloud();
-            if (changed) this.context.announce(this.summary());
+            const changed = this.drag?.moved;
+            this.drag = null;
+            if (!changed) return;
+            this.changed();
+            this.context.announce(this.summary());
         };
         canvas.addEventListener("pointerup", end);
         canvas.addEventListener("pointercancel", end);
         canvas.addEventListener("pointerleave", () => (this.pointer = null));
         canvas.addEventListener("dblclick", (event) => {
-            const [x, y] = at(event);
-            if (this.tokenAt(x, y, 13) < 0) this.add(toWorld(this.frame, x, y));
+            if (Math.max(...this.find(at(event), 13)) < 0) this.guard(() => this.add(at(event)));
         });
         // A finger on a token drags it; elsewhere it scrolls the page, unless there is something to rotate.
-        canvas.addEventListener("touchstart", (event) => {
-            const [x, y] = at(event.touches[0]);
-            if (this.d === 3 || this.handleAt(x, y) >= 0 || this.tokenAt(x, y, 24) >= 0) event.preventDefault();
-        }, { passive: false });
+        const touch = (/** @type {TouchEvent} */ event) => {
+            if (this.d === 3 || Math.max(...this.find(at(event.touches[0]), 24)) >= 0) event.preventDefault();
+        };
+        canvas.addEventListener("touchstart", touch, { passive: false });
     }
 
-    /** Where the pointer is over the picture. @type {number[] | null} */
-    pointer = null;
-
-    /** The token near a place, at its start or where it is now; -1 if none is. @param {number} x @param {number} y @param {number} reach */
-    tokenAt(x, y, reach) {
-        let [found, nearest] = [-1, Math.max(reach, markSize(this.n) + 3)];
-        for (const rows of this.n ? [positionsAt(this.run, this.layer), this.run.layers[0].positions] : []) {
-            for (let token = 0; token < this.n; token++) {
-                const [a, b] = toScreen(this.frame, rows, this.run.ofToken[token]);
-                const distance = Math.hypot(a - x, b - y);
-                // Of tokens in one place the one that starts there.
-                if (distance < nearest || (distance === nearest && rows === this.run.layers[0].positions)) [found, nearest] = [token, distance];
-            }
+    /**
+     * The handle of the ellipse and the token near a place, -1 if none is. Tokens are found where they are and where
+     * they started: these places lie apart when many have gathered at a leader.
+     * @param {number[]} place @param {number} reach in pixels
+     */
+    find([x, y], reach) {
+        const distance = (/** @type {number[]} */ [a, b]) => Math.hypot(a - x, b - y);
+        const axes = this.d === 2 && this.show.has("ellipse") ? ellipseAxes(this.frame, this.metric) : null;
+        const handle = axes?.findIndex((axis) => distance(toScreen(this.frame, axis)) < reach) ?? -1;
+        let [token, nearest] = [-1, reach];
+        for (const rows of handle < 0 ? [this.run.layers[0].positions, positionsAt(this.run, this.layer)] : []) {
+            this.run.first.forEach((first, point) => {
+                const away = distance(toScreen(this.frame, rows, point));
+                if (away < nearest) [token, nearest] = [first, away];
+            });
         }
-        return found;
+        return [handle, token];
     }
 
-    /** The handle of the ellipse near a place. @param {number} x @param {number} y */
-    handleAt(x, y) {
-        const axes = this.d === 2 && this.show.has("ellipse") ? ellipseAxes(this.frame, this.metric && cloudFloats(this.metric)) : null;
-        return axes?.findIndex((axis) => {
-            const [a, b] = toScreen(this.frame, [axis.x * axis.length, axis.y * axis.length]);
-            return Math.hypot(a - x, b - y) < 14;
-        }) ?? -1;
-    }
-
-    /** @param {number} handle @param {number[]} place */
-    pullEllipse(handle, [x, y]) {
-        const axes = ellipseAxes(this.frame, this.metric && cloudFloats(this.metric));
-        if (!axes) return;
-        const { length: other, radius } = axes[1 - handle];
-        const own = Math.max(radius / 5, Math.min(5 * radius, Math.hypot(x, y)));
-        const [c, s] = [x / Math.hypot(x, y), y / Math.hypot(x, y)];
-        const [a, b] = [(radius / own) ** 2, (radius / other) ** 2];
-        const round = (/** @type {number} */ value) => String(Number(value.toFixed(2)) + 0);
-        const mixed = round((a - b) * c * s);
-        const metric = [[round(a * c * c + b * s * s), mixed], [mixed, round(a * s * s + b * c * c)]];
-        if (ellipseAxes(this.frame, cloudFloats(metric))) this.metric = metric;
+    /** Pull the ellipse of the metric. @param {number} handle @param {number[]} place on the screen */
+    pull(handle, place) {
+        const axes = ellipseAxes(this.frame, this.metric);
+        const metric = axes && metricOfEllipse(this.frame, toWorld(this.frame, place), Math.hypot(...axes[1 - handle]));
+        if (metric && ellipseAxes(this.frame, cloudFloats(metric))) this.set({ metric });
     }
 
     /** @param {number} yaw @param {number} pitch */
     rotate(yaw, pitch) {
         this.yaw -= yaw;
         this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + pitch));
-        Object.assign(this.frame, directionsOf(this.floats, this.d, this.yaw, this.pitch));
+        Object.assign(this.frame, directionsOf(this.floats, this.d, this));
         this.draw();
         this.context.changed();
     }
 
     /** @param {number} token or -1 */
-    select(token, say = true) {
+    select(token) {
         this.selected = token;
-        this.panel.updateLayer();
-        if (say && token >= 0) this.context.announce(this.panel.describe(token));
-        this.draw();
+        if (token >= 0) this.context.announce(this.panel.describe(token));
+        this.showLayer();
         this.context.changed();
     }
 
-    /** @param {KeyboardEvent} event @returns {boolean} */
+    /** @param {KeyboardEvent} event @returns {boolean} whether it was used */
     key({ key, shiftKey, target }) {
-        const on = target instanceof HTMLElement ? target : null;
-        if (on?.matches("[role=tab]") || (on?.matches("button, summary, a") && (key === " " || key === "Enter"))) return false;
-        const arrow = /** @type {Record<string, number[]>} */ ({ ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] })[key];
-        if (arrow && this.selected >= 0) {
-            const { right, up, scale } = this.frame;
-            // About two pixels, a power of ten.
-            const unit = shiftKey ? 0.1 : 10 ** Math.round(Math.log10(2 / scale));
-            const start = Array.from(this.floats.subarray(this.selected * this.d, (this.selected + 1) * this.d));
-            this.edit(() => this.move(this.selected, start.map((value, c) => value + unit * (arrow[0] * right[c] + arrow[1] * up[c])), shiftKey));
-            this.context.announce(`token ${this.selected} at ${this.tokens[this.selected].join(", ")}: ${this.summary()}`);
-        } else if (arrow && shiftKey && this.d === 3) this.rotate(arrow[0] / 10, arrow[1] / 10);
-        else if (arrow && arrow[0]) this.stepBy(arrow[0]);
-        else if (key === "[" || key === "]") this.stepBy(key === "[" ? -1 : 1);
-        else if (key === " ") this.playing ? this.goTo(Math.round(this.layer)) : this.play();
-        else if (key === "Home") this.goTo(0);
-        else if (key === "End") this.goTo(Infinity);
-        else if ((key === "n" || key === "p") && this.n) this.select((this.selected + (key === "n" ? 1 : this.selected < 0 ? 0 : -1) + this.n) % this.n);
+        // Tabs and buttons have keys of their own.
+        if (target instanceof HTMLElement && target.matches("[role=tab], button:focus, summary") && /^( |Enter|Arrow.*)$/.test(key)) return false;
+        const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+        const [right, up] = Object.entries(arrows).find(([name]) => name === key)?.[1] ?? [0, 0];
+        const { selected, n } = this;
+        if ((right || up) && selected >= 0) {
+            // About two pixels, and a power of ten of the world's units.
+            const unit = (shiftKey ? 0.1 : 10 ** Math.round(Math.log10(2 / this.frame.scale))) * this.frame.scale;
+            this.move(this.startOf(selected), unit * right, unit * up, shiftKey);
+            this.context.announce(`${this.panel.describe(selected)}; ${this.summary()}`);
+        } else if ((right || up) && shiftKey && this.d === 3) this.rotate(right / 10, -up / 10);
+        else if (right) this.step(right);
+        else if (key === "[" || key === "]") this.step(key === "[" ? -1 : 1);
+        else if (key === " ") this.playing ? this.goTo(this.layer) : this.play();
+        else if (key === "Home" || key === "End") this.goTo(key === "Home" ? 0 : Infinity);
+        else if (key === "n" && n) this.select((selected + 1) % n);
+        else if (key === "p" && n) this.select((Math.max(0, selected) + n - 1) % n);
         else if (key === "Escape") this.select(-1);
-        else if (key === "a") this.addSomewhere();
+        else if (key === "a") this.guard(() => this.add());
         else if (key === "Delete" || key === "Backspace") this.remove();
         else if (key === "u") this.undo();
         else return false;
         return true;
     }
 
-    // -- a notebook --------------------------------------------------------------------------------------------------
+    // -- a notebook
 
     /** @returns {import("./main.js").Values} */
     values() {
-        const { alpha, metric, layer } = this;
-        const tokens = this.tokens.map((row) => row.map(cellValue));
-        return { tokens, alpha, metric, layer: layer === Infinity ? "limit" : Math.round(layer) };
+        const { tokens, alpha, metric } = this.problem;
+        const layer = this.layer === Infinity ? "limit" : Math.round(this.layer);
+        return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
     }
 
     /** @param {import("./main.js").Values} values */
-    setValues({ tokens, alpha = this.alpha, metric = this.metric, layer }) {
-        if (layer !== undefined) return this.goTo(layer === "limit" ? Infinity : Number(layer));
-        const rows = tokens ? readRows(tokens, "tokens") : this.tokens;
-        const matrix = metric && readRows(metric, "metric");
-        if (rows.length !== this.n || rows[0].length !== this.d) return this.useCloud(rows, "own", alpha, rows[0].length === this.d ? matrix : null);
-        const step = readAlpha(alpha);
-        this.edit(() => Object.assign(this, { tokens: rows, alpha: step, metric: matrix, source: tokens ? "own" : this.source }));
+    setValues({ tokens, alpha, metric, layer }) {
+        if (tokens) {
+            const rows = readRows(tokens, "tokens");
+            if (rows.length !== this.n || rows[0].length !== this.d) this.useTokens(rows, "own");
+            else this.set({ tokens: rows, source: "own" });
+        }
+        if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
+        if (metric?.some((row) => row.length !== this.d || metric.length !== this.d)) throw new Error(`metric must be ${this.d} by ${this.d}.`);
+        if (metric !== undefined) this.set({ metric: metric && readRows(metric, "metric") });
+        if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
     }
 
-    // -- the URL -----------------------------------------------------------------------------------------------------
+    // -- the URL
 
     /** @returns {Record<string, string>} */
     state() {
+        const { tokens, alpha, metric, source } = this.problem;
         /** @type {Record<string, string>} */
-        const state = {};
-        const tokens = this.source === "own" ? rowsText(this.tokens) : "";
-        if (this.source.startsWith("random:")) state.random = this.source.slice(7);
-        else if (this.source !== "own") state.cloud = this.source;
-        else if (tokens.length <= URL_TOKENS) state.tokens = tokens;
-        state.alpha = this.alpha;
-        if (this.metric) state.metric = rowsText(this.metric);
-        state.layer = this.layer === Infinity ? "limit" : String(Math.round(this.playing ? 0 : this.layer));
-        state.show = [...this.show].join(",");
+        const state = { alpha, show: [...this.show].join(",") };
+        state.layer = this.layer === Infinity ? "limit" : String(this.playing ? 0 : this.layer);
+        const text = tokens.map((row) => row.join(",")).join(";");
+        if (source !== "own") state.cloud = source;
+        else if (text.length <= URL_LENGTH) state.tokens = text;
+        if (metric) state.metric = metric.map((row) => row.join(",")).join(";");
         if (this.selected >= 0) state.selected = String(this.selected);
         if (this.d === 3) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
-        if (this.slack) state.ties = "slack";
         return state;
     }
 
     /** From a URL that anybody may have written. @param {Record<string, string>} state */
     restore(state) {
-        const bad = (/** @type {string} */ what, /** @type {string} */ wish) => new Error(`The address of this page is damaged: ${what} must be ${wish}.`);
-        const whole = (/** @type {string} */ text, /** @type {number} */ most) => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : -1);
-        let [tokens, source] = [this.tokens, this.source];
-        if (state.tokens !== undefined) {
-            if (state.tokens.length > 10 * URL_TOKENS) throw bad("tokens", "shorter");
-            [tokens, source] = [state.tokens ? readRowsText(state.tokens, "The tokens in the address") : [], "own"];
-        } else if (state.random !== undefined) {
-            const [n, d, seed] = state.random.slice(0, 40).split(",");
-            if (whole(n, MOST_TOKENS) < 1 || whole(d, MOST_DIMENSIONS) < 1 || whole(seed, 2 ** 32 - 1) < 0) throw bad("random", "n,d,seed");
-            [tokens, source] = [randomCloud(Number(n), Number(d), Number(seed)), `random:${Number(n)},${Number(d)},${Number(seed)}`];
-        } else if (state.cloud !== undefined) {
-            if (!Object.hasOwn(NAMED_CLOUDS, state.cloud)) throw bad("cloud", `one of ${Object.keys(NAMED_CLOUDS).join(", ")}`);
-            [tokens, source] = [NAMED_CLOUDS[state.cloud].tokens(), state.cloud];
+        const check = (/** @type {unknown} */ fine, /** @type {string} */ wish) => {
+            if (!fine) throw new Error(`The address of this page is damaged: expected ${wish}.`);
+        };
+        const problem = { ...this.problem };
+        check(Object.values(state).every((text) => text.length <= 2 * URL_LENGTH), `parts of at most ${2 * URL_LENGTH} characters`);
+        if (state.tokens) Object.assign(problem, { tokens: readRowsText(state.tokens, "tokens"), source: "own", metric: null });
+        else if (state.cloud) {
+            const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(state.cloud) ?? []).slice(1).map(Number);
+            const random = n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS;
+            check(random || Object.hasOwn(NAMED_CLOUDS, state.cloud), `cloud=random:n,d,seed or ${Object.keys(NAMED_CLOUDS).join(", ")}`);
+            this.use(random ? `random:${n},${d},${seed}` : state.cloud);
+            Object.assign(problem, this.problem, { metric: null });
         }
-        const d = tokens[0]?.length ?? 2;
-        const alpha = state.alpha === undefined ? this.alpha : readAlpha(state.alpha);
-        const metric = state.metric ? readRowsText(state.metric.slice(0, URL_TOKENS), "The metric in the address") : tokens === this.tokens ? this.metric : null;
-        if (metric && (metric.length !== d || metric[0].length !== d)) throw bad("metric", `${d} by ${d}`);
-        const layer = state.layer === "limit" ? Infinity : state.layer === undefined ? 0 : whole(state.layer, 1000);
-        if (layer < 0) throw bad("layer", "a number or “limit”");
-        const selected = state.selected === undefined ? -1 : whole(state.selected, tokens.length - 1);
-        const [yaw, pitch] = (state.view ?? "").slice(0, 40).split(",").map(Number);
-        if (yaw && Math.abs(yaw) < 1e3 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
-        if (state.show !== undefined) this.show = new Set(SWITCHES.flatMap(([name]) => (state.show.split(",").includes(name) ? [name] : [])));
-        Object.assign(this, { tokens, source, d, alpha, metric, selected, slack: state.ties === "slack" ? 1e-12 : 0, past: [] });
-        this.looks.clear();
-        this.recompute();
-        this.layer = layer === Infinity ? Infinity : Math.min(layer, this.lastLayer);
-        this.panel.update();
+        const size = problem.tokens[0].length;
+        if (state.alpha) problem.alpha = readAlpha(state.alpha);
+        if (state.metric) problem.metric = readRowsText(state.metric, "metric");
+        check(!problem.metric || [problem.metric, problem.metric[0]].every(({ length }) => length === size), `a metric of ${size} by ${size}`);
+        check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
+        const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
+        if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
+        const shown = state.show?.split(",");
+        if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
+        if (/^\d{1,4}$/.test(state.selected ?? "")) this.selected = Math.min(Number(state.selected), problem.tokens.length - 1);
+        Object.assign(this, { problem, past: [], looks: new Map() });
+        this.changed();
+        this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
     }
 }

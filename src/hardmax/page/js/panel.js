@@ -1,9 +1,10 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
-import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, cloudFloats, pythonLines, readAlpha, readCell } from "./cloud.js";
+import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
+import { readAlpha, readCell, readCloudFile } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
 import { certificateText } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
-import { canvasPen, drawScene, ellipseAxes, svgPen } from "./scene.js";
+import { PAPER, drawScene, ellipseAxes, svgPen } from "./scene.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
@@ -15,8 +16,17 @@ export const SWITCHES = [
     ["numbers", "Numbers of the tokens", false],
     ["ellipse", "Ellipse of the metric, to pull", false],
 ];
-const PAPER = { ink: "#1b1b1b", ground: "#ffffff" };
-const TABLE_ROWS = 200;
+const TABLE_ROWS = 200; // at first: long tables take long to build
+const INTRODUCTION =
+    "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in its own " +
+    "direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays for ever, and " +
+    "the others gather at the leaders, or exactly between them where two tie.";
+const LEGEND =
+    "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same colour " +
+    "and shape: same leader · grey: between leaders";
+const OWN_TOKENS =
+    "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can also " +
+    "drop a CSV file on this page.";
 
 /**
  * Builds the room's page around its canvas.
@@ -25,125 +35,130 @@ const TABLE_ROWS = 200;
  */
 export function buildPanel(root, room) {
     const { context } = room;
-    const button = (/** @type {string} */ words, /** @type {() => unknown} */ click, title = "") => el("button", { type: "button", click: () => room.guard(click), title: title || null }, words);
+    /** @param {string} words @param {() => unknown} click @param {string} [title] */
+    const button = (words, click, title) => el("button", { type: "button", click: () => room.guard(click), title }, words);
+    /** @param {string} title @param {...Node} children */
+    const group = (title, ...children) => el("fieldset", { class: "hm-group" }, el("legend", {}, title), ...children);
+    /** @param {string} title @param {...Node} children */
+    const folded = (title, ...children) => el("details", { class: "hm-group" }, el("summary", {}, title), ...children);
+    /** @param {...Node} children */
+    const row = (...children) => el("div", { class: "hm-row" }, ...children);
+    /** @param {string} [words] */
+    const note = (words = "") => el("p", { class: "hm-note" }, words);
 
-    // -- layers
-    const slider = el("input", { type: "range", min: 0, step: 1, class: "hm-wide", input: () => room.goTo(Number(slider.value) > room.lastLayer ? Infinity : Number(slider.value), false), change: () => context.announce(room.summary()) });
-    const layerName = el("span", {}, "Layer");
-    const playButton = button("Play", () => (room.playing ? room.goTo(Math.round(room.layer)) : room.play()));
-    const transport = el("div", { class: "hm-transport", role: "group", "aria-label": "Layers" },
-        playButton,
-        button("Back", () => room.stepBy(-1), "One layer back"),
-        button("Step", () => room.stepBy(1), "One layer on"),
-        button("To the limit", () => room.goTo(Infinity), "Infinitely many layers"),
-        el("label", { class: "hm-label hm-grow" }, layerName, slider));
+    const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
+    const layerName = el("span", {});
+    const playButton = button("Play", () => (room.playing ? room.goTo(room.layer) : room.play()));
+    const back = button("Back", () => room.step(-1), "One layer back");
+    const on = button("Step", () => room.step(1), "One layer on");
+    const toLimit = button("To the limit", () => room.goTo(Infinity), "Infinitely many layers");
     const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
-    const legend = el("p", { class: "hm-note" }, "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same colour and shape: same leader · grey: between leaders");
 
-    // -- the cloud
-    const names = Object.entries(NAMED_CLOUDS).map(([key, { label }]) => el("option", { value: key }, label));
-    const cloud = el("select", { change: () => room.guard(() => {
-        if (cloud.value !== "own") room.choose(cloud.value === "random" ? randomSource() : cloud.value);
-        begin();
-    }) }, el("option", { value: "random" }, "Random"), ...names, el("option", { value: "own" }, "Your own"));
-    const number = (/** @type {number} */ value, /** @type {number} */ most, /** @type {number} */ least = 1) => el("input", { type: "number", min: least, max: most, value, change: drawRandom });
-    const [sizeField, dimensionField, seedField] = [number(60, MOST_TOKENS), number(2, MOST_DIMENSIONS), number(14, 2 ** 32 - 1, 0)];
-    const random = el("div", { class: "hm-row" },
-        labelled("Tokens", sizeField), labelled("Dimensions", dimensionField), labelled("Seed", seedField),
-        button("Another", () => {
-            seedField.value = String((Number(seedField.value) + 1) % 2 ** 32);
-            drawRandom();
-        }, "The next seed"));
-    const about = el("p", { class: "hm-note" });
-    const file = el("input", { type: "file", accept: ".csv,.tsv,.txt,.json", class: "hm-file", change: () => file.files?.[0] && room.openFile(file.files[0]) });
-    const pasted = el("textarea", { rows: 4, spellcheck: "false", placeholder: "1, 1/3\n-0.5, 2" });
-
-    // -- the step
-    const alpha = el("input", { type: "text", size: 6, inputmode: "text", change: () => setAlpha(alpha.value) });
-    const alphaSlider = el("input", { type: "range", min: -2, max: 1, step: 0.01, "aria-label": "Step size, slider", input: () => setAlpha(String(Number((10 ** Number(alphaSlider.value)).toPrecision(2)))) });
-
-    // -- what is shown
-    const switches = SWITCHES.map(([name, label]) => {
-        const box = el("input", { type: "checkbox", change: () => {
-            if (box.checked) room.show.add(name);
-            else room.show.delete(name);
-            room.draw();
-            context.changed();
-        } });
-        return { name, box, label: el("label", { class: "hm-check" }, box, ` ${label}`) };
+    const cloud = el(
+        "select",
+        { change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value) },
+        el("option", { value: "random" }, "Random"),
+        ...Object.entries(NAMED_CLOUDS).map(([value, { label }]) => el("option", { value }, label)),
+        el("option", { value: "own" }, "Your own"),
+    );
+    const fields = [[1, MOST_TOKENS], [1, MOST_DIMENSIONS], [0, 999_999_999]].map(([min, max]) => {
+        return el("input", { type: "number", min, max, change: () => begin(randomSource()) });
     });
-    const [shown, ellipse] = [switches.slice(0, -1), switches[switches.length - 1]];
+    const another = button("Another", () => {
+        fields[2].value = String(Number(fields[2].value) + 1);
+        begin(randomSource());
+    });
+    const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])), another);
+    const about = note();
+    const file = el("input", { type: "file", accept: ".csv,.tsv,.txt", change: () => open(file.files?.[0]) });
+    const pasted = el("textarea", { rows: 4, spellcheck: "false", placeholder: "1, 1/3\n-0.5, 2" });
+    const use = button("Use these tokens", () => take(parseCsv(pasted.value, "the tokens")));
 
-    // -- metric and arithmetic
-    const metric = el("div", { class: "hm-matrix", role: "group", "aria-label": "Metric A" });
-    const metricNote = el("p", { class: "hm-note" });
-    const ties = el("select", { change: () => {
-        room.slack = ties.value === "slack" ? 1e-12 : 0;
-        room.changedCloud();
-    } }, el("option", { value: "equal" }, "if they are equal (==)"), el("option", { value: "slack" }, "if they agree to 12 digits"));
+    const alpha = el("input", { type: "text", size: 6, change: () => setAlpha(alpha.value) });
+    const alphaSlider = el("input", { type: "range", min: -2, max: 1, step: 0.01, "aria-label": "Step size alpha, slider" });
+    alphaSlider.addEventListener("input", () => setAlpha(String(Number((10 ** Number(alphaSlider.value)).toPrecision(2)))));
 
-    const save = el("div", { class: "hm-row" },
-        button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
-        button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
-        button("Copy Python", () => copy(pythonLines(room.tokens, room.alpha, room.metric, room.layer), "Python lines")),
-        button("Copy link", () => copy(location.href, "link")));
-
-    const controls = el("div", { class: "hm-controls" },
-        group("Cloud", labelled("Begin with", cloud), random, about,
-            el("div", { class: "hm-row" }, button("Add token", () => room.addSomewhere()), button("Delete token", () => room.remove()), button("Undo", () => room.undo())),
-            el("details", {}, el("summary", {}, "Your own tokens"),
-                el("p", { class: "hm-note" }, "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can also drop a CSV or JSON file on this page, or paste one."),
-                labelled("CSV or JSON file", file), labelled("Tokens", pasted), button("Use these tokens", () => room.paste(pasted.value)))),
-        group("Step size alpha", el("div", { class: "hm-row" }, labelled("alpha", alpha, "Such as 0.5 or 1/2"), el("div", { class: "hm-grow" }, alphaSlider))),
-        group("Show", ...shown.map(({ label }) => label)),
-        el("details", { class: "hm-group" }, el("summary", {}, "Metric and arithmetic"),
-            el("p", { class: "hm-note" }, "Token z looks along A z. Pull the corners of the ellipse, or type the numbers of A."),
-            ellipse.label, metric, metricNote, button("Identity", () => room.edit(() => (room.metric = null))), labelled("Floats call two scores a tie", ties)),
-        el("details", { class: "hm-group" }, el("summary", {}, "Save and share"), save));
+    const boxes = SWITCHES.map(([name]) => {
+        const flip = () => (room.show.delete(name) || room.show.add(name), room.draw(), context.changed());
+        return el("input", { type: "checkbox", change: flip });
+    });
+    const checks = SWITCHES.map(([, label], k) => el("label", { class: "hm-check" }, boxes[k], ` ${label}`));
+    const matrix = el("div", { class: "hm-matrix", role: "group", "aria-label": "Metric A" });
+    const metricNote = note();
 
     const table = el("table", { class: "hm-table" });
+    const scroll = el("div", { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" }, table);
     const more = button("Show all rows", () => fillTable(Infinity));
-    const numbers = el("details", { class: "hm-group", toggle: () => fillTable() }, el("summary", {}, "All numbers"), el("div", { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "Table of all numbers" }, table), more);
+    const numbers = folded("All numbers", scroll, more);
+    numbers.addEventListener("toggle", () => fillTable());
 
+    const edits = [button("Add token", () => room.add(null)), button("Delete token", () => room.remove())];
+    const slide = el("label", { class: "hm-label hm-grow" }, layerName, slider);
     root.append(
-        el("div", { class: "hm-intro" },
-            el("p", {}, "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays for ever, and the others gather at the leaders, or exactly between them where two tie."),
-            el("p", {}, el("b", {}, "Drag a token"), " to see who leads then; double-click to add one.")),
-        el("div", { class: "hm-stage" }, el("div", {}, room.canvas, transport, verdict, legend), controls),
-        numbers);
-
-    /** @param {string} title @param {...(Node | string)} children */
-    function group(title, ...children) {
-        return el("fieldset", { class: "hm-group" }, el("legend", {}, title), ...children);
-    }
+        el("p", {}, INTRODUCTION),
+        el("p", {}, el("b", {}, "Drag a token"), " to see who leads then; double-click to add one."),
+        el(
+            "div",
+            { class: "hm-stage" },
+            el("div", {}, room.canvas, row(playButton, back, on, toLimit, slide), verdict, note(LEGEND)),
+            el(
+                "div",
+                { class: "hm-controls" },
+                group(
+                    "Cloud", labelled("Begin with", cloud), random, about,
+                    row(...edits, button("Undo", () => room.undo())),
+                    el(
+                        "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS),
+                        labelled("CSV file", file), labelled("Tokens", pasted), use,
+                    ),
+                ),
+                group("Step size", row(labelled("alpha", alpha, "Such as 0.5 or 1/2"), el("div", { class: "hm-grow" }, alphaSlider))),
+                group("Show", ...checks.slice(0, -1)),
+                folded(
+                    "Metric", note("Token z looks along A z. Pull the corners of the ellipse, or type the numbers of A."),
+                    checks[checks.length - 1], matrix, metricNote, button("Identity", () => room.set({ metric: null })),
+                ),
+                folded("Save and share", row(
+                    button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
+                    button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
+                    button("Copy Python", () => copy(pythonOf(), "Python lines")), button("Copy link", () => copy(location.href, "link")),
+                )),
+            ),
+        ),
+        numbers,
+    );
 
     function randomSource() {
-        const [n, d, seed] = [sizeField, dimensionField, seedField].map((field) => {
-            const value = Number(field.value);
-            return Number.isInteger(value) ? Math.min(Number(field.max), Math.max(Number(field.min), value)) : Number(field.min);
-        });
-        return `random:${n},${d},${seed}`;
+        const numbers = fields.map(({ value, min, max }) => Math.max(Number(min), Math.min(Number(max), Math.round(Number(value)))));
+        return `random:${numbers.join(",")}`;
     }
 
-    function drawRandom() {
-        room.guard(() => {
-            room.choose(randomSource());
-            begin();
-        });
+    /** @param {string} source */
+    function begin(source) {
+        room.use(source);
+        room.begin();
     }
 
-    /** A new cloud plays at once. */
-    function begin() {
-        if (context.calm) room.goTo(Infinity);
-        else room.play();
+    /** @param {File} [chosen] */
+    function open(chosen) {
+        room.guard(async () => chosen && take(await readCloudFile(chosen)));
+    }
+
+    /** @param {{tokens: string[][], note: string}} read */
+    function take({ tokens, note: warning }) {
+        room.useTokens(tokens, "own");
+        room.begin();
+        context.fail(warning);
     }
 
     /** @param {string} text */
     function setAlpha(text) {
-        room.guard(() => {
-            const step = readAlpha(text);
-            room.edit(() => (room.alpha = step));
-        });
+        room.guard(() => room.set({ alpha: readAlpha(text) }));
+    }
+
+    function pythonOf() {
+        const { tokens, alpha: step, metric } = room.problem;
+        return pythonLines(tokens, step, metric, room.layer);
     }
 
     /** @param {string} text @param {string} what */
@@ -153,159 +168,159 @@ export function buildPanel(root, room) {
     }
 
     function savePng() {
-        const { width, height } = room.frame;
-        const canvas = el("canvas", { width: 2 * width, height: 2 * height });
+        const canvas = el("canvas", { width: 2 * room.frame.width, height: 2 * room.frame.height });
         const brush = canvas.getContext("2d");
-        if (!brush) return;
-        brush.scale(2, 2);
-        brush.fillStyle = PAPER.ground;
-        brush.fillRect(0, 0, width, height);
-        drawScene(canvasPen(brush), room.scene(PAPER));
+        if (brush) room.drawOn(brush, 2, PAPER);
         canvas.toBlob((blob) => blob && download("hardmax.png", blob, "image/png"));
     }
 
     function saveSvg() {
-        const { width, height } = room.frame;
-        const { pen, text } = svgPen(width, height, PAPER.ground);
+        const { pen, text } = svgPen(room.frame.width, room.frame.height, PAPER.ground);
         drawScene(pen, room.scene(PAPER));
         download("hardmax.svg", text(), "image/svg+xml");
     }
 
     function saveCsv() {
-        download("tokens.csv", `${room.tokens.map((row) => row.join(",")).join("\n")}\n`, "text/csv");
+        download("tokens.csv", `${room.problem.tokens.map((cells) => cells.join(",")).join("\n")}\n`, "text/csv");
     }
 
     async function saveCertificate() {
-        const limit = room.exact?.limit;
-        if (!limit?.limits) throw new Error("there is no exact limit to certify yet: wait until it is proved, or change the cloud.");
-        const certificate = await context.compute("certificate", limit, { alpha: room.alpha, metric: room.metric });
-        download("certificate.json", certificateText(/** @type {Record<string, any>} */ (certificate)), "application/json");
+        if (!room.exact) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
+        const { alpha: step, metric } = room.problem;
+        /** @type {Record<string, any>} */
+        const certificate = await context.compute("certificate", room.exact.limit, { alpha: step, metric });
+        download("certificate.json", certificateText(certificate), "application/json");
     }
 
     /** @param {number[]} tokens */
     function listed(tokens) {
-        const named = tokens.slice(0, 6).join(", ").replace(/, (\d+)$/, " and $1");
-        return tokens.length > 6 ? `${tokens.length} tokens` : `token${tokens.length > 1 ? "s" : ""} ${named}`;
+        if (tokens.length > 6) return `${tokens.length} tokens`;
+        return `${tokens.length > 1 ? "tokens" : "token"} ${tokens.join(", ").replace(/, (\d+)$/, " and $1")}`;
     }
 
-    /** @param {ArrayLike<number>} rows @param {number} row */
-    function place(rows, row) {
-        return `(${Array.from({ length: room.d }, (_, c) => Number(rows[row * room.d + c].toPrecision(5))).join(", ")})`;
-    }
-
-    /** The limit of a token, as a fraction where that is short. @param {number} token */
-    function limitOf(token) {
-        const { run, exact } = room;
-        const end = exact?.limit.limits?.[exact.limit.ofToken[token]];
-        if (end && end.point.join().length <= 10 * room.d) return `(${end.point.join(", ")})`;
-        return run.limits ? place(run.limits, run.ofToken[token]) : "";
-    }
-
-    /** What exact arithmetic says about the floats. @param {string} reason why there is no exact limit */
-    function describeRun(reason) {
-        const { exact, float, differences, n } = room;
-        /** @type {(Node | string)[]} */
-        const lines = [];
-        if (!n) lines.push("No tokens. Add one with the key a, or choose a cloud.");
-        else if (reason) lines.push(`Exact arithmetic ${reason}. What you see is computed in floats and not proved.`);
-        else if (!exact) lines.push("Floats; exact arithmetic is on its way …");
-        else {
-            const { limit, run } = exact;
-            const leaders = limit.leaders.length;
-            const between = Array.from({ length: n }, (_, token) => token).filter((token) => limit.limits?.[limit.ofToken[token]].kind !== "vertex");
-            lines.push(`Proved in exact arithmetic: no choice changes after layer ${limit.settledAt}. ${leaders} ${leaders === 1 ? "leader" : "leaders"}, and ${between.length ? `${listed(between)} ${between.length > 1 ? "end" : "ends"} between them` : "every token ends at one"}.`);
-            for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
-                const why = layer === null ? "because of whom it follows" : exactly.length > 1
-                    ? `at layer ${layer} token ${token} ties between ${exactly.slice(0, 6).join(" and ")}, and floats see only ${floats.slice(0, 6).join(" and ")}`
-                    : `at layer ${layer} token ${token} attends to ${exactly}, and floats say ${floats.slice(0, 6).join(" and ")}`;
-                lines.push(el("strong", {}, `Floats say that token ${token} ends at ${place(positionsAt(float, Infinity), float.ofToken[token])}; exactly, it ends at ${limitOf(token)}: ${why}.`));
-            }
-            if (differences.length > 4) lines.push(`${differences.length - 4} more tokens end elsewhere in floats.`);
-            if (!differences.length) {
-                const last = run.layers[run.layers.length - 1];
-                for (const token of between.slice(0, 2)) {
-                    if (last.several.has(run.ofToken[token])) lines.push(`Token ${token} ties between ${attendedTokens(run, token, Infinity).slice(0, 6).join(" and ")} for ever and ends at ${limitOf(token)}.`);
-                }
-            }
-        }
-        verdict.replaceChildren(...lines.map((line) => el("p", {}, line)));
-        verdict.classList.toggle("hm-differs", differences.length > 0);
+    /** @param {Float64Array} rows @param {number} point */
+    function place(rows, point) {
+        const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
+        return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
     }
 
     /** @param {number} token */
+    function endOf(token) {
+        return room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
+    }
+
+    /** The limit of a token, as fractions where these are short. @param {number} token */
+    function limitOf(token) {
+        const [exactly, { limits, ofToken }] = [endOf(token)?.point, room.run];
+        if (exactly && exactly.join().length <= 10 * room.d) return `(${exactly.join(", ")})`;
+        return limits ? place(limits, ofToken[token]) : "";
+    }
+
+    /** What a token does at this layer. @param {number} token */
     function describe(token) {
         const { run, layer } = room;
         const since = run.since[run.ofToken[token]];
         const where = place(positionsAt(run, layer), run.ofToken[token]);
-        const what = since >= 0 && since <= layer ? `leads since layer ${since}` : `attends to ${listed(attendedTokens(run, token, layer))}`;
-        return `token ${token} at ${where} ${what}`;
+        const follows = () => `attends to ${listed(attendedTokens(run, token, layer))}`;
+        return `token ${token} at ${where} ${since >= 0 && since <= layer ? `leads since layer ${since}` : follows()}`;
     }
 
-    function fillTable(rows = TABLE_ROWS) {
+    /** What exact arithmetic says. @param {string} reason why it says nothing */
+    function judge(reason) {
+        const { exact, floatRun, differences, n } = room;
+        if (!n) return ["No tokens. Add one with the key a, or choose a cloud."];
+        if (reason) return [`Computed in floats, not proved: exact arithmetic ${reason}.`];
+        if (!exact?.limit.limits) return ["Computed in floats; exact arithmetic is on its way …"];
+        const leaders = exact.limit.leaders.length;
+        const between = room.problem.tokens.flatMap((_, token) => (endOf(token)?.kind === "vertex" ? [] : [token]));
+        const ends = `${listed(between)} ${between.length > 1 ? "end" : "ends"} between them`;
+        const lines = [
+            `Proved in exact arithmetic: no choice changes after layer ${exact.limit.settledAt}. There ` +
+                `${leaders === 1 ? "is 1 leader" : `are ${leaders} leaders`}; ${between.length ? ends : "every token ends at one"}.`,
+        ];
+        for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
+            const wrong = place(positionsAt(floatRun, Infinity), floatRun.ofToken[token]);
+            const choice = exactly.length > 1 ? `ties between ${exactly.join(" and ")}` : `attends to ${exactly}`;
+            const why = layer === null ? "those it follows differ" : `at layer ${layer} it ${choice}, but floats see ${floats.join(" and ")}`;
+            lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${limitOf(token)}: ${why}.`);
+        }
+        if (differences.length > 4) lines.push(`So do ${differences.length - 4} more tokens: floats send them elsewhere.`);
+        if (!differences.length) for (const token of between.slice(0, 2)) {
+            const tied = attendedTokens(exact.run, token, Infinity);
+            lines.push(`Token ${token} ties between ${tied.slice(0, 6).join(" and ")} for ever and ends at ${limitOf(token)}.`);
+        }
+        return lines;
+    }
+
+    function fillTable(most = TABLE_ROWS) {
         if (!numbers.open) return;
-        const { run, layer, exact, n } = room;
+        const { run, layer, n } = room;
         const now = positionsAt(run, layer);
         const kinds = { vertex: "leader", face: "between leaders, on a face", point: "elsewhere" };
-        const head = ["Token", "Start", room.layer === Infinity ? "At the limit" : `At layer ${Math.round(layer)}`, "Attends to", "Leader since", "Limit", "Kind of limit"];
-        const body = Array.from({ length: Math.min(n, rows) }, (_, token) => {
-            const point = run.ofToken[token];
-            const end = exact?.limit.limits?.[exact.limit.ofToken[token]];
-            const cells = [room.tokens[token].join(", "), place(now, point), attendedTokens(run, token, layer).slice(0, 12).join(", "), run.since[point] >= 0 ? run.since[point] : "", limitOf(token), end ? kinds[end.kind] : "not proved"];
-            return el("tr", { class: token === room.selected ? "hm-chosen" : null }, el("th", { scope: "row" }, String(token)), ...cells.map((cell) => el("td", {}, String(cell))));
+        const at = layer === Infinity ? "At the limit" : `At layer ${layer}`;
+        const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
+        const body = room.problem.tokens.slice(0, most).map((start, token) => {
+            const [point, end] = [run.ofToken[token], endOf(token)];
+            const attended = attendedTokens(run, token, layer).slice(0, 12).join(", ");
+            const since = run.since[point] < 0 ? "" : String(run.since[point]);
+            const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), end ? kinds[end.kind] : "not proved"];
+            const name = el("th", { scope: "row" }, String(token));
+            return el("tr", { class: token === room.selected && "hm-chosen" }, name, ...cells.map((cell) => el("td", {}, cell)));
         });
-        table.replaceChildren(el("thead", {}, el("tr", {}, ...head.map((name) => el("th", { scope: "col" }, name)))), el("tbody", {}, ...body));
+        const names = head.map((name) => el("th", { scope: "col" }, name));
+        table.replaceChildren(el("thead", {}, el("tr", {}, ...names)), el("tbody", {}, ...body));
         more.hidden = n <= body.length;
     }
 
-    function fillMetric() {
+    function fillMatrix() {
         const { d } = room;
-        if (metric.contains(document.activeElement)) return;
-        const rows = room.metric ?? Array.from({ length: d }, (_, r) => Array.from({ length: d }, (_, c) => (r === c ? "1" : "0")));
-        metric.style.gridTemplateColumns = `repeat(${d}, minmax(3em, 5em))`;
-        metric.replaceChildren(...(d > 6 ? ["The identity, or what was given: more than 6 dimensions are not shown."] : rows.flatMap((row, r) => row.map((value, c) => {
-            const field = el("input", { type: "text", value, "aria-label": `A, row ${r + 1}, column ${c + 1}`, change: () => room.guard(() => {
-                const cell = readCell(field.value, `A, row ${r + 1}, column ${c + 1}`);
-                const next = rows.map((old, k) => old.map((x, l) => (k === r && l === c ? cell : x)));
-                field.blur();
-                room.edit(() => (room.metric = next));
-            }) });
+        const identity = Array.from({ length: d }, (_, r) => Array.from({ length: d }, (_, c) => (r === c ? "1" : "0")));
+        const rows = room.problem.metric ?? identity;
+        const entries = rows.flatMap((cells, r) => cells.map((value, c) => {
+            const name = `A, row ${r + 1}, column ${c + 1}`;
+            const change = () => room.guard(() => {
+                const entry = readCell(field.value, name);
+                room.set({ metric: rows.map((old, k) => old.map((x, l) => (k === r && l === c ? entry : x))) });
+            });
+            const field = el("input", { type: "text", value, "aria-label": name, change });
             return field;
-        }))));
-        ellipse.label.hidden = d !== 2;
-        const plain = d === 2 && !ellipseAxes(room.frame, room.metric && cloudFloats(room.metric));
-        metricNote.textContent = plain ? "A is not symmetric positive definite: the theorem does not apply, and tokens may go round in circles." : "";
+        }));
+        matrix.style.gridTemplateColumns = `repeat(${d}, minmax(3em, 5em))`;
+        // An entry that is being typed in stays.
+        if (!matrix.contains(document.activeElement)) matrix.replaceChildren(...entries);
+        checks[checks.length - 1].hidden = d !== 2;
+        const plain = d !== 2 || ellipseAxes(room.frame, room.metric);
+        metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
     }
 
-    return {
-        describe,
-        /** @param {string} reason */
-        verdict: (reason) => describeRun(reason),
-        updateLayer() {
-            const { layer, lastLayer, run, playing } = room;
-            slider.max = String(lastLayer + (run.limits ? 1 : 0));
-            slider.value = String(layer === Infinity ? lastLayer + 1 : Math.floor(layer));
-            layerName.textContent = layer === Infinity ? "Layer ∞: the limit" : `Layer ${Math.floor(layer)} of ${lastLayer}, then ∞`;
-            slider.setAttribute("aria-valuetext", layer === Infinity ? "limit" : `layer ${Math.floor(layer)}`);
-            playButton.textContent = playing ? "Pause" : "Play";
-            if (!playing && !room.stale) fillTable();
-        },
-        /** Everything after a change of the cloud. */
-        update() {
-            const [kind, rest] = room.source.split(":");
-            cloud.value = kind;
-            random.hidden = kind !== "random";
-            if (rest) [sizeField.value, dimensionField.value, seedField.value] = rest.split(",");
-            about.textContent = NAMED_CLOUDS[kind]?.about ?? "";
-            about.hidden = !about.textContent;
-            if (document.activeElement !== alpha) alpha.value = room.alpha;
-            alphaSlider.value = String(Math.log10(cellFloat(room.alpha)));
-            for (const { name, box } of switches) box.checked = room.show.has(name);
-            ties.value = room.slack ? "slack" : "equal";
-            room.canvas.setAttribute("aria-label", `Picture of ${room.n} tokens in ${room.d} dimensions. The table below it has all numbers.`);
-            fillMetric();
-            if (room.exact || !room.n) describeRun("");
-            else if (!verdict.textContent) describeRun("");
-            this.updateLayer();
-        },
-    };
+    function updateLayer() {
+        const { layer, lastLayer, run, playing } = room;
+        const name = layer === Infinity ? "Layer ∞: the limit" : `Layer ${Math.floor(layer)} of ${lastLayer}`;
+        slider.max = String(lastLayer + (run.limits ? 1 : 0));
+        slider.value = String(Math.min(Math.floor(layer), lastLayer + 1));
+        layerName.textContent = run.limits && layer < Infinity ? `${name}, then ∞` : name;
+        slider.setAttribute("aria-valuetext", name);
+        playButton.textContent = playing ? "Pause" : "Play";
+        if (!playing && !room.drag) fillTable();
+    }
+
+    /** The problem is new, or what is known about it. @param {string} reason why there is no exact limit */
+    function update(reason) {
+        const [kind, rest] = room.problem.source.split(":");
+        cloud.value = kind;
+        random.hidden = kind !== "random";
+        rest?.split(",").forEach((value, k) => (fields[k].value = value));
+        about.textContent = Object.entries(NAMED_CLOUDS).find(([key]) => key === kind)?.[1].about ?? "";
+        if (document.activeElement !== alpha) alpha.value = room.problem.alpha;
+        alphaSlider.value = String(Math.log10(cellFloat(room.problem.alpha)));
+        SWITCHES.forEach(([name], k) => (boxes[k].checked = room.show.has(name)));
+        const label = `${room.n} tokens in ${room.d} dimensions. The table “All numbers” says what the picture shows.`;
+        room.canvas.setAttribute("aria-label", label);
+        verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
+        verdict.classList.toggle("hm-differs", room.differences.length > 0);
+        fillMatrix();
+        updateLayer();
+    }
+
+    return { describe, open, update, updateLayer };
 }

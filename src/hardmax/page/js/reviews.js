@@ -1,7 +1,8 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
 import { acceptDrops, el, labelled } from "./dom.js";
 import { answerOf, plural, shortName, showAnswer, showLedgers, showText, signed } from "./explanation.js";
-import { classify, loadModel, textWords, unpackModel } from "./text.js";
+import { classify, loadModel, unpackModel } from "./text.js";
+import { textWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
 
 /**

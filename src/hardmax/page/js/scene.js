@@ -2,15 +2,14 @@
  * The picture of a run, described once and drawn by a pen: on a canvas, or as SVG text.
  *
  * @typedef {{fill?: string, stroke?: string, width?: number, alpha?: number, dash?: number[]}} Style
- * @typedef {{moveTo(x: number, y: number): void, lineTo(x: number, y: number): void, closePath(): void,
- *     arc(x: number, y: number, radius: number, from: number, to: number): void}} Outline
+ * @typedef {Pick<CanvasRenderingContext2D, "moveTo" | "lineTo" | "closePath" | "arc">} Outline
  * @typedef {object} Pen
  * @property {(style: Style, build: (to: Outline) => void) => void} paint
- * @property {(x: number, y: number, words: string, style: {fill: string, size?: number, alpha?: number, anchor?: "start" | "middle"}) => void} text
+ * @property {(at: number[], words: string, colour: string, alpha?: number) => void} text
  *
- * @typedef {object} Frame where the world is on the screen
+ * @typedef {object} Frame  where the world is on the screen
  * @property {number} width @property {number} height
- * @property {number[]} right @property {number[]} up @property {number[] | null} towards  orthonormal directions of the world
+ * @property {number[]} right @property {number[]} up  orthonormal directions of the world
  * @property {number} scale pixels of a unit
  * @property {number} x @property {number} y  along `right` and `up`, in the middle of the screen
  *
@@ -19,66 +18,58 @@
  * @property {{ink: string, ground: string}} theme
  * @property {import("./floats.js").Run} run what is drawn
  * @property {number} layer
- * @property {import("./floats.js").Run | null} other the float run, where it differs
+ * @property {import("./floats.js").Run} floats the float run
  * @property {number[]} differing tokens that end elsewhere in floats
  * @property {Map<number, number>} looks of the points that lead
  * @property {Float64Array | null} metric
  * @property {number} selected token, or -1
  * @property {Set<string>} show
  */
-import { layerAt, planeHull, positionsAt } from "./floats.js";
+import { floatAlong, layerAt, planeHull, positionsAt } from "./floats.js";
 
+/** The colours of what is printed or saved. */
+export const PAPER = { ink: "#1b1b1b", ground: "#ffffff" };
 // Okabe and Ito's colours, then darker and paler ones; with the shapes 126 pairs. The same as in the Python figures.
-const LEADER_COLOURS = ["#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0072B2", "#D55E00", "#005740", "#82376A", "#7E5700"]
-    .concat(["#1F5F8B", "#003A5C", "#743300", "#73CBB2", "#E4B9D0", "#F1CB73", "#A4D7F3", "#6CABD1", "#E8A573"]);
-const SCENE_SHAPES = ["circle", "square", "up", "plus", "down", "left", "right"];
-const [SCENE_GREY, FLOAT_COLOUR, EXACT_COLOUR] = ["#8A8A8A", "#D55E00", "#0072B2"];
+const LEADER_COLOURS = (
+    "#009E73 #CC79A7 #E69F00 #56B4E9 #0072B2 #D55E00 #005740 #82376A #7E5700 #1F5F8B #003A5C #743300 " +
+    "#73CBB2 #E4B9D0 #F1CB73 #A4D7F3 #6CABD1 #E8A573"
+).split(" ");
+const LEADER_SHAPES = ["circle", "square", "up", "plus", "down", "left", "right"];
+const [BETWEEN_COLOUR, FLOAT_COLOUR, EXACT_COLOUR] = ["#8A8A8A", "#D55E00", "#0072B2"];
 
 /** Corners of the shapes, for a radius of 1. @type {Record<string, number[][]>} */
-const SCENE_CORNERS = {
+const SHAPE_CORNERS = {
     square: [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
     up: [[0, -1.1], [1, 0.8], [-1, 0.8]],
     down: [[0, 1.1], [-1, -0.8], [1, -0.8]],
     left: [[-1.1, 0], [0.8, -1], [0.8, 1]],
     right: [[1.1, 0], [-0.8, 1], [-0.8, -1]],
-    diamond: [[0, -1.2], [1.2, 0], [0, 1.2], [-1.2, 0]],
-    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4], [-1, 0.4], [-1, -0.4], [-0.4, -0.4]],
-    cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1], [-1, 0.5], [-0.5, 0]],
-    star: Array.from({ length: 10 }, (_, k) => {
-        const [radius, angle] = [k % 2 ? 0.45 : 1.1, (k * Math.PI) / 5];
-        return [radius * Math.sin(angle), -radius * Math.cos(angle)];
-    }),
+    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4], [-1, 0.4],
+        [-1, -0.4], [-0.4, -0.4]],
+    cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1],
+        [-1, 0.5], [-0.5, 0]],
+    star: Array.from({ length: 10 }, (_, k) => [Math.sin, Math.cos].map((f, c) => {
+        return (k % 2 ? 0.45 : 1.1) * f((k * Math.PI) / 5) * (c ? -1 : 1);
+    })),
 };
-
-/** Colour and shape of a leader and its followers; grey circles where there is no single leader. @param {number | undefined} number */
-export function lookOf(number) {
-    if (number === undefined) return { colour: SCENE_GREY, shape: "circle" };
-    return { colour: LEADER_COLOURS[number % LEADER_COLOURS.length], shape: SCENE_SHAPES[number % SCENE_SHAPES.length] };
-}
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
 export function canvasPen(canvas) {
     return {
         paint({ fill, stroke, width = 1, alpha = 1, dash = [] }, build) {
-            canvas.globalAlpha = alpha;
+            Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
+            canvas.setLineDash(dash);
             canvas.beginPath();
             build(canvas);
-            if (fill) {
-                canvas.fillStyle = fill;
-                canvas.fill();
-            }
-            if (!stroke) return;
-            canvas.strokeStyle = stroke;
-            canvas.lineWidth = width;
-            canvas.setLineDash(dash);
-            canvas.stroke();
+            if (fill) canvas.fill();
+            if (stroke) canvas.stroke();
         },
-        text(x, y, words, { fill, size = 12, alpha = 1, anchor = "start" }) {
-            canvas.globalAlpha = alpha;
-            canvas.fillStyle = fill;
-            canvas.textAlign = anchor === "middle" ? "center" : "start";
-            canvas.font = `${size}px system-ui, sans-serif`;
-            canvas.fillText(words, x, y);
+        text([x, y], words, colour, alpha = 1) {
+            Object.assign(canvas, { globalAlpha: alpha, fillStyle: colour, font: "12px system-ui, sans-serif" });
+            // Next to the place, on the side where there is room.
+            const left = x + 12 + canvas.measureText(words).width > canvas.canvas.clientWidth;
+            canvas.textAlign = left ? "end" : "start";
+            canvas.fillText(words, left ? x - 12 : x + 12, y - 8);
         },
     };
 }
@@ -86,46 +77,51 @@ export function canvasPen(canvas) {
 /** @param {number} width @param {number} height @param {string} ground @returns {{pen: Pen, text: () => string}} */
 export function svgPen(width, height, ground) {
     const parts = [`<rect width="100%" height="100%" fill="${ground}"/>`];
-    const short = (/** @type {number} */ x) => String(Number(x.toFixed(2)));
-    const escape = (/** @type {string} */ text) => text.replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
-    return {
-        pen: {
-            paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [] }, build) {
-                /** @type {string[]} */
-                const steps = [];
-                build({
-                    moveTo: (x, y) => steps.push(`M${short(x)} ${short(y)}`),
-                    lineTo: (x, y) => steps.push(`L${short(x)} ${short(y)}`),
-                    closePath: () => steps.push("Z"),
-                    // Only whole circles are drawn.
-                    arc: (x, y, r) => steps.push(`M${short(x - r)} ${short(y)}a${short(r)} ${short(r)} 0 1 0 ${short(2 * r)} 0a${short(r)} ${short(r)} 0 1 0 ${short(-2 * r)} 0Z`),
-                });
-                if (!steps.length) return;
-                const dashes = dash.length ? ` stroke-dasharray="${dash.join(" ")}"` : "";
-                parts.push(`<path d="${steps.join("")}" fill="${fill}" stroke="${stroke}" stroke-width="${wide}" opacity="${alpha}"${dashes}/>`);
-            },
-            text(x, y, words, { fill, size = 12, alpha = 1, anchor = "start" }) {
-                parts.push(`<text x="${short(x)}" y="${short(y)}" fill="${fill}" font-size="${size}" opacity="${alpha}" text-anchor="${anchor}">${escape(words)}</text>`);
-            },
+    /** @param {...number} numbers */
+    const short = (...numbers) => numbers.map((x) => Number(x.toFixed(2))).join(" ");
+    /** @type {Pen} */
+    const pen = {
+        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [] }, build) {
+            let path = "";
+            build({
+                moveTo: (x, y) => void (path += `M${short(x, y)}`),
+                lineTo: (x, y) => void (path += `L${short(x, y)}`),
+                closePath: () => void (path += "Z"),
+                // All arcs are whole circles, and begin on the right.
+                arc: (x, y, r) => {
+                    path += `A${short(r, r)} 0 1 1 ${short(x - r, y)}A${short(r, r)} 0 1 1 ${short(x + r, y)}Z`;
+                },
+            });
+            const look = `fill="${fill}" stroke="${stroke}" stroke-width="${wide}" opacity="${alpha}"`;
+            if (path) parts.push(`<path d="${path}" ${look} stroke-dasharray="${dash.join(" ") || "none"}"/>`);
         },
-        text: () => `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="system-ui, sans-serif">\n${parts.join("\n")}\n</svg>\n`,
+        text([x, y], words, colour, alpha = 1) {
+            const safe = words.replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
+            const [at, anchor] = x + 12 + 7 * words.length > width ? [x - 12, "end"] : [x + 12, "start"];
+            const place = `x="${short(at)}" y="${short(y - 8)}" text-anchor="${anchor}"`;
+            parts.push(`<text ${place} fill="${colour}" opacity="${alpha}">${safe}</text>`);
+        },
     };
+    const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+    const font = 'font-family="system-ui, sans-serif" font-size="12"';
+    const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`;
+    return { pen, text: () => [head, ...parts, "</svg>", ""].join("\n") };
 }
 
 /**
- * A frame in which the cloud and the origin fit. In three dimensions it is seen from an angle, in more than three along
- * its two principal axes.
+ * A frame in which the cloud and the origin fit. Three dimensions are seen from an angle, more along the two principal
+ * axes of the cloud.
  * @param {Float64Array} tokens @param {number} d @param {number} width @param {number} height
  * @param {{yaw: number, pitch: number}} angles
  * @returns {Frame}
  */
-export function fitFrame(tokens, d, width, height, { yaw, pitch }) {
-    const frame = { width, height, scale: 1, x: 0, y: 0, ...directionsOf(tokens, d, yaw, pitch) };
+export function fitFrame(tokens, d, width, height, angles) {
+    const frame = { width, height, scale: 1, x: 0, y: 0, ...directionsOf(tokens, d, angles) };
     let [left, right, bottom, top] = [0, 0, 0, 0];
     for (let i = 0; i < tokens.length; i += d) {
-        const [x, y] = [sceneAlong(frame.right, tokens, i), sceneAlong(frame.up, tokens, i)];
-        // A rotating cloud needs the same room from all sides.
-        const reach = d === 3 ? Math.hypot(tokens[i], tokens[i + 1], tokens[i + 2]) : 0;
+        const row = tokens.subarray(i, i + d);
+        // A cloud that is rotated needs the same room from all sides.
+        const [x, y, reach] = [sceneDot(frame.right, row), sceneDot(frame.up, row), d === 3 ? Math.hypot(...row) : 0];
         [left, right] = [Math.min(left, x, -reach), Math.max(right, x, reach)];
         [bottom, top] = [Math.min(bottom, y, -reach), Math.max(top, y, reach)];
     }
@@ -134,354 +130,306 @@ export function fitFrame(tokens, d, width, height, { yaw, pitch }) {
     return { ...frame, scale: Math.min(scale, 1e9), x: (left + right) / 2, y: (bottom + top) / 2 };
 }
 
-/** @param {Float64Array} tokens @param {number} d @param {number} yaw @param {number} pitch */
-export function directionsOf(tokens, d, yaw, pitch) {
-    if (d === 1) return { right: [1], up: [0], towards: null };
-    if (d === 2) return { right: [1, 0], up: [0, 1], towards: null };
-    if (d === 3) {
-        const [c, s, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
-        return { right: [c, s, 0], up: [s * sp, -c * sp, cp], towards: [s * cp, -c * cp, -sp].map((x) => -x) };
-    }
-    // Principal axes about the origin, by repeated multiplication with the moments.
-    const moments = Array.from({ length: d }, (_, a) => Array.from({ length: d }, (_, b) => {
-        let sum = 0;
-        for (let i = 0; i < tokens.length; i += d) sum += tokens[i + a] * tokens[i + b];
-        return sum;
-    }));
+/** @param {Float64Array} tokens @param {number} d @param {{yaw: number, pitch: number}} angles */
+export function directionsOf(tokens, d, { yaw, pitch }) {
+    if (d < 3) return { right: [1, 0].slice(0, d), up: [0, 1].slice(0, d) };
+    const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
+    if (d === 3) return { right: [c, s, 0], up: [s * Math.sin(pitch), -c * Math.sin(pitch), Math.cos(pitch)] };
     /** @type {number[][]} */
     const axes = [];
     for (let axis = 0; axis < 2; axis++) {
-        let found = moments.map((_, c) => 1 / (c + 1 + axis));
-        for (let round = 0; round < 200; round++) {
-            let next = moments.map((row) => row.reduce((sum, x, c) => sum + x * found[c], 0));
-            for (const other of axes) {
-                const share = other.reduce((sum, x, c) => sum + x * next[c], 0);
-                next = next.map((x, c) => x - share * other[c]);
+        // Multiplying by Z^T Z again and again leaves the longest axis, without those that we have.
+        let found = Array.from({ length: d }, (_, k) => 1 / (k + 1 + axis));
+        for (let round = 0; round < 100; round++) {
+            const next = found.map(() => 0);
+            for (let i = 0; i < tokens.length; i += d) {
+                const share = sceneDot(found, tokens.subarray(i, i + d));
+                for (let k = 0; k < d; k++) next[k] += share * tokens[i + k];
             }
-            const length = Math.hypot(...next);
-            // A cloud on a line has no second axis: any unit vector that is orthogonal will do, and so does none.
-            found = length > 1e-12 ? next.map((x) => x / length) : found.map(() => 0);
+            const shares = axes.map((other) => sceneDot(other, next));
+            found = next.map((x, k) => axes.reduce((rest, other, j) => rest - shares[j] * other[k], x));
+            const length = Math.hypot(...found) || 1;
+            found = found.map((x) => x / length);
         }
         axes.push(found);
     }
-    return { right: axes[0], up: axes[1], towards: null };
+    return { right: axes[0], up: axes[1] };
 }
 
-/** @param {number[]} direction @param {ArrayLike<number>} rows @param {number} start */
-function sceneAlong(direction, rows, start) {
+/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
+function sceneDot(x, y) {
     let sum = 0;
-    for (let c = 0; c < direction.length; c++) sum += direction[c] * rows[start + c];
+    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;
 }
 
-/** Where a row is on the screen. @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row] @returns {[number, number]} */
-export function toScreen(frame, rows, row = 0) {
-    const start = row * frame.right.length;
-    const { width, height, right, up, scale, x, y } = frame;
-    return [width / 2 + scale * (sceneAlong(right, rows, start) - x), height / 2 - scale * (sceneAlong(up, rows, start) - y)];
+/**
+ * Where a row is on the screen.
+ * @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row]
+ * @returns {[number, number]}
+ */
+export function toScreen({ width, height, right, up, scale, x, y }, rows, row = 0) {
+    const d = right.length;
+    let [a, b] = [-x, -y];
+    for (let c = 0; c < d; c++) {
+        a += right[c] * rows[row * d + c];
+        b += up[c] * rows[row * d + c];
+    }
+    return [width / 2 + scale * a, height / 2 - scale * b];
 }
 
-/** The point of the world on the screen's plane through the origin. @param {Frame} frame @param {number} px @param {number} py */
-export function toWorld({ width, height, right, up, scale, x, y }, px, py) {
+/** The point of the plane through the origin at this place of the screen. @param {Frame} frame @param {number[]} at */
+export function toWorld({ width, height, right, up, scale, x, y }, [px, py]) {
     const [a, b] = [(px - width / 2) / scale + x, (height / 2 - py) / scale + y];
     return right.map((value, c) => a * value + b * up[c]);
 }
 
-/** @param {Outline} to @param {string} shape @param {number} x @param {number} y @param {number} r */
-function sceneOutline(to, shape, x, y, r) {
-    const corners = SCENE_CORNERS[shape];
-    if (!corners) {
-        to.moveTo(x + r, y);
-        to.arc(x, y, r, 0, 2 * Math.PI);
-        return;
-    }
-    corners.forEach(([a, b], k) => (k ? to.lineTo(x + r * a, y + r * b) : to.moveTo(x + r * a, y + r * b)));
-    to.closePath();
+/** @param {Outline} to @param {string} shape @param {number[]} at @param {number} r */
+function drawShape(to, shape, [x, y], r) {
+    if (SHAPE_CORNERS[shape]) return drawLine(to, SHAPE_CORNERS[shape].map(([a, b]) => [x + r * a, y + r * b]), true);
+    to.moveTo(x + r, y);
+    to.arc(x, y, r, 0, 2 * Math.PI);
 }
 
-/** @param {Outline} to @param {number[][]} corners on the screen */
-function scenePolyline(to, corners, closed = false) {
+/** @param {Outline} to @param {number[][]} corners on the screen @param {boolean} [closed] */
+function drawLine(to, corners, closed = false) {
     corners.forEach(([x, y], k) => (k ? to.lineTo(x, y) : to.moveTo(x, y)));
     if (closed && corners.length) to.closePath();
 }
 
-/** The part of a convex polygon with a x + b y >= c. @param {number[][]} corners @param {number} a @param {number} b @param {number} c */
-function sceneClip(corners, a, b, c) {
-    return corners.flatMap((here, k) => {
-        const there = corners[(k + corners.length - 1) % corners.length];
-        const [h, t] = [a * here[0] + b * here[1] - c, a * there[0] + b * there[1] - c];
-        const crossing = h * t < 0 ? [there.map((x, i) => x + (here[i] - x) * (t / (t - h)))] : [];
-        return h >= 0 ? [...crossing, here] : crossing;
-    });
+/**
+ * Corners of the part of the screen where a x + b y >= c in the world.
+ * @param {Frame} frame @param {number[][]} sides rows (a, b, c)
+ */
+function clippedScreen(frame, sides) {
+    const { width, height } = frame;
+    let corners = [[0, height], [width, height], [width, 0], [0, 0]].map((corner) => toWorld(frame, corner));
+    for (const [a, b, c] of sides) {
+        corners = corners.flatMap((here, k) => {
+            const there = corners[(k + corners.length - 1) % corners.length];
+            const [h, t] = [a * here[0] + b * here[1] - c, a * there[0] + b * there[1] - c];
+            const crossing = h * t < 0 ? [there.map((x, i) => x + (here[i] - x) * (t / (t - h)))] : [];
+            return h >= 0 ? [...crossing, here] : crossing;
+        });
+    }
+    return corners.map((corner) => toScreen(frame, corner));
 }
 
-/** Corners of the screen in the world. @param {Frame} frame */
-function windowOf(frame) {
-    return [[0, frame.height], [frame.width, frame.height], [frame.width, 0], [0, 0]].map(([x, y]) => toWorld(frame, x, y));
-}
-
-/** @param {number} n tokens @returns {number} the radius of a mark */
+/** The radius of the mark of one of n tokens. @param {number} n */
 export function markSize(n) {
     return Math.max(2.2, Math.min(6.5, 6.5 * (50 / n) ** 0.3));
-}
-
-/** The leader that each point ends at, or -1. @param {import("./floats.js").Run} run */
-export function followed(run) {
-    const { one } = run.layers[run.layers.length - 1];
-    const settled = run.settledAt !== null && run.settledAt < run.layers.length;
-    return one.map((target) => (settled && target >= 0 && run.since[target] >= 0 ? target : -1));
 }
 
 /** @param {Pen} pen @param {Scene} scene */
 export function drawScene(pen, scene) {
     const { frame, theme, run, layer, looks, show, selected } = scene;
-    const { d } = frame.right.length ? { d: frame.right.length } : { d: 0 };
     if (!run.count) return;
-    const here = positionsAt(run, layer);
-    const place = (/** @type {ArrayLike<number>} */ rows, /** @type {number} */ i) => toScreen(frame, rows, i);
-    const ends = followed(run);
-    const lookOfPoint = (/** @type {number} */ i) => lookOf(looks.get(ends[i]));
-    const leaders = Array.from(run.since.keys()).filter((i) => run.since[i] >= 0);
-    const final = run.limits ?? run.layers[run.layers.length - 1].positions;
-    if (d === 2 && show.has("cells")) drawCells(pen, scene, leaders, final);
-    if (show.has("polytope")) drawPolytope(pen, scene, leaders, final);
-    drawAxes(pen, scene);
-    if (d === 2 && show.has("ellipse")) drawEllipse(pen, scene);
-    if (selected >= 0) drawSelection(pen, scene, here);
-
-    /** Points with the same look. @type {Map<string, number[]>} */
-    const groups = new Map();
-    for (let i = 0; i < run.count; i++) {
-        const { colour, shape } = lookOfPoint(i);
-        const key = `${colour} ${shape}`;
-        const group = groups.get(key);
-        if (group) group.push(i);
-        else groups.set(key, [i]);
-    }
+    const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = markSize(run.ofToken.length);
-    const starts = run.layers[0].positions;
-    const { one, several } = run.layers[layerAt(run, layer)];
-    for (const [key, members] of groups) {
-        const colour = key.split(" ")[0];
-        if (show.has("paths")) {
-            pen.paint({ stroke: colour, width: run.count > 200 ? 0.7 : 1.2, alpha: run.count > 200 ? 0.35 : 0.55 }, (to) => {
-                for (const i of members) {
-                    if (run.since[i] === 0) continue;
-                    to.moveTo(...place(starts, i));
-                    for (let k = 1; k < run.layers.length; k++) to.lineTo(...place(run.layers[k].positions, i));
-                    if (run.limits) to.lineTo(...place(run.limits, i));
-                }
-            });
-        }
-        if (show.has("follow")) {
-            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, (to) => {
-                for (const i of members) {
-                    for (const j of one[i] >= 0 ? [one[i]] : several.get(i) ?? []) {
-                        if (j !== i) scenePolyline(to, [place(here, i), place(here, j)]);
-                    }
-                }
-            });
-        }
-    }
-    for (const [key, members] of groups) {
-        const [colour, shape] = key.split(" ");
-        const nearer = (/** @type {ArrayLike<number>} */ rows, /** @type {number} */ i) => size * (frame.towards ? 1 + 0.3 * Math.tanh(sceneAlong(frame.towards, rows, i * d)) : 1);
-        if (layer > 0) {
-            pen.paint({ fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 }, (to) => {
-                for (const i of members) if (run.since[i] !== 0) sceneOutline(to, shape, ...place(starts, i), 0.75 * nearer(starts, i));
-            });
-        }
-        pen.paint({ fill: colour, stroke: theme.ground, width: 0.8 }, (to) => {
-            for (const i of members) if (!(run.since[i] >= 0 && run.since[i] <= layer)) sceneOutline(to, shape, ...place(here, i), nearer(here, i));
+    const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
+    drawGround(pen, scene, leaders);
+    if (selected >= 0) drawSelected(pen, scene, here);
+
+    /** Points by the leader that they end at, -1 if it is between leaders. @type {Map<number, number[]>} */
+    const groups = new Map();
+    layerAt(run, Infinity).sets.forEach((set, i) => {
+        const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
+        if (!groups.get(end)?.push(i)) groups.set(end, [i]);
+    });
+    const styled = [...groups].map(([end, members]) => ({ members, ...lookOf(looks.get(end)) }));
+    const many = run.count > 200;
+    for (const { members, colour } of styled) {
+        if (show.has("paths")) pen.paint({ stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 }, (to) => {
+            for (const i of members.filter((point) => run.since[point] !== 0)) {
+                to.moveTo(...toScreen(frame, starts, i));
+                for (const { positions } of run.layers.slice(1)) to.lineTo(...toScreen(frame, positions, i));
+                if (run.limits) to.lineTo(...toScreen(frame, run.limits, i));
+            }
         });
     }
-    if (scene.other) drawDifference(pen, scene, scene.other);
+    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, (to) => {
+        sets.forEach((set, i) => {
+            for (const j of set) if (j !== i) drawLine(to, [toScreen(frame, here, i), toScreen(frame, here, j)]);
+        });
+    });
+    for (const { members, colour, shape } of styled) {
+        if (layer > 0) pen.paint({ fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 }, (to) => {
+            for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
+        });
+        pen.paint({ fill: colour, stroke: theme.ground, width: 0.8 }, (to) => {
+            for (const i of members) {
+                if (run.since[i] < 0 || run.since[i] > layer) drawShape(to, shape, toScreen(frame, here, i), size);
+            }
+        });
+    }
     const leading = leaders.filter((i) => run.since[i] <= layer);
     for (const i of leading) {
-        const [x, y] = place(here, i);
-        pen.paint({ fill: lookOfPoint(i).colour, stroke: theme.ink, width: 1 }, (to) => sceneOutline(to, "star", x, y, Math.max(6, 1.65 * size)));
-        if (leading.length <= 24) pen.text(x + 11, y - 9, `since ${run.since[i]}`, { fill: theme.ink, size: 11, alpha: 0.75 });
+        const at = toScreen(frame, here, i);
+        const style = { fill: lookOf(looks.get(i)).colour, stroke: theme.ink };
+        pen.paint(style, (to) => drawShape(to, "star", at, Math.max(6, 1.65 * size)));
+        if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
-    for (let i = 0; i < run.count; i++) {
-        const [x, y] = place(here, i);
-        const times = run.weights[i] > 1 ? ` ×${run.weights[i]}` : "";
-        if (show.has("numbers") && run.count <= 200) pen.text(x + 8, y + 15, `${run.first[i]}${times}`, { fill: theme.ink, size: 11 });
-        else if (times && run.count <= 200) pen.text(x + 8, y + 15, times, { fill: theme.ink, size: 11 });
-    }
-    if (selected >= 0) {
-        const [x, y] = place(here, run.ofToken[selected]);
-        pen.paint({ stroke: theme.ink, width: 2 }, (to) => sceneOutline(to, "circle", x, y, size + 6));
-        if (!show.has("numbers")) pen.text(x + 8, y + 19, `token ${selected}`, { fill: theme.ink, size: 12 });
-    }
-}
-
-/** @param {Pen} pen @param {Scene} scene */
-function drawAxes(pen, { frame, theme }) {
-    const d = frame.right.length;
-    const origin = new Float64Array(d);
-    const [x, y] = toScreen(frame, origin);
-    pen.paint({ stroke: theme.ink, width: 1, alpha: 0.16 }, (to) => {
-        if (d === 3) {
-            const reach = Math.min(frame.width, frame.height) / 2 / frame.scale;
-            for (let c = 0; c < 3; c++) {
-                const end = [0, 0, 0];
-                end[c] = reach;
-                scenePolyline(to, [toScreen(frame, end.map((value) => -value)), toScreen(frame, end)]);
-            }
-        } else {
-            scenePolyline(to, [[0, y], [frame.width, y]]);
-            if (d > 1) scenePolyline(to, [[x, 0], [x, frame.height]]);
-        }
+    if (scene.differing.length) drawDifference(pen, scene);
+    if (!many) run.first.forEach((token, i) => {
+        const words = (show.has("numbers") ? `${token}` : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
+        const [x, y] = toScreen(frame, here, i);
+        if (words) pen.text([x, y + 22], words, theme.ink);
     });
-    if (d === 3) {
-        const reach = 0.94 * Math.min(frame.width, frame.height) / 2 / frame.scale;
-        ["x", "y", "z"].forEach((name, c) => pen.text(...toScreen(frame, [0, 1, 2].map((k) => (k === c ? reach : 0))), name, { fill: theme.ink, alpha: 0.6 }));
-    }
+    if (selected < 0) return;
+    const at = toScreen(frame, here, run.ofToken[selected]);
+    pen.paint({ stroke: theme.ink, width: 2 }, (to) => drawShape(to, "circle", at, size + 6));
+    if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
-/** Where a token would have to be to follow each leader, if all of them led. @param {Pen} pen @param {Scene} scene @param {number[]} leaders @param {Float64Array} ends */
-function drawCells(pen, { frame, metric, looks, theme }, leaders, ends) {
-    const a = metric ?? [1, 0, 0, 1];
-    // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
-    const rows = Float64Array.from(leaders.flatMap((i) => {
-        const [x, y] = [ends[2 * i], ends[2 * i + 1]];
-        return [a[0] * x + a[2] * y, a[1] * x + a[3] * y];
-    }));
-    const { vertices } = planeHull(rows, leaders.length);
-    if (vertices.length < 2) return;
-    vertices.forEach((v, k) => {
-        let cell = windowOf(frame);
-        for (const w of new Set([vertices[(k + 1) % vertices.length], vertices[(k + vertices.length - 1) % vertices.length]])) {
-            cell = sceneClip(cell, rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0);
-        }
-        const { colour } = lookOf(looks.get(leaders[v]));
-        const corners = cell.map((corner) => toScreen(frame, corner));
-        pen.paint({ fill: colour, alpha: 0.1 }, (to) => scenePolyline(to, corners, true));
-        pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.22, dash: [5, 5] }, (to) => scenePolyline(to, corners, true));
-    });
+/** Colour and shape of a leader and its followers, or of those between leaders. @param {number} [number] */
+function lookOf(number) {
+    if (number === undefined) return { colour: BETWEEN_COLOUR, shape: "circle" };
+    const shape = LEADER_SHAPES[number % LEADER_SHAPES.length];
+    return { colour: LEADER_COLOURS[number % LEADER_COLOURS.length], shape };
 }
 
-/** @param {Pen} pen @param {Scene} scene @param {number[]} leaders @param {Float64Array} ends */
-function drawPolytope(pen, { frame, theme, run }, leaders, ends) {
+/** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
+function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     const { d } = run;
-    const rows = Float64Array.from(leaders.flatMap((i) => Array.from(ends.subarray(i * d, i * d + d))));
-    const faces = d === 2 ? [planeHull(rows, leaders.length).vertices] : d === 3 ? facesOf(rows, leaders.length) : [];
-    const style = { fill: theme.ink, stroke: theme.ink, width: 1 };
-    for (const face of faces) {
-        const corners = face.map((v) => toScreen(frame, rows, v));
-        pen.paint({ ...style, stroke: undefined, alpha: d === 2 ? 0.05 : 0.025 }, (to) => scenePolyline(to, corners, true));
-        pen.paint({ ...style, fill: undefined, alpha: 0.35 }, (to) => scenePolyline(to, corners, true));
+    const ends = positionsAt(run, Infinity);
+    const origin = toScreen(frame, new Float64Array(d));
+    if (d === 2 && show.has("cells")) {
+        // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
+        const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
+        const rows = Float64Array.from(leaders.flatMap((i) => Array.from(floatAlong(ends, i, 2, turned))));
+        const hull = planeHull(rows, leaders.length);
+        if (hull.length > 1) hull.forEach((v, k) => {
+            const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
+                return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
+            });
+            const { colour } = lookOf(looks.get(leaders[v]));
+            pen.paint({ fill: colour, alpha: 0.1 }, (to) => drawLine(to, clippedScreen(frame, sides), true));
+            // The border to the next cell is a ray from the origin.
+            const [x, y] = [sides[0][1], -sides[0][0]].map((value) => value * -1e4 / Math.hypot(...sides[0]));
+            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, (to) => {
+                drawLine(to, [origin, [origin[0] + x, origin[1] - y]]);
+            });
+        });
     }
+    if (show.has("polytope")) {
+        const places = Float64Array.from(leaders.flatMap((i) => toScreen(frame, ends, i)));
+        const points = leaders.map((i) => ends.subarray(i * d, i * d + d));
+        for (const face of d === 3 ? facesOf(points) : [points.map((_, v) => v)]) {
+            const corners = face.map((v) => places.subarray(2 * v, 2 * v + 2));
+            const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))), face.length);
+            const outline = hull.map((k) => Array.from(corners[k]));
+            pen.paint({ fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 }, (to) => drawLine(to, outline, true));
+            pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
+        }
+    }
+    const reach = (0.47 * Math.min(frame.width, frame.height)) / frame.scale;
+    for (let c = 0; c < (d > 3 ? 0 : d); c++) {
+        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : 1e4 / frame.scale) : 0));
+        const end = toScreen(frame, axis);
+        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [toScreen(frame, axis.map((x) => -x)), end]));
+        if (d === 3) pen.text([end[0] - 8, end[1] + 8], "xyz"[c], theme.ink, 0.6);
+    }
+    const axes = d === 2 && show.has("ellipse") ? ellipseAxes(frame, metric) : null;
+    if (!axes) return;
+    const rim = Array.from({ length: 72 }, (_, k) => {
+        const [c, s] = [Math.cos((k * Math.PI) / 36), Math.sin((k * Math.PI) / 36)];
+        return toScreen(frame, [c * axes[0][0] + s * axes[1][0], c * axes[0][1] + s * axes[1][1]]);
+    });
+    pen.paint({ stroke: EXACT_COLOUR, width: 1.5 }, (to) => drawLine(to, rim, true));
+    pen.paint({ fill: theme.ground, stroke: EXACT_COLOUR, width: 2 }, (to) => {
+        for (const end of axes) drawShape(to, "square", toScreen(frame, end), 6);
+    });
 }
 
-/** Faces of a polytope in space, corners in order. @param {Float64Array} rows @param {number} count @returns {number[][]} */
-function facesOf(rows, count) {
-    if (count < 3 || count > 40) return [];
+/** The points on each face of a polytope in space. @param {Float64Array[]} points @returns {number[][]} */
+function facesOf(points) {
     /** @type {Map<string, number[]>} */
     const faces = new Map();
-    const minus = (/** @type {number} */ a, /** @type {number} */ b) => [0, 1, 2].map((c) => rows[3 * a + c] - rows[3 * b + c]);
-    const cross = (/** @type {number[]} */ [a, b, c], /** @type {number[]} */ [x, y, z]) => [b * z - c * y, c * x - a * z, a * y - b * x];
-    const flat = 1e-9 * Math.max(...rows.map(Math.abs));
-    for (let a = 0; a < count; a++) for (let b = a + 1; b < count; b++) for (let c = b + 1; c < count; c++) {
-        const normal = cross(minus(b, a), minus(c, a));
-        const length = Math.hypot(...normal);
-        if (length <= flat * flat) continue;
-        /** @type {number[]} */
-        const on = [];
-        let [above, below] = [false, false];
-        for (let j = 0; j < count && !(above && below); j++) {
-            const height = sceneAlong(normal, minus(j, a), 0) / length;
-            if (Math.abs(height) <= flat) on.push(j);
-            else if (height > 0) above = true;
-            else below = true;
-        }
-        if ((above && below) || faces.has(`${on}`)) continue;
-        // In order around their middle.
-        const middle = [0, 1, 2].map((x) => on.reduce((sum, j) => sum + rows[3 * j + x], 0) / on.length);
-        const first = middle.map((x, k) => rows[3 * on[0] + k] - x);
-        const second = cross(normal, first).map((x) => x / length);
-        const angle = (/** @type {number} */ j) => {
-            const way = middle.map((x, k) => rows[3 * j + k] - x);
-            return Math.atan2(sceneAlong(second, way, 0), sceneAlong(first, way, 0));
-        };
-        faces.set(`${on}`, on.sort((i, j) => angle(i) - angle(j)));
+    const all = points.slice(0, 40).map((_, i) => i);
+    for (const a of all) for (const b of all.slice(a + 1)) for (const c of all.slice(b + 1)) {
+        const [[p, q, r], [x, y, z]] = [b, c].map((i) => Array.from(points[i], (value, k) => value - points[a][k]));
+        const normal = [q * z - r * y, r * x - p * z, p * y - q * x];
+        const heights = points.map((point) => sceneDot(normal, point) - sceneDot(normal, points[a]));
+        const flat = 1e-9 * Math.max(...heights.map(Math.abs));
+        // A face has all points on one side.
+        if (!flat || (heights.some((h) => h > flat) && heights.some((h) => h < -flat))) continue;
+        const on = all.filter((i) => Math.abs(heights[i]) <= flat);
+        faces.set(`${on}`, on);
     }
     return [...faces.values()];
 }
 
-/** Half axes of the metric's ellipse in the world: unit vectors and lengths; null if it is no ellipse. @param {Frame} frame @param {Float64Array | null} metric */
+/**
+ * The half axes of the metric's ellipse, as vectors of the world; null if it is none. Its size means nothing, as a
+ * multiple of a metric has the same dynamics.
+ * @param {Frame} frame @param {Float64Array | null} metric
+ */
 export function ellipseAxes(frame, metric) {
     const [a, b, c, e] = metric ?? [1, 0, 0, 1];
-    const determinant = a * e - b * b;
+    const determinant = a * e - b * c;
     if (b !== c || a <= 0 || determinant <= 0) return null;
-    const radius = (0.3 * Math.min(frame.width, frame.height)) / frame.scale;
-    const angle = 0.5 * Math.atan2(2 * b, a - e);
-    const [middle, spread] = [(a + e) / 2, Math.hypot((a - e) / 2, b)];
-    // Its size does not matter: a multiple of the metric has the same dynamics.
-    return [middle + spread, middle - spread].map((value, k) => {
-        const turn = angle + (k * Math.PI) / 2;
-        return { x: Math.cos(turn), y: Math.sin(turn), length: radius * Math.sqrt(Math.sqrt(determinant) / value), radius };
+    const [angle, spread] = [0.5 * Math.atan2(2 * b, a - e), Math.hypot((a - e) / 2, b)];
+    return [(a + e) / 2 + spread, (a + e) / 2 - spread].map((value, k) => {
+        const length = ellipseRadius(frame) * Math.sqrt(Math.sqrt(determinant) / value);
+        return [length * Math.cos(angle + (k * Math.PI) / 2), length * Math.sin(angle + (k * Math.PI) / 2)];
     });
 }
 
-/** @param {Pen} pen @param {Scene} scene */
-function drawEllipse(pen, { frame, metric, theme }) {
-    const axes = ellipseAxes(frame, metric);
-    if (!axes) return;
-    const [long, short] = axes.map(({ x, y, length }) => [x * length, y * length]);
-    const rim = Array.from({ length: 73 }, (_, k) => {
-        const [c, s] = [Math.cos((k * Math.PI) / 36), Math.sin((k * Math.PI) / 36)];
-        return toScreen(frame, [c * long[0] + s * short[0], c * long[1] + s * short[1]]);
-    });
-    pen.paint({ stroke: EXACT_COLOUR, width: 1.5, fill: EXACT_COLOUR, alpha: 0.12 }, (to) => scenePolyline(to, rim, true));
-    pen.paint({ stroke: EXACT_COLOUR, width: 1.5 }, (to) => scenePolyline(to, rim, true));
-    for (const end of [long, short]) {
-        const [x, y] = toScreen(frame, end);
-        pen.paint({ fill: theme.ground, stroke: EXACT_COLOUR, width: 2 }, (to) => sceneOutline(to, "square", x, y, 6));
-    }
+/** Of the ellipse of the identity. @param {Frame} frame */
+function ellipseRadius({ width, height, scale }) {
+    return (0.3 * Math.min(width, height)) / scale;
+}
+
+/**
+ * The metric whose ellipse has this half axis, and another across it.
+ * @param {Frame} frame @param {number[]} axis @param {number} across its length
+ */
+export function metricOfEllipse(frame, [x, y], across) {
+    const radius = ellipseRadius(frame);
+    const length = Math.max(radius / 5, Math.min(3 * radius, Math.hypot(x, y)));
+    const [c, s] = [x, y].map((value) => value / Math.hypot(x, y));
+    const [a, b] = [(radius / length) ** 2, (radius / across) ** 2];
+    const entries = [a * c * c + b * s * s, (a - b) * c * s, a * s * s + b * c * c];
+    const [first, mixed, last] = entries.map((value) => String(Number(value.toFixed(2)) + 0));
+    return [[first, mixed], [mixed, last]];
 }
 
 /** Half-space, direction and targets of the selected token. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
-function drawSelection(pen, { frame, theme, run, layer, metric, selected, show }, here) {
+function drawSelected(pen, { frame, theme, run, layer, metric, selected, show }, here) {
     const { d } = run;
     const point = run.ofToken[selected];
-    const z = here.subarray(point * d, point * d + d);
-    const direction = Array.from(z, (value, r) => (metric ? sceneAlong(Array.from(metric.subarray(r * d, r * d + d)), z, 0) : value));
-    if (d === 2 && show.has("halfspace") && Math.hypot(...direction)) {
-        const corners = sceneClip(windowOf(frame), direction[0], direction[1], sceneAlong(direction, z, 0)).map((corner) => toScreen(frame, corner));
-        pen.paint({ fill: theme.ink, alpha: 0.07 }, (to) => scenePolyline(to, corners, true));
-        pen.paint({ stroke: theme.ink, width: 1, alpha: 0.3 }, (to) => scenePolyline(to, corners, true));
+    const along = Array.from(floatAlong(here, point, d, metric));
+    const length = Math.hypot(...along);
+    if (!length) return;
+    if (d === 2 && show.has("halfspace")) {
+        const corners = clippedScreen(frame, [[...along, sceneDot(along, here.subarray(2 * point, 2 * point + 2))]]);
+        pen.paint({ fill: theme.ink, alpha: 0.07 }, (to) => drawLine(to, corners, true));
+        pen.paint({ stroke: theme.ink, alpha: 0.3 }, (to) => drawLine(to, corners, true));
     }
-    const length = Math.hypot(...direction);
-    const [from, to] = [toScreen(frame, new Float64Array(d)), toScreen(frame, direction.map((x) => (x * 60) / frame.scale / (length || 1)))];
-    const [x, y] = [to[0] - from[0], to[1] - from[1]];
-    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, (path) => {
-        scenePolyline(path, [from, to]);
-        scenePolyline(path, [[to[0] - 0.13 * x + 0.08 * y, to[1] - 0.13 * y - 0.08 * x], to, [to[0] - 0.13 * x - 0.08 * y, to[1] - 0.13 * y + 0.08 * x]]);
+    const from = toScreen(frame, new Float64Array(d));
+    const tip = toScreen(frame, along.map((x) => (x * 60) / frame.scale / length));
+    const [x, y] = [(tip[0] - from[0]) / 8, (tip[1] - from[1]) / 8];
+    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, (to) => {
+        drawLine(to, [from, tip]);
+        drawLine(to, [[tip[0] - x + 0.6 * y, tip[1] - y - 0.6 * x], tip, [tip[0] - x - 0.6 * y, tip[1] - y + 0.6 * x]]);
     });
-    const { one, several } = run.layers[layerAt(run, layer)];
-    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, (path) => {
-        for (const j of one[point] >= 0 ? [one[point]] : several.get(point) ?? []) scenePolyline(path, [toScreen(frame, here, point), toScreen(frame, here, j)]);
+    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, (to) => {
+        for (const j of layerAt(run, layer).sets[point]) drawLine(to, [point, j].map((i) => toScreen(frame, here, i)));
     });
 }
 
-/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Scene} scene @param {import("./floats.js").Run} other */
-function drawDifference(pen, { frame, theme, run, differing }, other) {
-    const shown = differing.slice(0, 60);
-    pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => {
-        for (const token of shown) {
-            const i = other.ofToken[token];
-            scenePolyline(to, [...other.layers.map(({ positions }) => positions), ...(other.limits ? [other.limits] : [])].map((rows) => toScreen(frame, rows, i)));
-        }
-    });
-    for (const token of shown) {
-        const [truth, wrong] = [run.limits, other.limits ?? other.layers[other.layers.length - 1].positions];
-        const [x, y] = toScreen(frame, wrong, other.ofToken[token]);
-        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground, width: 1 }, (to) => sceneOutline(to, "cross", x, y, 8));
-        if (shown.length <= 6) pen.text(x + 13, y + 14, `floats: ${token}`, { fill: FLOAT_COLOUR, size: 12 });
-        if (!truth) continue;
-        const [a, b] = toScreen(frame, truth, run.ofToken[token]);
-        pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => sceneOutline(to, "circle", a, b, 11));
-        if (shown.length <= 6) pen.text(a + 15, b + 4, `exactly: ${token}`, { fill: EXACT_COLOUR, size: 12 });
+/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Scene} scene */
+function drawDifference(pen, { frame, theme, run, floats, differing }) {
+    const [truth, wrong] = [positionsAt(run, Infinity), positionsAt(floats, Infinity)];
+    for (const token of differing.slice(0, 60)) {
+        const [i, j] = [run.ofToken[token], floats.ofToken[token]];
+        const path = [...floats.layers.map(({ positions }) => positions), wrong].map((rows) => toScreen(frame, rows, j));
+        const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
+        pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
+        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 8));
+        pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => drawShape(to, "circle", exactly, 11));
+        if (differing.length > 6) continue;
+        pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);
+        pen.text([exactly[0] + 4, exactly[1] + 12], `exactly: ${token}`, theme.ink);
     }
 }

@@ -1,6 +1,8 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 
+import { readNumber } from "./exact.js";
 import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
+import { textWords } from "./textwords.js";
 
 /**
  * @typedef {import("./textlayers.js").LayerRules} LayerRules
@@ -12,14 +14,14 @@ import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
  *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of
- *     `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a
- *     gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is
- *     the class of undecided texts, `lengths` are those of 98 % of the training texts
- * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number, vote: number,
- *     active: boolean, leads: boolean, leaderSince: number, leader: number, side: number, start: number[],
- *     end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer, or -1; `side`: the
- *     number of the class that its leader counts towards, or itself if it has none
+ *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of `table` is where
+ *     token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place
+ *     of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is the class of
+ *     undecided texts, `lengths` are those of 98 % of the training texts
+ * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
+ *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
+ *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
+ *     or -1; `side`: the number of the class that its leader counts towards, or itself if it has none
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
  *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
@@ -29,104 +31,6 @@ import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
  */
 
 export const EXTRA_TOKEN = "(extra token)"; // no word can look like this
-const [SEPARATOR, APOSTROPHE, SENTENCE_END, TAG_START, LETTER, SIGN, JOINER, SOLO, LEAD, FLAG] = Array(10).keys();
-
-/**
- * Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
- * @type {[number, string][]}
- */
-const TEXT_KINDS = [
-    [SEPARATOR, "0-2F 3A-40 5B-60 7B-A9 AB-B1 B4 B6-B8 BB BF D7 F7 37E 387 55A-55F 5BE 60C 61B 61F 66A-66D 6D4 964-965"],
-    [SEPARATOR, "2000-200B 200E-206F 20A0-20CF 2190-25FF 2E00-2E7F 3000-3003 3008-301F 30FB D800-DFFF FE10-FE1F"],
-    [SEPARATOR, "FE30-FE6F FEFF FF01-FF0F FF1A-FF20 FF3B-FF40 FF5B-FF65 FFF9-FFFF"],
-    [SOLO, "E01-E2F E46 E81-EAF EBD EC6 EDC-EDF 1000-102A 103F 104C-1055 105A-108F 109A-109F A9E0-A9EF A9FA-A9FF"],
-    [SOLO, "AA60-AA7A AA7E-AA7F 1780-17B3 17D7 17DC 2600-27BF 2B00-2BFF 1F000-1FAFF 2E80-2FDF 3005-3007 3021-3029"],
-    [SOLO, "3031-3035 3038-303C 3400-4DBF 4E00-9FFF F900-FAFF 20000-3FFFD 3041-3096 309D-309F 1B001-1B11F"],
-    [SOLO, "3105-312F 31A0-31BF A000-A4CF 17000-18D7F 1B170-1B2FF"],
-    [SIGN, "300-36F 20D0-20F0 FE00-FE0F E30-E3A E45 E47-E4E EB0-EBC EC8-ECE 102B-103E 1056-1059 105E-1060 1062-1064"],
-    [SIGN, "1067-106D 1071-1074 1082-108D 108F 109A-109D A9E5 AA7B-AA7D 17B4-17D3 17DD 200C 302A-302F 3099-309C 30FC"],
-    [SIGN, "1F3FB-1F3FF E0020-E007F E0100-E01EF"],
-    [JOINER, "200D 1039 17D2"],
-    [LEAD, "E40-E44 EC0-EC4"],
-    [FLAG, "1F1E6-1F1FF"],
-    [SEPARATOR, "E3F E4F E5A-E5B F01-F0C F3A-F3D 104A 17D9-17DB"],
-    [SENTENCE_END, "F0D-F12 F14 104B 17D4-17D6 17D8 21 2E 3A-3B 3F 37E 61B 61F 6D4 964-965 2026 3002 FF01 FF0E FF1A-FF1B FF1F"],
-    [APOSTROPHE, "27 2019"],
-    [TAG_START, "3C"],
-];
-
-/** @returns {{kinds: Uint8Array, folded: Map<string, string>}} the kind of every character, and what folding changes */
-export function textCharacters() {
-    const kinds = new Uint8Array(0x110000).fill(LETTER);
-    for (const [kind, ranges] of TEXT_KINDS) {
-        for (const range of ranges.split(" ")) {
-            const [first, last] = range.split("-").map((code) => parseInt(code, 16));
-            kinds.fill(kind, first, (last ?? first) + 1);
-        }
-    }
-    const folded = new Map([["\u2019", "'"]]);
-    for (let code = 0x41; code < 0x2000; code = code === 0x5a ? 0x80 : code === 0x58f ? 0x1e00 : code + 1) {
-        const lower = String.fromCharCode(code).toLowerCase();
-        if (lower.length === 1 && lower.charCodeAt(0) !== code) folded.set(String.fromCharCode(code), lower);
-    }
-    return { kinds, folded };
-}
-
-/** @type {{pieces: RegExp, solo: RegExp, folded: Map<string, string>} | undefined} */
-let textPatternsMade;
-
-/** What cuts texts, made when it is first needed: groups of `pieces` are solo, word and end; a tag has none. */
-function textPatterns() {
-    if (textPatternsMade) return textPatternsMade;
-    const { kinds, folded } = textCharacters();
-    const ranges = Array.from({ length: 10 }, () => "");
-    for (let first = 0, code = 1; code <= kinds.length; code++) {
-        if (kinds[code] === kinds[first]) continue;
-        ranges[kinds[first]] += `\\u{${first.toString(16)}}-\\u{${(code - 1).toString(16)}}`;
-        first = code;
-    }
-    const of = (/** @type {number[]} */ ...wanted) => `[${wanted.map((kind) => ranges[kind]).join("")}]`;
-    const [lead, single, flag] = [of(LEAD), of(SOLO), of(FLAG)];
-    const solo = `(?:${lead}?${single}|${lead}|${flag}${flag}?)(?:${of(SIGN)}|${of(JOINER)}${of(SOLO, FLAG)}?)*`;
-    const letters = `${of(LETTER, SIGN, JOINER)}+`;
-    const pieces = `</?[A-Za-z][^<>]{0,200}>|(${solo})|(${letters}(?:${of(APOSTROPHE)}${letters})*)|(${of(SENTENCE_END)})`;
-    textPatternsMade = { pieces: new RegExp(pieces, "gu"), solo: new RegExp(solo, "uy"), folded };
-    return textPatternsMade;
-}
-
-/** @param {string} word @returns {string} in lower case, character by character, with plain apostrophes */
-export function textFold(word) {
-    if (/^[\x00-\x7f]*$/.test(word)) return word.toLowerCase();
-    const { folded } = textPatterns();
-    return Array.from(word, (character) => folded.get(character) ?? character).join("");
-}
-
-/**
- * The words of a text. `gap` joins a word to the one before in a phrase: between two solos it is empty, unless they would
- * become one; `null` if a sentence ended between them.
- * @param {string} text
- */
-export function textWords(text) {
-    const { pieces, solo } = textPatterns();
-    /** @type {{surface: string, start: number, end: number, isSolo: boolean, gap: string | null}[]} */
-    const words = [];
-    let isFirst = true;
-    for (const piece of text.matchAll(pieces)) {
-        const word = piece[1] ?? piece[2];
-        if (word !== undefined) {
-            const [surface, isSolo, before] = [textFold(word), piece[1] !== undefined, words[words.length - 1]];
-            let gap = isFirst ? null : " ";
-            if (gap && isSolo && before.isSolo) {
-                solo.lastIndex = 0;
-                solo.test(before.surface + surface);
-                gap = solo.lastIndex === before.surface.length ? "" : " ";
-            }
-            words.push({ surface, start: piece.index, end: piece.index + word.length, isSolo, gap });
-        }
-        isFirst = word === undefined;
-    }
-    return words;
-}
 
 /**
  * The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
@@ -166,8 +70,8 @@ function textFind(model, text) {
 }
 
 /**
- * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian), the
- * header, JSON `{"name": …, "files": [["config.json", 394], …]}` with the size of each, and the files one after the other.
+ * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
+ * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
  * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
  */
 export async function unpackModel(packed) {
@@ -192,19 +96,22 @@ export async function loadModel(files, name) {
         const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
         for (const file of deciding) textMust(files[file], `${file} is missing: expected ${deciding.join(", ")}`);
         // Pages that come over plain http have no `subtle`: there the hashes are not checked.
-        const hashes = files["hashes.json"] && globalThis.crypto?.subtle ? textJson(files, "hashes.json") : null;
+        const given = globalThis.crypto?.subtle ? files["hashes.json"] : undefined;
+        const hashes = given ? textJson(given, "hashes.json") : null;
         for (const file of hashes ? deciding : []) {
             const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", files[file].slice()));
             const hash = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
-            textMust(hashes?.[file] === hash, `${file} is not the file that was saved: its hash differs. Copy it again`);
+            textMust(hashes?.[file] === hash, `${file} is not as it was saved: its hash differs. Copy it again`);
         }
-        const config = textJson(files, "config.json");
+        const config = textJson(files["config.json"], "config.json");
         const [format, version] = [textShort(config.format), textShort(config.version)];
         textMust(config.format === "hardmax text model" && config.version === 1,
             `config.json is of ${format}, version ${version}: expected "hardmax text model", version 1`);
-        const lengths = files["metrics.json"] ? textJson(files, "metrics.json").training_lengths ?? null : null;
+        const { training_lengths: span } = files["metrics.json"] ? textJson(files["metrics.json"], "metrics.json") : {};
+        const lengths = Array.isArray(span) && span.length === 2 && span.every(Number.isFinite) ? span : null;
         const tensors = textTensors(files["model.safetensors"], config.tensors);
-        return { ...makeModel(config, tensors, textVocabulary(files["vocabulary.txt"])), name, lengths };
+        const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
+        return { ...model, name, lengths: /** @type {Model["lengths"]} */ (lengths) };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -218,7 +125,7 @@ function textMust(holds, otherwise) {
 
 /** @param {unknown} value @returns {string} */
 function textShort(value) {
-    const shown = JSON.stringify(value) ?? "nothing";
+    const shown = JSON.stringify(value) ?? "missing";
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
@@ -231,12 +138,12 @@ function textDecode(data, otherwise) {
     }
 }
 
-/** @param {Record<string, Uint8Array>} files @param {string} name @returns {Record<string, any>} */
-function textJson(files, name) {
+/** @param {Uint8Array} data @param {string} name @returns {Record<string, any>} */
+function textJson(data, name) {
     const damaged = `${name} is damaged or cut off: expected a JSON object`;
     let found = null;
     try {
-        found = JSON.parse(textDecode(files[name], damaged).replace(/^\ufeff/, ""));
+        found = JSON.parse(textDecode(data, damaged).replace(/^\ufeff/, ""));
     } catch {}
     textMust(typeof found === "object" && found && !Array.isArray(found), damaged);
     return found;
@@ -249,26 +156,27 @@ function textJson(files, name) {
  */
 function textTensors(data, expected) {
     const damaged = "model.safetensors is cut off, or not a safetensors file";
+    /** @type {Record<string, string>} */
     const kinds = { embeddings: "F32", decoder: "F32", bias: "F32", extra: "F32", metric: "F64" };
     const size = data.length < 8 ? 0 : Number(new DataView(data.buffer, data.byteOffset).getBigUint64(0, true));
     textMust(size && size <= data.length - 8, damaged);
-    const header = textJson({ header: data.subarray(8, 8 + size) }, "header");
-    const names = Object.keys(header).filter((name) => name !== "__metadata__").sort();
-    const isComplete = ["embeddings", "decoder", "bias"].every((name) => names.includes(name));
-    textMust(isComplete && names.every((name) => name in kinds) && JSON.stringify(names) === JSON.stringify(expected),
+    const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
+    const entries = Object.entries(header);
+    const names = entries.map(([name]) => name).sort();
+    for (const name of ["embeddings", "decoder", "bias"]) textMust(header[name], `model.safetensors has no ${name}`);
+    textMust(names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected),
         `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
-    let total = 0;
-    const tensors = Object.entries(kinds).filter(([name]) => names.includes(name)).map(([name, kind]) => {
-        const { dtype, shape, data_offsets: offsets } = header[name] ?? {};
-        textMust(dtype === kind, `\`${name}\` is ${textShort(dtype)}: expected "${kind}"`);
-        const bytes = kind === "F64" ? 8 : 4;
-        textMust(Array.isArray(shape) && Array.isArray(offsets) && offsets.every((at) => textIsWhole(at, 0, data.length - 8 - size))
-            && offsets[1] - offsets[0] === shape.reduce((product, side) => product * side, bytes), damaged);
-        total += offsets[1] - offsets[0];
-        const copy = data.slice(8 + size + offsets[0], 8 + size + offsets[1]).buffer; // numbers must be aligned
-        return [name, { shape, values: bytes === 8 ? new Float64Array(copy) : new Float32Array(copy) }];
+    textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
+    entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
+    let end = 8 + size; // tensors follow one another without a gap
+    const tensors = entries.map(([name, { dtype, shape, data_offsets: [first, last] }]) => {
+        textMust(dtype === kinds[name], `\`${name}\` is ${textShort(dtype)}: expected "${kinds[name]}"`);
+        const bytes = shape.reduce((/** @type {any} */ a, /** @type {any} */ b) => a * b, dtype === "F64" ? 8 : 4);
+        textMust(first === end - 8 - size && last - first === bytes && 8 + size + last <= data.length, damaged);
+        const copy = data.slice(end, (end += bytes)).buffer; // numbers must be aligned
+        return [name, { shape, values: dtype === "F64" ? new Float64Array(copy) : new Float32Array(copy) }];
     });
-    textMust(total === data.length - 8 - size, damaged);
+    textMust(end === data.length, damaged);
     return Object.fromEntries(tensors);
 }
 
@@ -306,27 +214,37 @@ function textIsWhole(value, least, most = Infinity) {
  * @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
  * @param {ReturnType<typeof textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">}
  */
-function makeModel(config, tensors, { surfaces, index, totals }) {
-    const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, dimension: d } = config;
-    const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = config.tokeniser ?? { tokeniser: null };
-    const tokens = surfaces.length;
-    const isLabel = (/** @type {unknown} */ label) => ["string", "number", "boolean"].includes(typeof label);
-    const isDistinct = Array.isArray(classes) && new Set(classes.map((c) => (c === true ? 1 : c === false ? 0 : c))).size === classes.length;
+function textModel(config, tensors, { surfaces, index, totals }) {
+    const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, tokeniser } = config;
+    const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
+    const [tokens, d] = [surfaces.length, config.dimension];
+    // Truth values are numbers to Python: 1 and true are one class.
+    const toPython = (/** @type {any} */ label) => (typeof label === "boolean" ? Number(label) : label);
+    const labels = Array.isArray(classes) ? classes.map(toPython) : [];
+    const areLabels = labels.every((label) => ["string", "number"].includes(typeof label)) && new Set(labels).size > 1;
+    let isStep = false;
+    try {
+        isStep = readNumber(String(alpha)).p > 0n;
+    } catch {}
     /** @type {[string, string, boolean][]} */
     const checks = [
-        ["classes", "at least two texts, numbers or truth values, all different", isDistinct && classes.length > 1 && classes.every(isLabel)],
+        ["classes", "two or more labels, all different", areLabels && new Set(labels).size === labels.length],
         ["layers", 'a whole number from 0 to 10000, or "inf"', layers === "inf" || textIsWhole(layers, 0, 10_000)],
+        ["alpha", 'a positive number or fraction such as "1/2"', isStep],
         ["temperature", "a finite number above 0", Number.isFinite(temperature) && temperature > 0],
-        ["gate", "null or a number from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
+        ["gate", "null, or from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
         ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1)],
         ["counts", '"all" or "presence"', ["all", "presence"].includes(config.counts)],
-        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", textIsWhole(longestPhrase, 1, 5)
-            && typeof overlapping === "boolean" && !Object.keys(others).length],
+        ["tokeniser", "a longest_phrase from 1 to 5 and overlapping, true or false", Object(tokeniser) === tokeniser
+            && textIsWhole(longestPhrase, 1, 5) && typeof overlapping === "boolean" && !Object.keys(others).length],
         ["tokens", `${tokens}, as vocabulary.txt has`, config.tokens === tokens],
-        ["dimension", "a whole number from 1 up", textIsWhole(d, 1)],
+        ["dimension", "a whole number from 1 up", textIsWhole(d, 1)], // the shapes of tensors must fit it
     ];
-    for (const [key, wish, holds] of checks) textMust(holds, `\`${key}\` must be ${wish}, not ${textShort(config[key])}`);
-    textMust(totals.length === classes.length, `vocabulary.txt counts ${totals.length} classes: expected ${classes.length}`);
+    for (const [key, wish, holds] of checks) {
+        textMust(holds, `\`${key}\` in config.json must be ${wish}, not ${textShort(config[key])}`);
+    }
+    const columns = totals.length;
+    textMust(columns === classes.length, `vocabulary.txt counts ${columns} classes: expected ${classes.length}`);
     const logits = classes.length === 2 ? 1 : classes.length;
     /** @type {Record<string, number[]>} */
     const shapes = { embeddings: [tokens, d], decoder: [logits, d], bias: [logits], extra: [d], metric: [d, d] };
@@ -338,7 +256,7 @@ function makeModel(config, tensors, { surfaces, index, totals }) {
     }
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
-    const matrix = metric ? Array.from({ length: d }, (_, row) => [...metric.values.subarray(row * d, row * d + d)]) : null;
+    const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
     const rules = makeLayerRules(d, layers === "inf" ? Infinity : layers, alpha, matrix);
     textMust(rules.dynamics.definite, "`metric` must be symmetric positive definite");
     const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
@@ -357,7 +275,8 @@ function makeModel(config, tensors, { surfaces, index, totals }) {
     return {
         classes, layers: rules.layers, alpha: String(alpha), temperature, gate, neutralWeight,
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
-        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths, extra: extra ? tokens : -1,
+        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths,
+        extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
         usual: totals.indexOf(Math.max(...totals)), rules,
     };
@@ -387,8 +306,10 @@ export function classify(model, text) {
     const counts = ids.map((id) => places.get(id)?.length ?? 1);
     const voices = ids.map((id, t) => (id === extra ? model.neutralWeight : model.binary ? 1 : counts[t]));
     const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
-    // A gate closes to tokens whose strength is no more than a share of the largest: they start halfway to the extra one.
-    const rows = ids.map((id) => (gate !== null && id !== extra && model.strengths[id] <= gate * loudest ? extra + 1 : id));
+    // A gate silences tokens no stronger than a share of the loudest: they start halfway to the extra one.
+    const bar = gate === null ? -1 : gate * loudest;
+    const isSilent = (/** @type {number} */ id) => id !== extra && model.strengths[id] <= bar;
+    const rows = ids.map((id) => (isSilent(id) ? extra + 1 : id));
     const cloud = textCloud(model, rows, voices);
     const run = walkLayers(cloud, rules);
     const masses = textMasses(voices, cloud, run, rules);
@@ -401,8 +322,10 @@ export function classify(model, text) {
         const [leader, ...more] = final[point];
         return rules.layers && !more.length && run.since[leader] >= 0 ? stands[leader] : -1;
     });
-    const active = ids.map((id, t) => id !== extra && rows[t] === id && !(model.hasNeutral && leaders[t] === ids.length - 1));
-    const logits = Array.from(bias, (b, row) => b + masses.reduce((sum, mass, t) => sum + mass * scores[rows[t] * logitsOf + row], 0));
+    const neutral = model.hasNeutral ? ids.length - 1 : ids.length; // who follows it has no effect
+    const active = ids.map((id, t) => id !== extra && rows[t] === id && leaders[t] !== neutral);
+    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * scores[rows[t] * logitsOf + row];
+    const logits = Array.from(bias, (b, row) => b + ids.reduce((sum, _, t) => sum + adds(t, row), 0));
     const probabilities = textProbabilities(logits);
     const [second, first] = [...probabilities].sort((a, b) => a - b).slice(-2);
     const decided = active.includes(true) && second < first;
@@ -414,11 +337,11 @@ export function classify(model, text) {
         const own = leader < 0 ? says.subarray(point * logitsOf) : scores.subarray(rows[leader] * logitsOf);
         const highest = own.subarray(0, logitsOf).reduce((a, b) => Math.max(a, b));
         return {
-            id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t], mass: masses[t],
-            contribution: masses[t] * scores[rows[t] * logitsOf + row], vote: (voices[t] / total) * says[point * logitsOf + row],
+            id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t],
+            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point * logitsOf + row],
             active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
             side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(highest),
-            start: [...cloud.start.subarray(point * d, point * d + d)], end: [...ends.subarray(point * d, point * d + d)],
+            start: textRow(cloud.start, point, d), end: textRow(ends, point, d),
         };
     });
     const reason = !places.size ? "the model knows no word of this text"
@@ -434,10 +357,15 @@ export function classify(model, text) {
             const shown = isLimit ? run.last + 8 : Math.min(rules.layers, run.settled ? Infinity : run.last);
             return [...Array(shown + 1).keys(), ...(isLimit ? [Infinity] : [])].map((layer) => {
                 const z = run.at(layer);
-                return cloud.of.map((point) => [...z.subarray(point * d, point * d + d)]);
+                return cloud.of.map((point) => textRow(z, point, d));
             });
         },
     };
+}
+
+/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d @returns {number[]} */
+function textRow(table, row, d) {
+    return [...table.subarray(row * d, row * d + d)];
 }
 
 /** @param {Model} model @param {number[]} rows @param {number[]} voices @returns {TextCloud} */
@@ -447,7 +375,7 @@ function textCloud({ dimension: d, table }, rows, voices) {
     /** @type {TextCloud} */
     const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
     rows.forEach((row, t) => {
-        const vector = table.subarray(row * d, row * d + d);
+        const vector = textRow(table, row, d);
         const point = numbers.get(vector.join()) ?? numbers.size;
         numbers.set(vector.join(), point);
         cloud.start.set(vector, point * d);
@@ -458,8 +386,8 @@ function textCloud({ dimension: d, table }, rows, voices) {
 }
 
 /**
- * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of its
- * mass and gives the rest to those it attends to, by their weights; infinitely many layers leave everything to leaders.
+ * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
+ * its mass and gives the rest to those it attends to, by their weights; infinitely many leave everything to leaders.
  * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
  */
 function textMasses(voices, { of, weights }, run, rules) {
@@ -471,14 +399,13 @@ function textMasses(voices, { of, weights }, run, rules) {
         });
         return after;
     };
-    const isLimit = rules.layers === Infinity;
-    const keep = layersKeep(rules, 1);
+    const [depth, keep] = [rules.layers === Infinity ? run.last : rules.layers, layersKeep(rules, 1)];
     let mass = weights;
-    if (isLimit && run.settled) {
+    if (rules.layers === Infinity && run.settled) {
         const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
         while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
-    for (let layer = (isLimit ? run.last : rules.layers) - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
+    for (let layer = depth - 1; layer >= 0; layer--) mass = give(mass, run.sets(layer), keep);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
@@ -503,14 +430,15 @@ function textProbabilities(logits) {
  */
 function textNotes({ lengths }, text, places) {
     if (!places.size) return [];
-    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(/[\ud800-\udbff][\udc00-\udfff]/g) ?? []).length;
+    const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
+    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(pairs)?.length ?? 0); // in characters
     const size = sizeOf(text);
     /** @type {string[]} */
     const notes = [];
     const [shortest, longest] = lengths ?? [0, size];
     if (size < shortest || size > longest) {
-        const unlike = size < shortest ? "shorter" : "longer";
-        notes.push(`The text has ${String(size).replace(/\B(?=(\d{3})+$)/g, ",")} characters: it is ${unlike} than 99 % of the training texts.`);
+        const [unlike, shown] = [size < shortest ? "shorter" : "longer", String(size).replace(/\B(?=(\d{3})+$)/g, ",")];
+        notes.push(`The text has ${shown} characters: it is ${unlike} than 99 % of the training texts.`);
     }
     let [covered, reached] = [0, 0];
     for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
@@ -521,4 +449,42 @@ function textNotes({ lengths }, text, places) {
     const percent = Math.round(share) - (share % 2 === 0.5 ? 1 : 0); // half to even, as in Python
     if (covered / size < 0.2) notes.push(`Most words are unknown: known tokens cover ${percent} % of the text.`);
     return notes;
+}
+
+/**
+ * A few words that change the label if they are crossed out: the word of an active token that helps most, again and
+ * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
+ * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was found.
+ * @param {Model} model @param {string} text @param {number} [budget] milliseconds
+ * @returns {{words: string[], text: string, label: Label, probability: number}}
+ */
+export function removalsFlip(model, text, budget = 5_000) {
+    const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
+    const without = (/** @type {string[]} */ words) => {
+        const cut = all.filter((word) => words.includes(word.surface));
+        const kept = [...cut.keys(), cut.length].map((k) => text.slice(cut[k - 1]?.end ?? 0, cut[k]?.start));
+        const changed = kept.join(" . ");
+        const { tokens, decided, label, probability, probabilities } = classify(model, changed);
+        const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
+        const flips = decided && lead > 1e-9;
+        return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
+    };
+    let best = without([]);
+    while (answer >= 0 && best.lead <= 0 && performance.now() < end) {
+        const active = best.tokens.filter((token) => token.active).flatMap((token) => textWords(token.word));
+        const options = [...new Set(active.map((word) => word.surface))];
+        let next = null;
+        for (let k = 0; k < options.length && performance.now() < end; k++) {
+            const found = without([...best.words, options[k]]);
+            if (!next || found.lead > next.lead) next = found;
+        }
+        if (!next) break;
+        best = next;
+    }
+    if (best.lead <= 0) best = without([]);
+    for (const word of best.words) {
+        const fewer = without(best.words.filter((other) => other !== word));
+        if (fewer.lead > 0) best = fewer;
+    }
+    return { words: best.words, text: best.text, label: best.label, probability: best.probability };
 }

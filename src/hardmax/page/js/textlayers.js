@@ -5,14 +5,14 @@ import { exactCloud, exactDynamics, exactFloat, exactPhases } from "./exact.js";
 
 /**
  * @typedef {{d: number, layers: number, dynamics: ReturnType<typeof exactDynamics>, metric: Float64Array | null,
- *     rounding: number, spread: number}} LayerRules  `layers` may be Infinity; `metric` is scaled by a power of two; the
- *     error of a score is less than half of `rounding` |z| R + `spread` (|z| e + R e + e^2), R the largest norm and e the
- *     error of positions
- * @typedef {{start: Float64Array, weights: number[], of: number[]}} TextCloud  the distinct points of a text, (points, d),
- *     how much each weighs, and the point of each token
+ *     rounding: number, spread: number}} LayerRules  `layers` may be Infinity; `metric` is scaled by a power of two;
+ *     with R the largest norm and e the error of positions, a score along A z is off by less than half of
+ *     `rounding` |z| R + `spread` (|z| e + R e + e^2)
+ * @typedef {{start: Float64Array, weights: number[], of: number[]}} TextCloud  the distinct points of a text,
+ *     (points, d), how much each weighs, and the point of each token
  * @typedef {{last: number, settled: boolean, since: number[], sets: (layer: number) => number[][],
- *     at: (layer: number) => Float64Array}} LayerRun  attended sets and positions of points up to the layer `last`; if it
- *     has settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader
+ *     at: (layer: number) => Float64Array}} LayerRun  attended sets and positions of points up to the layer `last`; if
+ *     it has settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader
  */
 
 const LAYERS_UNIT = 2 ** -53;
@@ -28,19 +28,19 @@ const LAYERS_BUDGET = 20_000; // milliseconds
  */
 export function makeLayerRules(d, layers, alpha, matrix) {
     const dynamics = exactDynamics({ alpha, metric: matrix }, d);
-    const gamma = (d * LAYERS_UNIT) / (1 - d * LAYERS_UNIT);
-    if (!matrix) return { d, layers, dynamics, metric: null, rounding: 2 * LAYERS_SAFETY * gamma, spread: 2 * LAYERS_SAFETY };
+    const [gamma, twice] = [(d * LAYERS_UNIT) / (1 - d * LAYERS_UNIT), 2 * LAYERS_SAFETY];
+    if (!matrix) return { d, layers, dynamics, metric: null, rounding: twice * gamma, spread: twice };
     const largest = Math.max(...matrix.flat().map(Math.abs));
     const exponent = -Math.floor(Math.log2(largest));
     const half = Math.trunc(exponent / 2); // 2 ** exponent itself may overflow
     const metric = Float64Array.from(matrix.flat(), (x) => x * 2 ** half * 2 ** (exponent - half));
     const isExact = matrix.flat().every((x, at) => metric[at] * 2 ** -half * 2 ** (half - exponent) === x);
     const norm = Math.sqrt(metric.reduce((sum, x) => sum + x * x, 0));
-    const rounding = isExact ? 2 * LAYERS_SAFETY * (2 * gamma + gamma * gamma) * norm : Infinity; // then nothing is proved
-    return { d, layers, dynamics, metric, rounding, spread: 2 * LAYERS_SAFETY * norm };
+    const rounding = isExact ? twice * (2 * gamma + gamma * gamma) * norm : Infinity; // then floats prove nothing
+    return { d, layers, dynamics, metric, rounding, spread: twice * norm };
 }
 
-/** @param {LayerRules} rules @param {number} layers @returns {number} what is left of the way to a target after these */
+/** @param {LayerRules} rules @param {number} layers @returns {number} what these leave of the way to a target */
 export function layersKeep({ dynamics: { keep } }, layers) {
     return Number.isFinite(layers) ? exactFloat(keep.p ** BigInt(layers), keep.q ** BigInt(layers)) : 0;
 }
@@ -51,8 +51,8 @@ export function walkLayers(cloud, rules) {
 }
 
 /**
- * A run in which every point attends to one, proved by floats, or null. A layer adds less than seven units of the largest
- * norm to the error of positions.
+ * A run in which every point attends to one, proved by floats, or null. A layer adds less than seven units of the
+ * largest norm to the error of positions.
  * @param {TextCloud} cloud @param {LayerRules} rules @returns {LayerRun | null}
  */
 function layersInFloats({ start, weights }, rules) {
@@ -69,7 +69,8 @@ function layersInFloats({ start, weights }, rules) {
         sets.push(here);
         const norms = weights.map((_, i) => Math.hypot(...z.subarray(i * d, i * d + d)) * LAYERS_SAFETY);
         const largest = norms.reduce((a, b) => Math.max(a, b), 0);
-        if (pending.length && !layer && !(largest >= 2 ** -100 && largest <= 2 ** 100)) return null; // the bounds hold between these
+        const isUsual = largest >= 2 ** -100 && largest <= 2 ** 100; // where the bounds hold; later layers lie inside
+        if (pending.length && !layer && !isUsual) return null;
         for (const i of pending) {
             const off = norms[i] * error + largest * error + error * error;
             const winner = layersWinner(i, z, rounding * norms[i] * largest + spread * off + LAYERS_TINY, rules);
@@ -81,8 +82,8 @@ function layersInFloats({ start, weights }, rules) {
         const settled = !pending.length;
         if (settled || layer === rules.layers) {
             const last = layer;
-            const at = (/** @type {number} */ k) => (k <= last ? positions[k] : layersMoved(z, here, layersKeep(rules, k - last), d));
-            return { last, settled, since, sets: (k) => sets[Math.min(k, last)], at };
+            const later = (/** @type {number} */ k) => layersMoved(z, here, layersKeep(rules, k - last), d);
+            return { last, settled, since, sets: (k) => sets[Math.min(k, last)], at: (k) => positions[k] ?? later(k) };
         }
         if (layer === LAYERS_IN_FLOATS) return null;
         positions.push(layersMoved(z, here, layersKeep(rules, 1), d));
@@ -120,14 +121,15 @@ function layersExactly({ start, weights }, { d, layers, dynamics }) {
     const points = exactCloud(weights.map((_, i) => [...start.subarray(i * d, i * d + d)]), weights);
     const end = performance.now() + LAYERS_BUDGET;
     const tick = () => {
-        if (performance.now() > end) throw new Error("The ties of this text take too long to decide: shorten the text.");
+        if (performance.now() > end) throw new Error("Ties in this text take too long to decide: shorten the text.");
     };
     const most = Math.min(layers, LAYERS_DEEPEST);
     const phases = [...exactPhases(points, dynamics, most, tick)];
     const since = weights.map((_, i) => phases.find((phase) => phase.leads[i])?.layer ?? -1);
-    const settled = phases[phases.length - 1].until === null;
-    const last = settled && !Number.isFinite(layers) ? phases[phases.length - 1].layer : most;
-    const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until === null || layer < until) ?? phases[phases.length - 1];
+    const final = phases[phases.length - 1];
+    const settled = final.until === null;
+    const last = settled && layers === Infinity ? final.layer : most;
+    const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until && layer < until) ?? final;
     const at = (/** @type {number} */ layer) => {
         const { rows, targets, denominator, ...phase } = phaseAt(layer);
         const isLimit = !Number.isFinite(layer);
