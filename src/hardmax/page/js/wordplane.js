@@ -1,7 +1,7 @@
 // The words of a text in the plane, layer by layer. Vectors of two dimensions are drawn as they are; others are projected
 // on what decides between the first classes, so that the borders between these are right for every vector.
 import { el } from "./dom.js";
-import { lookOfClass, shortName } from "./explanation.js";
+import { activeTokens, lookOfClass, shortName } from "./explanation.js";
 
 /**
  * @typedef {import("./text.js").Model} Model
@@ -156,8 +156,7 @@ export function mountPlane(root, calm) {
         if (!found.known) return;
         const scene = sceneOf(model, found);
         const last = scene.path.length - 1;
-        const active = [...found.tokens.keys()].filter((t) => found.tokens[t].active).sort((a, b) =>
-            Number(found.tokens[b].leads) - Number(found.tokens[a].leads) || Math.abs(found.tokens[b].vote) - Math.abs(found.tokens[a].vote));
+        const active = activeTokens(found, true).map((token) => found.tokens.indexOf(token));
         [shown, kept, slider.max, player.hidden] = [{ model, found, scene, active, last }, new Map(), String(last), !last];
         remark.textContent = [`▲ mean of all tokens: decides the label${last ? "; ★ leader" : ""}`,
             ...(found.known > active.length ? ["grey: inactive tokens"] : []),
@@ -210,7 +209,7 @@ export function mountPlane(root, calm) {
         slider.value = String(Math.round(at));
         layerShown.textContent = model.layers !== Infinity ? `layer ${Math.floor(at)} of ${last}` : at < last ? `layer ${Math.floor(at)}` : "the limit";
         const { fontFamily } = getComputedStyle(plane);
-        const classes = [...scores.keys()].map((c) => lookOfClass(c, scores.length));
+        const classes = [...scores.keys()].map((c) => lookOfClass(model, c));
         const pixel = (/** @type {number[]} */ [x, y]) => [((x - low[0]) / (high[0] - low[0])) * width, ((high[1] - y) / (high[1] - low[1])) * height];
         // Between two layers, with a gentle start and stop.
         const part = calm ? 0 : at % 1;
