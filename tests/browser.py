@@ -31,7 +31,7 @@ class Watched:
         self.context.set_offline(True)
         self.context.route(lambda url: not url.startswith(("file:", "blob:", "data:")), lambda route: route.abort())
         self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
+        self.page.set_default_timeout(10_000)
         self.heard: list[str] = []
         self.own = ""
         self.page.on("console", lambda message: self.heard.append(f"console: {message.text}"))

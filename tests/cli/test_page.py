@@ -117,3 +117,18 @@ def test_the_policy_allows_two_scripts_and_no_data_ends_them():
     assert f"script-src 'sha256-{hashes[0]}' 'sha256-{hashes[1]}'\"" in page
     assert "default-src 'none'" in page
     assert "<title>&lt;/script&gt;" in page
+
+
+def test_modules_can_be_put_into_one_scope():
+    """Names at the top are unique, and no text goes over several lines: indentation is left out."""
+    seen: dict[str, str] = {}
+    for path in sorted((Path(hm.__file__).parent / "page" / "js").glob("*.js")):
+        module = path.read_text(encoding="utf-8")
+        found = re.findall(
+            r"^(?:export )?(?:async )?(?:function\*?|const|let|class) (\w+|[\[{].*?[\]}]) ?", module, re.M
+        )
+        for name in (each for names in found for each in re.findall(r"[A-Za-z_]\w*", names)):
+            assert seen.setdefault(name, path.name) == path.name, name
+        assert not re.search(r"^import (?!\{[^}]*\} from \"\./\w+\.js\";$)", module, re.M), path.name
+        code = re.sub(r"^\s*(//.*|/?\*.*)$", "", module, flags=re.M)
+        assert [line for line in code.splitlines() if line.count("`") % 2] == [], path.name
