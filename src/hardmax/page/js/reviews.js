@@ -1,6 +1,6 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
 import { acceptDrops, el, labelled } from "./dom.js";
-import { answerOf, plural, shortName, showAnswer, showLedgers, showText, signed } from "./explanation.js";
+import { answerOf, explanationOf, plural, shortName, signed } from "./explanation.js";
 import { classify, loadModel, unpackModel } from "./text.js";
 import { textWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
@@ -11,10 +11,11 @@ import { mountPlane } from "./wordplane.js";
  */
 
 const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful together, and the ending is great.";
-const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those that it "
+const REVIEWS_INTRODUCTION = "Every word or phrase that the model knows is a point. In each layer a point moves towards those that it "
     + "attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is the answer.";
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
+const LONG_TEXT = 100_000; // characters
 const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
@@ -51,7 +52,7 @@ export function mountReviews(root, context) {
     const folder = el("input", { type: "file", multiple: true, webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or make a page with ",
         el("code", {}, "hardmax page --model imdb-2d"), ".");
-    const input = el("textarea", { rows: 5, dir: "auto", spellcheck: "false", placeholder: "Type or paste a text", input: edit, change: settle });
+    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text", input: edit, change: settle });
     const answer = el("div", { "aria-live": "polite" });
     const change = el("div", { class: "hm-change" });
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
@@ -61,7 +62,7 @@ export function mountReviews(root, context) {
     const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
         "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked);
     root.classList.add("hardmax");
-    root.append(el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
+    root.append(el("p", { class: "hm-intro" }, REVIEWS_INTRODUCTION),
         el("div", { class: "hm-models" }, labelled("Model", choice), el("button", { click: () => folder.click() }, "Open a model folder …"), folder,
             el("span", { class: "hardmax-note" }, "or drop the folder anywhere here")),
         noModel, el("div", { class: "hm-columns" }, labelled("Text", input), el("div", {}, answer, change), figure, textShown, ledgers));
@@ -172,6 +173,12 @@ export function mountReviews(root, context) {
     /** @param {string} text */
     function setText(text) {
         [input.value, original, out] = [text, text, new Set()];
+        direct();
+    }
+
+    /** Browsers take many seconds to find the direction of a very long text. */
+    function direct() {
+        input.dir = input.value.length > LONG_TEXT ? "ltr" : "auto";
     }
 
     function restoreText() {
@@ -180,6 +187,7 @@ export function mountReviews(root, context) {
     }
 
     function edit() {
+        direct();
         clearTimeout(timer);
         timer = setTimeout(() => {
             const text = input.value;
@@ -253,10 +261,11 @@ export function mountReviews(root, context) {
         const text = withoutWords(last, crossed);
         const found = classify(model, text);
         textShown.hidden = !last;
-        answer.replaceChildren(...showAnswer(model, found));
-        marked.replaceChildren(...showText(model, found, last, words, out));
+        const why = explanationOf(model, found);
+        answer.replaceChildren(...why.showAnswer());
+        marked.replaceChildren(...why.showText(last, words, out));
         focusWord(marked.querySelector("[data-start]"), false);
-        ledgers.replaceChildren(...showLedgers(model, found, (token) =>
+        ledgers.replaceChildren(...why.showLedgers((token) =>
             toggleWords(words.filter((word) => token.places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
         if (!change.hidden) change.replaceChildren(...showChange(classify(model, original), found, crossed.map((word) => word.surface)));
@@ -271,7 +280,7 @@ export function mountReviews(root, context) {
         const listed = [...names.slice(0, MOST_CROSSED), ...(names.length > MOST_CROSSED ? [`${names.length - MOST_CROSSED} more`] : [])];
         const how = [...(last === original ? [] : ["edited"]), ...(listed.length ? [`without ${listed.join(", ")}`] : [])].join("; ");
         const logits = before.towards === after.towards ? `; logit ${signed(before.logit)} → ${signed(after.logit)}` : "";
-        return [el("p", {}, answerOf(before), " → ", el("strong", {}, answerOf(after)), ` (${how}${logits})`),
+        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how}${logits})`),
             el("button", { click: restoreText }, "Restore the original")];
     }
 }

@@ -1,8 +1,7 @@
-// The words of a text in the plane, layer by layer. Vectors of two dimensions are drawn as they are; others are projected:
-// along the first axis lies what decides between the two most probable classes, along the second the extra token, or the
-// direction in which the tokens spread most.
+// The words of a text in the plane, layer by layer. Vectors of two dimensions are drawn as they are; others are projected
+// on what decides between the first classes, so that the borders between these are right for every vector.
 import { el } from "./dom.js";
-import { lookOfClass, shortName } from "./explanation.js";
+import { activeTokens, lookOfClass, shortName } from "./explanation.js";
 
 /**
  * @typedef {import("./text.js").Model} Model
@@ -43,23 +42,15 @@ function planeAxes(model, found) {
     const d = model.dimension;
     const row = (/** @type {Float64Array} */ of, /** @type {number} */ n) => [...of.subarray(n * d, n * d + d)];
     if (d <= 2) return { axes: [0, 1].map((n) => Array.from({ length: d }, (_, i) => Number(i === n))), remark: "" };
-    const [first, second] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
-    const other = found.logits.length > 1 ? row(model.decoder, second) : [];
-    const axis = planeUnit(row(model.decoder, first).map((x, i) => x - (other[i] ?? 0)), 0);
-    let [upright, what] = [model.extra < 0 ? [] : planeBeside(row(model.table, model.extra), axis), "the extra token"];
-    if (Math.hypot(...upright) <= 1e-9) {
-        what = "the direction of largest spread";
-        const starts = found.tokens.map((token) => planeBeside(token.start, axis));
-        const mean = axis.map((_, i) => starts.reduce((sum, start) => sum + start[i], 0) / starts.length);
-        const centred = starts.map((start) => start.map((x, i) => x - mean[i]));
-        upright = centred.reduce((far, each) => (Math.hypot(...each) > Math.hypot(...far) ? each : far));
-        for (let turn = 0; turn < 60; turn++) {
-            const along = centred.map((each) => planeDot(each, upright));
-            upright = planeUnit(axis.map((_, i) => planeDot(along, centred.map((each) => each[i]))), 1);
-        }
-    }
-    const remark = `projected from ${d} dimensions; horizontal: what decides; vertical: ${what}`;
-    return { axes: [axis, planeUnit(planeBeside(upright, axis), 1)], remark };
+    const [first, ...others] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
+    const best = row(model.decoder, first);
+    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c * d + i]));
+    const axis = planeUnit(leads[0] ?? best, 0);
+    const farthest = found.tokens.map((token) => planeBeside(token.start, axis)).reduce((a, b) => (Math.hypot(...a) < Math.hypot(...b) ? b : a));
+    const choices = [{ way: leads[1], what: "what decides between the first and the third class" },
+        { way: model.extra < 0 ? undefined : row(model.table, model.extra), what: "the extra token" }, { way: farthest, what: "the token farthest off" }];
+    const { way = [], what } = choices.find((choice) => choice.way && Math.hypot(...planeBeside(choice.way, axis)) > 1e-9) ?? choices[2];
+    return { axes: [axis, planeUnit(planeBeside(way, axis), 1)], remark: `projected from ${d} dimensions; horizontal: what decides; vertical: ${what}` };
 }
 
 /** @param {Model} model @param {Classified} found with at least one token @returns {WordScene} */
@@ -68,7 +59,8 @@ function sceneOf(model, found) {
     const { axes, remark } = planeAxes(model, found);
     const flat = (/** @type {number[]} */ point) => axes.map((axis) => planeDot(axis, point));
     const counts = found.tokens.map(({ id, count }) => (id === model.extra ? model.neutralWeight : model.binary ? 1 : count));
-    const shares = counts.map((count) => count / counts.reduce((a, b) => a + b, 0));
+    const total = counts.reduce((a, b) => a + b, 0);
+    const shares = counts.map((count) => count / total);
     const path = found.path;
     const means = path.map((points) => Array.from({ length: d }, (_, i) => planeDot(shares, points.map((point) => point[i]))));
     const mean = means.map(flat);
@@ -145,6 +137,7 @@ export function mountPlane(root, calm) {
     const player = el("div", { class: "hm-player" }, play, el("button", { click: () => step(-1), "aria-label": "One layer back" }, "−"),
         slider, el("button", { click: () => step(1), "aria-label": "One layer on" }, "+"), layerShown);
     const remark = el("p", { class: "hardmax-note" });
+    const ruler = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d")); // asking a label for its size would lay out the page
     root.append(plane, player, remark);
     /** @type {{model: Model, found: Classified, scene: WordScene, active: number[], last: number} | null} */
     let shown = null;
@@ -163,8 +156,7 @@ export function mountPlane(root, calm) {
         if (!found.known) return;
         const scene = sceneOf(model, found);
         const last = scene.path.length - 1;
-        const active = [...found.tokens.keys()].filter((t) => found.tokens[t].active).sort((a, b) =>
-            Number(found.tokens[b].leads) - Number(found.tokens[a].leads) || Math.abs(found.tokens[b].vote) - Math.abs(found.tokens[a].vote));
+        const active = activeTokens(found, true).map((token) => found.tokens.indexOf(token));
         [shown, kept, slider.max, player.hidden] = [{ model, found, scene, active, last }, new Map(), String(last), !last];
         remark.textContent = [`▲ mean of all tokens: decides the label${last ? "; ★ leader" : ""}`,
             ...(found.known > active.length ? ["grey: inactive tokens"] : []),
@@ -216,7 +208,8 @@ export function mountPlane(root, calm) {
         const { path, mean, scores, low, high } = scene;
         slider.value = String(Math.round(at));
         layerShown.textContent = model.layers !== Infinity ? `layer ${Math.floor(at)} of ${last}` : at < last ? `layer ${Math.floor(at)}` : "the limit";
-        const classes = [...scores.keys()].map((c) => lookOfClass(c, scores.length));
+        const { fontFamily } = getComputedStyle(plane);
+        const classes = [...scores.keys()].map((c) => lookOfClass(model, c));
         const pixel = (/** @type {number[]} */ [x, y]) => [((x - low[0]) / (high[0] - low[0])) * width, ((high[1] - y) / (high[1] - low[1])) * height];
         // Between two layers, with a gentle start and stop.
         const part = calm ? 0 : at % 1;
@@ -269,20 +262,17 @@ export function mountPlane(root, calm) {
          * @param {(box: number[]) => boolean} fits
          */
         function write(text, css, placesFor, fits = () => true) {
-            const label = planePart("text", { class: css }, text);
-            plane.append(label);
-            const wide = label.getBBox().width + 4;
+            ruler.font = `${css ? "bold" : ""} 13px ${fontFamily}`;
+            const wide = ruler.measureText(text).width + 4;
             for (const [choice, [x, y]] of placesFor(wide).entries()) {
                 const left = Math.max(3, Math.min(width - wide - 3, x - wide / 2));
                 const top = Math.max(3, Math.min(height - 19, y - 8));
                 const box = [left, top, left + wide, top + 16];
                 if (!fits(box) || taken.some((other) => box[2] > other[0] && other[2] > box[0] && box[3] > other[1] && other[3] > box[1])) continue;
                 taken.push(box);
-                label.setAttribute("x", String(left + 2));
-                label.setAttribute("y", String(top + 8));
+                plane.append(planePart("text", { x: left + 2, y: top + 8, class: css }, text));
                 return { choice, box };
             }
-            label.remove();
             return null;
         }
     }
