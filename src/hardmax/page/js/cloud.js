@@ -109,9 +109,13 @@ export function cellValue(text) {
     return exact.p === binary.p && exact.q === binary.q ? float : text;
 }
 
+/** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
+const CLOUD_FLOATS = new WeakMap();
+
 /** @param {Tokens} tokens */
 export function cloudFloats(tokens) {
-    return Float64Array.from(tokens.flat(), cellFloat);
+    for (const row of tokens) if (!CLOUD_FLOATS.has(row)) CLOUD_FLOATS.set(row, row.map(cellFloat));
+    return Float64Array.from(tokens.flatMap((row) => CLOUD_FLOATS.get(row) ?? []));
 }
 
 /** Rows of texts or numbers, checked. @param {unknown} rows @param {string} name @returns {Tokens} */

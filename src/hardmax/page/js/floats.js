@@ -40,21 +40,21 @@ export function floatRun(tokens, n, d, { alpha, metric }, most = 300) {
     /** @type {number[][]} */
     let sets = all.map(() => []);
     for (let layer = 0; layer <= most; layer++) {
-        // In the plane only points on the rim of the cloud are furthest in any direction, and these are few.
-        const rim = d === 2 ? planeHull(positions, points.count, true) : all;
+        // In the plane only the few points on the rim of the cloud can be furthest. To find them takes time, too.
+        const rim = d === 2 && pending.length > 30 ? planeHull(positions, points.count, true) : all;
         const before = sets;
         sets = [...before];
         for (const i of pending) {
-            const along = floatAlong(positions, i, d, metric);
-            sets[i] = floatFurthest(positions, along, along.some(Boolean) ? rim : all);
+            sets[i] = floatFurthest(positions, floatAlong(positions, i, d, metric), rim, all);
             if (sets[i].length === 1 && sets[i][0] === i) since[i] = layer;
         }
         const targets = floatMeans(positions, d, sets, points.weights);
         run.layers.push({ positions, sets, targets });
+        const still = all.map((i) => since[i] >= 0 || floatEqual(positions, targets, i * d, i * d, d, FLOAT_FLAT));
+        const lasts = pending.every((i) => sets[i].every((j) => still[j]) && `${sets[i]}` === `${before[i]}`);
+        unchanged = lasts ? unchanged + 1 : 0;
         // Who attends to one leader does so for ever.
         pending = pending.filter((i) => sets[i].length > 1 || since[sets[i][0]] < 0);
-        const lasts = pending.every((i) => sets[i].every((j) => since[j] >= 0) && `${sets[i]}` === `${before[i]}`);
-        unchanged = lasts ? unchanged + 1 : 0;
         if (!pending.length || unchanged === FLOAT_PATIENCE) {
             run.settledAt = pending.length ? layer - FLOAT_PATIENCE : layer;
             run.layers.length = run.settledAt + 1;
@@ -142,30 +142,25 @@ export function compareRuns(exact, floats) {
  * @param {Float64Array} tokens @param {number} n @param {number} d
  */
 function floatMerge(tokens, n, d) {
-    const order = floatOrder(tokens, n, d);
-    const [leads, ofToken] = [new Int32Array(n), new Int32Array(n)];
-    let start = 0; // rank of the first of equal tokens
-    order.forEach((token, rank) => {
-        for (let c = 0; c < d; c++) if (tokens[token * d + c] !== tokens[order[start] * d + c]) start = rank;
-        leads[token] = order[start];
-    });
+    const ofToken = new Int32Array(n);
     /** @type {number[][]} */
     const [first, weights] = [[], []];
+    /** Points by their first coordinate. @type {Map<number, number[]>} */
+    const alike = new Map();
     for (let token = 0; token < n; token++) {
-        ofToken[token] = leads[token] === token ? first.push(token) - 1 : ofToken[leads[token]];
-        weights[ofToken[token]] = (weights[ofToken[token]] ?? 0) + 1;
+        const others = alike.get(tokens[token * d]);
+        let point = others?.find((other) => floatEqual(tokens, tokens, token * d, first[other] * d, d, 0));
+        if (point === undefined) {
+            point = first.push(token) - 1;
+            if (others) others.push(point);
+            else alike.set(tokens[token * d], [point]);
+        }
+        ofToken[token] = point;
+        weights[point] = (weights[point] ?? 0) + 1;
     }
     const positions = new Float64Array(first.length * d);
-    first.forEach((token, point) => positions.set(tokens.subarray(token * d, token * d + d), point * d));
+    for (let k = 0; k < positions.length; k++) positions[k] = tokens[first[Math.floor(k / d)] * d + (k % d)];
     return { count: first.length, ofToken, first, weights, positions };
-}
-
-/** Rows in lexicographic order, equal ones by number. @param {Float64Array} rows @param {number} n @param {number} d */
-function floatOrder(rows, n, d) {
-    return Int32Array.from({ length: n }, (_, i) => i).sort((i, j) => {
-        for (let c = 0; c < d; c++) if (rows[i * d + c] !== rows[j * d + c]) return rows[i * d + c] - rows[j * d + c];
-        return i - j;
-    });
 }
 
 /** @param {Float64Array} values @returns {number} the largest, without its sign */
@@ -178,19 +173,21 @@ function floatLongest(values) {
  * @param {ArrayLike<number>} rows @param {number} i @param {number} d @param {Float64Array | null} metric
  */
 export function floatAlong(rows, i, d, metric) {
-    const along = new Float64Array(d);
+    /** @type {number[]} */
+    const along = [];
     for (let r = 0; r < d; r++) {
-        if (metric) for (let c = 0; c < d; c++) along[r] += metric[r * d + c] * rows[i * d + c];
-        else along[r] = rows[i * d + r];
+        let sum = metric ? 0 : rows[i * d + r];
+        if (metric) for (let c = 0; c < d; c++) sum += metric[r * d + c] * rows[i * d + c];
+        along.push(sum);
     }
     return along;
 }
 
 /**
- * Those of the candidates that lie furthest in a direction.
- * @param {Float64Array} rows @param {Float64Array} along @param {number[]} candidates
+ * Those of the candidates that lie furthest in a direction; without a direction, all.
+ * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all
  */
-function floatFurthest(rows, along, candidates) {
+function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
     /** @type {number[]} */
@@ -198,22 +195,39 @@ function floatFurthest(rows, along, candidates) {
     for (const j of candidates) {
         let score = 0;
         for (let c = 0; c < d; c++) score += along[c] * rows[j * d + c];
-        if (score > best) [best, found] = [score, [j]];
-        else if (score === best) found.push(j);
+        if (score < best) continue;
+        if (score > best) found = [];
+        best = score;
+        found.push(j);
     }
-    return found.length > 1 ? found.sort((i, j) => i - j) : found;
+    if (found.length === 1) return found;
+    return along.some(Boolean) ? found.sort((i, j) => i - j) : all;
 }
 
 /** @param {Float64Array} rows @param {number} d @param {number[][]} sets @param {number[]} weights */
 function floatMeans(rows, d, sets, weights) {
     const means = new Float64Array(rows.length);
-    sets.forEach((set, i) => {
-        let all = 0;
-        for (const j of set) all += weights[j];
-        for (const j of set) for (let c = 0; c < d; c++) means[i * d + c] += weights[j] * rows[j * d + c];
-        for (let c = 0; c < d; c++) means[i * d + c] /= all;
-    });
+    for (let i = 0; i < sets.length; i++) {
+        const set = sets[i];
+        // Of one point without rounding: a leader stays where it is.
+        if (set.length === 1) {
+            for (let c = 0; c < d; c++) means[i * d + c] = rows[set[0] * d + c];
+            continue;
+        }
+        const all = set.reduce((sum, j) => sum + weights[j], 0);
+        for (let c = 0; c < d; c++) means[i * d + c] = set.reduce((sum, j) => sum + weights[j] * rows[j * d + c], 0) / all;
+    }
     return means;
+}
+
+/**
+ * Whether two rows are equal, up to a tolerance.
+ * @param {Float64Array} x @param {Float64Array} y @param {number} i @param {number} j where they begin @param {number} d
+ * @param {number} within
+ */
+function floatEqual(x, y, i, j, d, within) {
+    for (let c = 0; c < d; c++) if (Math.abs(x[i + c] - y[j + c]) > within) return false;
+    return true;
 }
 
 /** @param {Float64Array} from @param {Float64Array} to @param {number} left the share of the way that is left */
@@ -223,28 +237,38 @@ function floatMove(from, to, left) {
 }
 
 /**
- * The vertices of the convex hull of points in the plane, counterclockwise.
- * @param {Float64Array} z @param {number} count @param {boolean} [thick] with all points that lie on it or nearly so
+ * The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
+ * are few, and so this is faster than sorting.
+ * @param {Float64Array} z @param {number} count
+ * @param {boolean} [thick] with all other points that lie on it or nearly so; simply all if there are many vertices
  * @returns {number[]}
  */
 export function planeHull(z, count, thick = false) {
-    const order = floatOrder(z, count, 2);
-    const flat = (thick ? FLOAT_FLAT : -FLOAT_FLAT) * floatLongest(z);
-    /** How far b is to the left of the way from a to c. @param {number} a @param {number} b @param {number} c */
-    const left = (a, b, c) => {
-        const [x, y] = [z[2 * c] - z[2 * a], z[2 * c + 1] - z[2 * a + 1]];
-        return (x * (z[2 * b + 1] - z[2 * a + 1]) - y * (z[2 * b] - z[2 * a])) / (Math.sqrt(x * x + y * y) || 1);
-    };
-    /** The chain below, or with sign -1 the one above, from left to right. @param {number} sign */
-    const chain = (sign) => {
-        /** @type {number[]} */
-        const found = [];
-        for (const i of order) {
-            while (found.length > 1 && sign * left(found[found.length - 2], found[found.length - 1], i) > flat)
-                found.pop();
-            found.push(i);
+    let here = 0;
+    for (let j = 1; j < count; j++) {
+        if (z[2 * j] < z[2 * here] || (z[2 * j] === z[2 * here] && z[2 * j + 1] < z[2 * here + 1])) here = j;
+    }
+    const flat = thick ? FLOAT_FLAT * floatLongest(z) : 0;
+    /** @type {number[]} */
+    const vertices = [];
+    /** @type {Set<number>} */
+    const near = new Set();
+    while (!vertices.includes(here) && count) {
+        vertices.push(here);
+        if (thick && vertices.length > 64) return Array.from({ length: count }, (_, i) => i);
+        // The next vertex: no point is to the right of the way there. Of several the furthest.
+        let next = here;
+        let [x, y] = [0, 0];
+        for (let j = 0; j < count; j++) {
+            const [a, b] = [z[2 * j] - z[2 * here], z[2 * j + 1] - z[2 * here + 1]];
+            const turn = x * b - y * a;
+            if (turn < 0 || (turn === 0 && a * a + b * b > x * x + y * y)) [next, x, y] = [j, a, b];
         }
-        return found;
-    };
-    return [...new Set([...chain(1), ...chain(-1).reverse()])];
+        const most = flat * Math.hypot(x, y);
+        for (let j = 0; j < count && thick; j++) {
+            if (x * (z[2 * j + 1] - z[2 * here + 1]) - y * (z[2 * j] - z[2 * here]) <= most) near.add(j);
+        }
+        here = next;
+    }
+    return thick ? [...new Set([...vertices, ...near])] : vertices;
 }

@@ -186,9 +186,11 @@ export function toWorld({ width, height, right, up, scale, x, y }, [px, py]) {
 
 /** @param {Outline} to @param {string} shape @param {number[]} at @param {number} r */
 function drawShape(to, shape, [x, y], r) {
-    if (SHAPE_CORNERS[shape]) return drawLine(to, SHAPE_CORNERS[shape].map(([a, b]) => [x + r * a, y + r * b]), true);
-    to.moveTo(x + r, y);
-    to.arc(x, y, r, 0, 2 * Math.PI);
+    const corners = SHAPE_CORNERS[shape] ?? [];
+    to.moveTo(x + r * (corners[0]?.[0] ?? 1), y + r * (corners[0]?.[1] ?? 0));
+    for (const [a, b] of corners) to.lineTo(x + r * a, y + r * b);
+    if (corners.length) to.closePath();
+    else to.arc(x, y, r, 0, 2 * Math.PI);
 }
 
 /** @param {Outline} to @param {number[][]} corners on the screen @param {boolean} [closed] */
@@ -236,13 +238,18 @@ export function drawScene(pen, scene) {
         const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
         if (!groups.get(end)?.push(i)) groups.set(end, [i]);
     });
-    const styled = [...groups].map(([end, members]) => ({ members, ...lookOf(looks.get(end)) }));
+    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
     const many = run.count > 200;
     for (const { members, colour } of styled) {
         if (show.has("paths")) pen.paint({ stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 }, (to) => {
             for (const i of members.filter((point) => run.since[point] !== 0)) {
                 to.moveTo(...toScreen(frame, starts, i));
-                for (const { positions } of run.layers.slice(1)) to.lineTo(...toScreen(frame, positions, i));
+                run.layers.slice(1).forEach(({ positions }, k) => {
+                    // On the way to one leader it goes straight on.
+                    const [target, ...others] = run.layers[k].sets[i];
+                    const straight = !others.length && run.since[target] >= 0 && run.since[target] <= k;
+                    if (!straight) to.lineTo(...toScreen(frame, positions, i));
+                });
                 if (run.limits) to.lineTo(...toScreen(frame, run.limits, i));
             }
         });
@@ -252,11 +259,15 @@ export function drawScene(pen, scene) {
             for (const j of set) if (j !== i) drawLine(to, [toScreen(frame, here, i), toScreen(frame, here, j)]);
         });
     });
-    for (const { members, colour, shape } of styled) {
-        if (layer > 0) pen.paint({ fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 }, (to) => {
+    for (const { end, members, colour, shape } of styled) {
+        // Strokes take most of the time that drawing takes: small marks are paler, not hollow.
+        const start = many ? { fill: colour, alpha: 0.5 } : { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
+        if (layer > 0) pen.paint(start, (to) => {
             for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
         });
-        pen.paint({ fill: colour, stroke: theme.ground, width: 0.8 }, (to) => {
+        // At the limit followers lie under the star of their leader.
+        const hidden = layer === Infinity && end >= 0;
+        if (!hidden) pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, (to) => {
             for (const i of members) {
                 if (run.since[i] < 0 || run.since[i] > layer) drawShape(to, shape, toScreen(frame, here, i), size);
             }
@@ -296,7 +307,7 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
-        const rows = Float64Array.from(leaders.flatMap((i) => Array.from(floatAlong(ends, i, 2, turned))));
+        const rows = Float64Array.from(leaders.flatMap((i) => floatAlong(ends, i, 2, turned)));
         const hull = planeHull(rows, leaders.length);
         if (hull.length > 1) hull.forEach((v, k) => {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
