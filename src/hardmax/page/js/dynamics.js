@@ -346,8 +346,11 @@ export class DynamicsRoom {
 
     /** Draw before the next frame is shown. */
     draw() {
-        cancelAnimationFrame(this.drawing);
-        this.drawing = requestAnimationFrame(() => this.paint());
+        // Not put off to a later frame: while it plays, every frame asks again.
+        this.drawing ||= requestAnimationFrame(() => {
+            this.drawing = 0;
+            this.paint();
+        });
     }
 
     /** @param {{ink: string, ground: string}} [theme] */
