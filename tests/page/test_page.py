@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode
 
 import numpy as np
 import pytest
-from browser import Watched, in_browser, started_browser
+from browser import FRAMES, Watched, in_browser, started_browser
 from text.small_models import small_model
 
 import hardmax as hm
@@ -137,8 +137,10 @@ def test_dragging_a_token_changes_the_leaders(files, watched):
 
 def test_playing_ends_at_the_limit(browser, files):
     with Watched(browser) as watched:
+        watched.page.add_init_script(FRAMES)
         page = watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "9"}))
         page.wait_for_selector("text=∞: the limit")
+        assert page.evaluate("window.frames_drawn.length") > 10
         lim = hm.limit([row.split(",") for row in SMALL.split(";")], hm.Dynamics(9))
         shown = [[float(x) for x in numbers(row[2])] for row in rows_of(page)]
         assert np.allclose(shown, lim.points, atol=1e-4)
@@ -477,3 +479,10 @@ def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
         assert page.locator("#hm-reviews option").all_inner_texts() == ["imdb-2d"]
     page.fill("#hm-reviews textarea", "A great film.")
     page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews').innerText)")
+
+
+@pytest.mark.slow
+def test_without_workers_the_page_computes_exactly_itself(files, watched):
+    watched.page.add_init_script("delete window.Worker")
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL}))
+    assert "2 leaders" in proved(page)
