@@ -22,7 +22,7 @@ const optionsOf = ({ alpha, metric, multiplicities, max_layers }) => ({
     metric,
     multiplicities: multiplicities ?? undefined,
     maxLayers: max_layers ?? undefined,
-    budget: Infinity,
+    budget: 60_000,
 });
 
 test(`limits of ${clouds.length} clouds are Python's, and so is every byte of their certificates`, () => {

@@ -100,6 +100,13 @@ export function cellFloat(text) {
     return Number(over) / Number(under);
 }
 
+/** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
+export function cellValue(text) {
+    const float = cellFloat(text);
+    const [exact, binary] = [readNumber(text), readNumber(float)];
+    return exact.p === binary.p && exact.q === binary.q ? float : text;
+}
+
 /** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
 const CLOUD_FLOATS = new WeakMap();
 
@@ -119,6 +126,13 @@ export function readRows(rows, name) {
         if (row?.length !== width) throw new Error(`${name}, row ${i + 1}: expected ${width} numbers, as in row 1.`);
         return Array.from(row, (cell, c) => readCell(cell, `${name}, row ${i + 1}, column ${c + 1}`));
     });
+}
+
+/** @param {unknown} rows @param {number} d */
+export function readMetric(rows, d) {
+    const metric = readRows(rows, "metric");
+    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}, as the tokens are.`);
+    return metric;
 }
 
 /** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */

@@ -1,5 +1,6 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { MOST_TOKENS, cellFloat, cloudFloats, cloudOf, readAlpha, readRows, readRowsText } from "./cloud.js";
+import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
+import { readAlpha, readCell, readMetric, readRows, readRowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
@@ -81,11 +82,7 @@ export class DynamicsRoom {
         window.addEventListener("afterprint", () => this.paint());
         this.use(FIRST_CLOUD);
         const given = context.data.cloud;
-        if (given) this.guard(() => {
-            this.use("own", readRows(given.tokens, "tokens"));
-            const metric = given.metric ? readRows(given.metric, "metric") : null;
-            this.set({ metric, alpha: readAlpha(given.alpha ?? "1/2") });
-        });
+        if (given) this.guard(() => this.setValues({ tokens: given.tokens, alpha: given.alpha, metric: given.metric }));
         this.past = [];
     }
 
@@ -227,7 +224,7 @@ export class DynamicsRoom {
         const free = [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)];
         const place = toWorld(this.frame, at ?? free);
         this.selected = this.n;
-        this.set({ tokens: [...tokens, place.map((x) => this.rounded(x))], source: "own" });
+        this.set({ tokens: [...tokens, place.map((x) => this.kept(this.rounded(x)))], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
     }
 
@@ -246,13 +243,18 @@ export class DynamicsRoom {
     move(start, right, up, coarse) {
         const { frame } = this;
         const place = start.map((x, c) => x + (right * frame.right[c] + up * frame.up[c]) / frame.scale);
-        const row = place.map((x) => (coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
+        const row = place.map((x) => this.kept(coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
         this.set({ tokens: this.problem.tokens.map((other, k) => (k === this.selected ? row : other)), source: "own" });
     }
 
     /** A coordinate with the decimals that a pixel can show. @param {number} x */
     rounded(x) {
         return String(Number(x.toFixed(Math.max(0, Math.min(12, Math.ceil(Math.log10(this.frame.scale)))))) + 0);
+    }
+
+    /** In a notebook what the mouse writes are floats: Python has numbers, not texts. @param {string} cell */
+    kept(cell) {
+        return this.context.embedded ? readCell(Number(cell), "a coordinate") : cell;
     }
 
     /** Where a token starts. @param {number} token */
@@ -478,6 +480,27 @@ export class DynamicsRoom {
         return true;
     }
 
+    // -- a notebook
+
+    /** @returns {import("./main.js").Values} */
+    values() {
+        const { tokens, alpha, metric } = this.problem;
+        const layer = this.layer === Infinity ? "limit" : Math.round(this.layer);
+        return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
+    }
+
+    /** @param {import("./main.js").Values} values */
+    setValues({ tokens, alpha, metric, layer }) {
+        if (tokens) {
+            const rows = readRows(tokens, "tokens");
+            if (rows.length !== this.n || rows[0].length !== this.d) this.use("own", rows);
+            else this.set({ tokens: rows, source: "own" });
+        }
+        if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
+        if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
+        if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
+    }
+
     // -- the URL
 
     /** @returns {Record<string, string>} */
@@ -507,9 +530,7 @@ export class DynamicsRoom {
         if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
-        if (state.metric) problem.metric = readRowsText(state.metric, "metric");
-        const { metric } = problem;
-        check(!metric || (metric.length === d && metric[0].length === d), `a metric of ${d} by ${d}`);
+        if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
         check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
