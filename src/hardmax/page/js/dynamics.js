@@ -538,7 +538,7 @@ export class DynamicsRoom {
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
         const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
         this.selected = selected < problem.tokens.length ? selected : -1;
-        Object.assign(this, { problem, past: [], looks: new Map(), restored: true });
+        Object.assign(this, { problem, past: [], looks: new Map(), restored: state.layer !== undefined });
         this.changed();
         this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
     }
