@@ -27,6 +27,7 @@
  */
 import { floatAlong, layerAt, planeHull, positionsAt } from "./floats.js";
 
+const MANY_POINTS = 200; // more are drawn without opacity and strokes, which take most of the time
 /** The colours of what is printed or saved. */
 export const PAPER = { ink: "#1b1b1b", ground: "#ffffff" };
 // Okabe and Ito's colours, then darker and paler ones; with the shapes 126 pairs. The same as in the Python figures.
@@ -223,9 +224,10 @@ export function drawScene(pen, scene) {
         if (!groups.get(end)?.push(i)) groups.set(end, [i]);
     });
     const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
-    const many = run.first.length > 200;
+    const many = run.first.length > MANY_POINTS;
     for (const { members, colour } of styled) {
-        const line = { stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 };
+        const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
+        const line = many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 };
         if (show.has("paths")) pen.paint(line, (to) => {
             for (const i of members.filter((point) => run.since[point] !== 0)) {
                 to.moveTo(...toScreen(frame, starts, i));
@@ -245,9 +247,10 @@ export function drawScene(pen, scene) {
         });
     });
     for (const { end, members, colour, shape } of styled) {
-        // Strokes take most of the time that drawing takes: small marks are paler, not hollow.
+        // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        if (layer > 0) pen.paint(many ? { fill: colour, alpha: 0.5 } : hollow, (to) => {
+        const pale = { fill: blended(colour, theme.ground, 0.6) };
+        if (layer > 0) pen.paint(many ? pale : hollow, (to) => {
             for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
         });
         // At the limit followers lie under the star of their leader.
@@ -284,11 +287,24 @@ function lookOf(number) {
     return { colour, shape };
 }
 
+/**
+ * What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
+ * @param {string} colour @param {string} ground @param {number} alpha
+ */
+function blended(colour, ground, alpha) {
+    const [over, under] = [colour, ground].map((text) => {
+        const hexadecimal = text.startsWith("#");
+        return (text.match(hexadecimal ? /[0-9a-f]{2}/gi : /\d+/g) ?? []).map((part) => parseInt(part, hexadecimal ? 16 : 10));
+    });
+    return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
+}
+
 /** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
 function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
     const origin = toScreen(frame, new Float64Array(d));
+    const far = frame.width + frame.height;
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
@@ -299,9 +315,10 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
             });
             const { colour } = lookOf(looks.get(leaders[v]));
-            pen.paint({ fill: colour, alpha: 0.1 }, (to) => drawLine(to, clippedScreen(frame, sides), true));
+            const fill = blended(colour, theme.ground, 0.1);
+            pen.paint({ fill }, (to) => drawLine(to, clippedScreen(frame, sides), true));
             // The border to the next cell is a ray from the origin.
-            const [x, y] = [sides[0][1], -sides[0][0]].map((value) => value * -1e4 / Math.hypot(...sides[0]));
+            const [x, y] = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
             pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, (to) => {
                 drawLine(to, [origin, [origin[0] + x, origin[1] - y]]);
             });
@@ -314,13 +331,14 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
             const corners = face.map((v) => places.subarray(2 * v, 2 * v + 2));
             const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))));
             const outline = hull.map((k) => Array.from(corners[k]));
-            pen.paint({ fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 }, (to) => drawLine(to, outline, true));
+            const shade = { fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 };
+            if (run.first.length <= MANY_POINTS) pen.paint(shade, (to) => drawLine(to, outline, true));
             pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
         }
     }
     const reach = (0.47 * Math.min(frame.width, frame.height)) / frame.scale;
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
-        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : 1e4 / frame.scale) : 0));
+        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : far / frame.scale) : 0));
         const end = toScreen(frame, axis);
         const opposite = toScreen(frame, axis.map((x) => -x));
         pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
