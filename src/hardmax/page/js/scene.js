@@ -13,9 +13,11 @@
  * @property {number} scale pixels of a unit
  * @property {number} x @property {number} y  along `right` and `up`, in the middle of the screen
  *
+ * @typedef {{ink: string, ground: string, dark: boolean}} Theme
+ *
  * @typedef {object} Scene
  * @property {Frame} frame
- * @property {{ink: string, ground: string}} theme
+ * @property {Theme} theme
  * @property {import("./floats.js").Run} run what is drawn
  * @property {number} layer
  * @property {import("./floats.js").Run} floats the float run
@@ -29,7 +31,7 @@ import { floatAlong, layerAt, planeHull, positionsAt } from "./floats.js";
 
 const MANY_POINTS = 200; // more are drawn without opacity and strokes, which take most of the time
 /** The colours of what is printed or saved. */
-export const PAPER = { ink: "#1b1b1b", ground: "#ffffff" };
+export const PAPER = { ink: "#1b1b1b", ground: "#ffffff", dark: false };
 // Okabe and Ito's colours, then darker and paler ones; with the shapes 126 pairs. The same as in the Python figures.
 const LEADER_COLOURS = (
     "#009E73 #CC79A7 #E69F00 #56B4E9 #0072B2 #D55E00 #005740 #82376A #7E5700 #1F5F8B #003A5C #743300 " +
@@ -223,7 +225,7 @@ export function drawScene(pen, scene) {
         const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
         if (!groups.get(end)?.push(i)) groups.set(end, [i]);
     });
-    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
+    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end), theme) }));
     const many = run.first.length > MANY_POINTS;
     for (const { members, colour } of styled) {
         const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
@@ -264,7 +266,7 @@ export function drawScene(pen, scene) {
     const leading = leaders.filter((i) => run.since[i] <= layer);
     for (const i of leading) {
         const at = toScreen(frame, here, i);
-        const style = { fill: lookOf(looks.get(i)).colour, stroke: theme.ink };
+        const style = { fill: lookOf(looks.get(i), theme).colour, stroke: theme.ink };
         pen.paint(style, (to) => drawShape(to, "star", at, Math.max(6, 1.65 * size)));
         if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
@@ -280,11 +282,16 @@ export function drawScene(pen, scene) {
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
-/** Colour and shape of a leader and its followers, or of those between leaders. @param {number} [number] */
-function lookOf(number) {
+/**
+ * Colour and shape of a leader and its followers, or of those between leaders.
+ * @param {number | undefined} number @param {Theme} theme
+ */
+function lookOf(number, { dark }) {
     if (number === undefined) return { colour: BETWEEN_COLOUR, shape: "circle" };
-    const [colour, shape] = [LEADER_COLOURS, LEADER_SHAPES].map((list) => list[number % list.length]);
-    return { colour, shape };
+    const place = number % LEADER_COLOURS.length;
+    // On a dark ground the pale colours come before the dark ones.
+    const colour = LEADER_COLOURS[place < 6 || !dark ? place : place < 12 ? place + 6 : place - 6];
+    return { colour, shape: LEADER_SHAPES[number % LEADER_SHAPES.length] };
 }
 
 /**
@@ -314,7 +321,7 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
             });
-            const { colour } = lookOf(looks.get(leaders[v]));
+            const { colour } = lookOf(looks.get(leaders[v]), theme);
             const fill = blended(colour, theme.ground, 0.1);
             pen.paint({ fill }, (to) => drawLine(to, clippedScreen(frame, sides), true));
             // The border to the next cell is a ray from the origin.
@@ -437,7 +444,7 @@ function drawDifference(pen, { frame, theme, run, floats, differing }) {
         const path = rows.map((each) => toScreen(frame, each, j));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
         pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
-        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 8));
+        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 6));
         pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => drawShape(to, "circle", exactly, 11));
         if (differing.length > 6) continue;
         pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);
