@@ -316,7 +316,7 @@ export class DynamicsRoom {
     summary() {
         const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
         const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
-        return `${where}: ${leaders} ${leaders === 1 ? "leader" : "leaders"} of ${this.n} tokens`;
+        return `${where}: ${leaders} ${leaders === 1 ? "leader" : "leaders"}, ${this.n} ${this.n === 1 ? "token" : "tokens"}`;
     }
 
     // -- drawing
