@@ -557,7 +557,9 @@ export function exactLayers(tokens, options, layers) {
 
 /** @param {Numeric[][]} tokens @param {ExactOptions} options @returns {number[][]} the tokens each token attends to */
 export function exactAttended(tokens, options) {
-    return exactLayers(tokens, options, 0).sets[0];
+    const { sets, reason } = exactLayers(tokens, options, 0);
+    if (reason) throw new Error(reason);
+    return sets[0];
 }
 
 /**
