@@ -64,7 +64,7 @@ def make_model(seed: int) -> TextModel:
     surfaces = list(dict.fromkeys([*words, *(phrase for phrase in phrases if cut_surface(phrase))]))
     rng.shuffle(surfaces)
     d, classes = int(rng.choice([1, 2, 2, 3, 5])), int(rng.choice([2, 2, 3, 20]))
-    few, kind = rng.normal(size=d), rng.choice(["whole", "orders", "any"])
+    few, kind = rng.normal(size=d) * 2.0 ** rng.integers(-12, 12, d), rng.choice(["whole", "orders", "any"])
     draws = {
         "whole": lambda *shape: rng.integers(-2, 3, shape).astype(float),
         "orders": lambda *shape: rng.permuted(np.broadcast_to(few, (*shape[:-1], d)) * 1.0, axis=-1),
