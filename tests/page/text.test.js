@@ -6,6 +6,7 @@ import path from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
 import { classify, loadModel, removalsFlip, unpackModel } from "../../src/hardmax/page/js/text.js";
+import { makeLayerRules, walkLayers } from "../../src/hardmax/page/js/textlayers.js";
 import { textCharacters, textWords } from "../../src/hardmax/page/js/textwords.js";
 
 const folder = process.env.HARDMAX_VECTORS ?? "";
@@ -158,4 +159,17 @@ test("whatever a text is, its ledgers add up and its tokens are where they say",
         }
     });
     fc.assert(adds, { numRuns: 200, seed: 1 });
+});
+
+test("ties are found where rounding breaks them", () => {
+    // The first two points have the same coordinates in another order: to the third, they are equally far out.
+    let broken = 0;
+    for (let k = 1; k <= 200; k++) {
+        const [x, y, w] = [Math.fround(1000 * Math.sin(k) ** 2), Math.fround(0.001 * k), Math.fround(Math.cos(k) ** 2)];
+        const c = Math.fround((x + y + w) / 10);
+        broken += Number(c * x + c * y + c * w !== c * w + c * y + c * x);
+        const cloud = { start: Float64Array.of(x, y, w, w, y, x, c, c, c), weights: [1, 1, 1], of: [0, 1, 2] };
+        assert.deepEqual(walkLayers(cloud, makeLayerRules(3, 1, "1/3", null)).sets(0)[2], [0, 1]);
+    }
+    assert.ok(broken > 20, `${broken}`);
 });
