@@ -1,7 +1,7 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 
-import { readNumber } from "./exact.js";
-import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
+import { exactDynamics, readNumber } from "./exact.js";
+import { layersKeep, walkLayers } from "./textlayers.js";
 import { textWords } from "./textwords.js";
 
 /**
@@ -257,8 +257,9 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
     const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
-    const rules = makeLayerRules(d, layers === "inf" ? Infinity : layers, alpha, matrix);
-    textMust(rules.dynamics.definite, "`metric` must be symmetric positive definite");
+    const dynamics = exactDynamics({ alpha, metric: matrix }, d);
+    const rules = { d, layers: layers === "inf" ? Infinity : layers, dynamics };
+    textMust(dynamics.definite, "`metric` must be symmetric positive definite");
     const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
     table.set(embeddings.values);
     if (extra) table.set(extra.values, tokens * d);
