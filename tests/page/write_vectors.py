@@ -16,12 +16,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from hostile_certificates import COSTLY, READ
+from hostile_certificates import COSTLY, READ, certificate
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from known import KNOWN
+from known import KNOWN, SQUARE, rational
 from strategies import any_metric_problems, hard_floats, problems, spd_metrics
-from test_certificate import CLAUSES, EXAMPLES, TAMPERED, changed, mutated, signed
+from test_certificate import CLAUSES, EXAMPLES, TAMPERED, certified, changed, mutated, signed
 
 import hardmax as hm
 
@@ -61,9 +61,10 @@ def all_problems(count: int) -> list[Any]:
     """Clouds with known limits, and so many others."""
     found: list[Any] = [(k.tokens, k.metric, k.alpha) for k in KNOWN]
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
-    # Small steps: the sets change after many layers, to which the closed form jumps, or too many.
-    found += [(tokens, None, alpha) for tokens, *_ in CLAUSES.values() for alpha in ("0.001", 1e-5)]
-    large, some = count // 20, count // 6
+    # Small steps: the sets change after tens or hundreds of layers, to which the closed form jumps, or after too many.
+    found += [(tokens, None, "1/100") for tokens, *_ in CLAUSES.values()]
+    found += [(CLAUSES["in front at the end"][0], None, alpha) for alpha in ("0.001", 1e-5)]
+    large, some = count // 30, count // 6
     found += larger(large) + drawn(hard_problems(), some) + drawn(any_metric_problems(), some)
     return found + drawn(problems(), count - large - 2 * some)
 
@@ -107,7 +108,7 @@ def clouds(count: int) -> list[dict[str, Any]]:
     for k, problem in enumerate(all_problems(count)):
         multiplicities = [rng.randint(1, 3) for _ in problem[0]] if k % 7 == 0 else None
         # Where tokens never settle, few of the 500 layers are enough, mostly.
-        max_layers = 40 if k % 9 and not hm.Dynamics(*problem[:0:-1]).is_definite else None
+        max_layers = 40 if k % 40 and not hm.Dynamics(*problem[:0:-1]).is_definite else None
         found.append(told(problem, multiplicities, max_layers))
     return found
 
@@ -123,11 +124,29 @@ def other_texts() -> list[str]:
     swaps += [('"alpha":"1/2"', odd) for odd in ("'alpha':\"1/2\"", 'alpha:"1/2"', '"alpha":"1/2","alpha":"1/2"')]
     swaps += [('"alpha":"1/2"', f'"alpha":"{odd}"') for odd in ("1/2\t", r"1/2\n", "½", r"\u0661/2", r"1\/2", "0.5")]
     swaps += [('"alpha":"1/2"', '"__proto__":{},"alpha":"1/2"'), ('"metric":null', '"metric":[]')]
-    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + ["\ufeff" + text, " \t\r\n" + text, text[:-1]]
+    ends = [text + end for end in (" ", "\n\n", "x", "}", "\x00", "//")] + [
+        "\ufeff" + text,
+        " \t\r\n" + text,
+        text[:-1],
+    ]
     return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
-def verdict(text: bytes) -> bool:
+def almost_true() -> list[Any]:
+    """Certificates of which just one condition does not hold."""
+    edge, centre = (certified(SQUARE + rational(token)) for token in ("1 0", "0 0"))
+    return [
+        # Weights that do not add to 1 have the same mean, if that is 0; one too many may be 0.
+        changed(centre, "limits", 4, "weights", to=["1/8"] * 4),
+        changed(centre, "limits", 4, "weights", to=[*["1/4"] * 4, "0"]),
+        # The middle of an edge stays where it is, but does not lead.
+        changed(edge, "limits", 4, to={"vertex": 4}),
+        # The same point twice, as if it were two that have met.
+        json.loads(certificate([["1"]] * 2, attended=[{"from": 0, "sets": [[0, 1]] * 2}], limits=[{"vertex": 0}] * 2)),
+    ]
+
+
+def is_accepted(text: bytes) -> bool:
     """Whether Python accepts a file."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
         file.write(text)
@@ -141,14 +160,14 @@ def verdict(text: bytes) -> bool:
 def certificates(mutations: int) -> list[dict[str, Any]]:
     rng = random.Random(0)
     forged = [changed(EXAMPLES[name], *path, to=value) for name, path, values, _ in TAMPERED for value in values]
-    forged += [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
+    forged += almost_true() + [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
     for k in range(mutations):
         document = rng.choice(list(EXAMPLES.values()))
         for _ in range(1 + k % 2):
             document = mutated(document, rng)
         forged.append(signed(document))
     texts = other_texts() + [json.dumps(document) for document in [*EXAMPLES.values(), *forged]]
-    return [{"text": text, "accepted": verdict(text.encode())} for text in texts]
+    return [{"text": text, "accepted": is_accepted(text.encode())} for text in texts]
 
 
 def main() -> None:
@@ -156,17 +175,20 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--clouds", type=int, default=1000)
     parser.add_argument("--mutations", type=int, default=3000)
-    parser.add_argument("--costly", action="store_true", help="hostile files of which each may take seconds")
+    parser.add_argument("--costly", action="store_true", help="hostile files that are large or may take seconds, too")
     args = parser.parse_args()
     warnings.simplefilter("ignore")  # metrics to which the theorem does not apply
     args.folder.mkdir(parents=True, exist_ok=True)
     for name, content in {"clouds": clouds(args.clouds), "certificates": certificates(args.mutations)}.items():
         (args.folder / f"{name}.json").write_text(json.dumps(content))
-    hostile = READ | (COSTLY if args.costly else {})
+    expected = {}
     (args.folder / "hostile").mkdir(exist_ok=True)
-    for name, (_, make) in hostile.items():
-        (args.folder / "hostile" / name).write_bytes(make())
-    (args.folder / "hostile.json").write_text(json.dumps({name: expected for name, (expected, _) in hostile.items()}))
+    for name, (verdict, make) in (READ | (COSTLY if args.costly else {})).items():
+        document = make()
+        if args.costly or len(document) <= 2**20:
+            (args.folder / "hostile" / name).write_bytes(document)
+            expected[name] = verdict
+    (args.folder / "hostile.json").write_text(json.dumps(expected))
 
 
 if __name__ == "__main__":

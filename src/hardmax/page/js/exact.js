@@ -68,27 +68,31 @@ export function exactFloat(p, q) {
     return Number((over / under) | (over % under ? 1n : 0n)) * 2 ** -32 * 2 ** (size - 32);
 }
 
-/** @param {Numeric} value such as 0.1, "0.1", "1/3" or "2e-3" @returns {Ratio} the rational that it is, exactly */
-export function readNumber(value) {
+/**
+ * The rational that a value such as 0.1, "0.1", "1/3" or "2e-3" is, exactly.
+ * @param {Numeric} value @param {string} [name] for errors @returns {Ratio}
+ */
+export function readNumber(value, name = "a number") {
     if (typeof value === "number" && Number.isFinite(value)) {
         let under = 1n;
         for (; !Number.isInteger(value); value *= 2 ** 30) under <<= 30n;
         return exactRatio(BigInt(value), under);
     }
     const text = typeof value === "string" ? value.trim() : "";
-    const found = /^([+-]?)(?:(\d+)\/(\d+)|(?=\.?\d)(\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?)$/i.exec(text);
+    const found = /^([+-]?\d+)\/(\d+)$|^([+-]?(?=\.?\d)\d*)\.?(\d*)(?:e([+-]?\d{1,9}))?$/i.exec(text);
     if (found && text.length <= EXACT_TEXT) {
-        let [, sign, over, under = "1", whole, decimals, exponent = "0"] = found;
-        let power = 0;
-        if (whole !== undefined) [over, power] = [whole + decimals, Number(exponent) - decimals.length];
-        const [p, q] = [BigInt(sign + over), BigInt(under)];
+        const [, over, under = "1", whole = "", decimals = "", exponent = "0"] = found;
+        const [p, q, power] = [BigInt(over ?? whole + decimals), BigInt(under), Number(exponent) - decimals.length];
+        if (!p && q) return { p: 0n, q: 1n };
         // The integer that a few letters such as 1e999999999 stand for has a billion digits.
-        if (q && (!p || Math.abs(power + over.replace(/^0+/, "").length - 1) <= EXACT_TEXT)) {
-            const number = power < 0 ? exactRatio(p, 10n ** BigInt(-power)) : exactRatio(p * 10n ** BigInt(p ? power : 0), q);
+        if (q && (over || Math.abs(power + `${p}`.replace("-", "").length - 1) <= 400)) {
+            const ten = 10n ** BigInt(Math.abs(power));
+            const number = power < 0 ? exactRatio(p, ten) : exactRatio(p * ten, q);
             if (Number.isFinite(exactFloat(number.p, number.q))) return number;
         }
     }
-    throw new Error(`a number must be finite, such as 0.5, "1/2" or "2e-3", not ${String(value).slice(0, 40)}.`);
+    const came = String(value).slice(0, 40);
+    throw new Error(`${name} must be a finite number, such as 0.5, "1/2" or "2e-3", not ${came}.`);
 }
 
 /**
@@ -99,16 +103,12 @@ function exactTable(table, name) {
     if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
     let common = 1n;
     const ratios = table.map((row, i) => {
-        if (row.length !== table[0].length)
-            throw new Error(`${name}: rows must be equally long, but row ${i} has ${row.length}, row 0 ${table[0].length}.`);
+        const [length, first] = [row.length, table[0].length];
+        if (length !== first) throw new Error(`${name}: row ${i} has ${length} numbers, row 0 ${first}: no table.`);
         return row.map((value, j) => {
-            try {
-                const number = readNumber(value);
-                if (common % number.q) common *= number.q / exactGcd(common, number.q);
-                return number;
-            } catch (error) {
-                throw new Error(`${name}, row ${i}, column ${j}: ${/** @type {Error} */ (error).message}`);
-            }
+            const number = readNumber(value, `${name}, row ${i}, column ${j},`);
+            if (common % number.q) common *= number.q / exactGcd(common, number.q);
+            return number;
         });
     });
     return { ratios, integers: ratios.map((row) => row.map(({ p, q }) => p * (common / q))), common };
@@ -120,7 +120,8 @@ function exactTable(table, name) {
  */
 export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     const { integers, common } = exactTable(tokens, "tokens");
-    if (multiplicities.length !== tokens.length || !multiplicities.every((count) => Number.isSafeInteger(count) && count > 0))
+    const counts = multiplicities.filter((count) => Number.isSafeInteger(count) && count > 0).length;
+    if (counts !== tokens.length || multiplicities.length !== counts)
         throw new Error("multiplicities must be positive whole numbers, one for each token.");
     /** @type {Map<string, number>} */
     const seen = new Map();
@@ -141,7 +142,7 @@ export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
 
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
 export function exactDynamics({ alpha, metric = null }, dimension) {
-    const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha);
+    const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha, "alpha");
     if (step.p <= 0n) throw new Error(`alpha must be positive, not ${alpha}. Try 0.5 or "1/2".`);
     const keep = { p: step.q, q: step.p + step.q };
     if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true };
@@ -149,21 +150,25 @@ export function exactDynamics({ alpha, metric = null }, dimension) {
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
-    return { alpha: step, keep, metric: integers, texts, definite: exactDefinite(integers) };
+    const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
+    return { alpha: step, keep, metric: integers, texts, definite: symmetric && exactEliminated(integers) !== null };
 }
 
-/** @param {bigint[][]} matrix @returns {boolean} whether it is symmetric positive definite: all minors are positive */
-function exactDefinite(matrix) {
-    if (matrix.some((row, i) => row.some((value, j) => value !== matrix[j][i]))) return false;
-    const rows = matrix.map((row) => [...row]);
-    let before = 1n; // elimination without fractions (Bareiss): the k-th pivot is the k-th leading minor
-    for (const [k, lead] of rows.entries()) {
-        if (lead[k] <= 0n) return false;
-        for (const row of rows.slice(k + 1))
-            for (let j = rows.length - 1; j >= k; j--) row[j] = (row[j] * lead[k] - row[k] * lead[j]) / before;
+/**
+ * Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
+ * null if one of them is not positive.
+ * @param {bigint[][]} rows @returns {bigint[][] | null}
+ */
+function exactEliminated(rows) {
+    let before = 1n;
+    for (let k = 0; k < rows.length; k++) {
+        const lead = rows[k];
+        if (lead[k] <= 0n) return null;
+        const reduced = rows.map((row) => row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before));
+        rows = reduced.map((row, i) => (i === k ? lead : row));
         before = lead[k];
     }
-    return true;
+    return rows;
 }
 
 /** @param {bigint[]} x @param {bigint[]} y @returns {bigint} */
@@ -256,7 +261,7 @@ export function* exactPhases(cloud, dynamics, last, tick) {
         const phase = { layer, sets, ...exactMeans(rows, denominator, sets, counts, tick) };
         const lasting = exactLasting(phase, counts, dynamics, last - layer, tick);
         // With a metric that is not positive definite distinct points can meet; those that have met are one.
-        const leads = sets.map((several, i) => several.every((j) => j === i || `${rows[j]}` === `${rows[i]}`));
+        const leads = sets.map((several, i) => several.every((j) => rows[j].every((x, c) => x === rows[i][c])));
         const until = lasting === null ? null : layer + lasting;
         yield { ...phase, until, leads };
         if (until === null || until > last) return;
@@ -284,7 +289,8 @@ function exactMeans(rows, denominator, sets, counts, tick) {
         if (several.length === 1) return { sums: rows[several[0]], size: 1n };
         tick();
         const weights = several.map((j) => counts[j]);
-        const [all, sums] = [weights.reduce((total, count) => total + count), exactSum(weights, several.map((j) => rows[j]))];
+        const all = weights.reduce((total, count) => total + count);
+        const sums = exactSum(weights, several.map((j) => rows[j]));
         const common = sums.reduce((found, x) => exactGcd(x, found), all);
         const size = all / common;
         factor *= size / exactGcd(size, factor);
@@ -337,8 +343,8 @@ function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
 
 /**
  * For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1; null
- * if it is for all t in (0, 1]; `most` + 1 if for more than `most`. If it is not, but no layer hits where it is
- * positive, the answer is the first layer past that place: from there on it is negative for ever.
+ * if it is for all t in (0, 1]; `most` + 1 if for more than `most`. If no layer hits where it is positive, the answer is
+ * the first layer past that place: from there on it is negative for ever.
  * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number | null}
  */
 function exactNegative(curve, keep, most) {
@@ -376,33 +382,33 @@ export function exactLimit(tokens, options) {
     const points = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, points.numerators[0].length);
     const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
-    const readable = Math.floor(EXACT_DIGITS / Math.log10(Number(dynamics.keep.q)));
+    const { q } = dynamics.keep;
+    const last = Math.min(most, Math.floor(EXACT_DIGITS / Math.min(Math.log10(Number(q)), `${q}`.length)));
     const tick = exactClock(options.budget);
+    const { ofToken } = points;
     /** @type {ExactLimit} */
-    const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken: points.ofToken, reason: "" };
-    /** @type {number[]} */
-    const since = points.numerators.map(() => -1);
+    const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken, reason: "" };
+    const since = new Map();
     /** @type {ExactPhase[]} */
     const history = [];
     try {
-        for (const phase of exactPhases(points, dynamics, Math.min(most, readable), tick)) {
+        for (const phase of exactPhases(points, dynamics, last, tick)) {
             history.push(phase);
             if (history.length > 192) history.shift();
             const before = found.attended.at(-1)?.sets;
             if (!before || phase.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
                 found.attended.push({ from: phase.layer, sets: phase.sets });
-            phase.leads.forEach((leads, i) => (since[i] = leads && since[i] < 0 ? phase.layer : since[i]));
-            found.leaders = since.flatMap((layer, i) => (layer < 0 ? [] : [/** @type {[number, number]} */ ([i, layer])]));
+            for (const [i, leads] of phase.leads.entries()) if (leads && !since.has(i)) since.set(i, phase.layer);
+            found.leaders = [...since].sort(([i], [j]) => i - j);
             if (phase.until !== null) continue;
             found.limits = exactEnds(phase, found.leaders.map(([point]) => point), dynamics, tick);
             found.settledAt = phase.layer;
         }
-        if (found.settledAt === null) {
-            const period = exactPeriod(history);
-            const repeats = period ? `; the attended sets repeat with period ${period}` : "";
-            const why = most <= readable ? "not settled yet" : "exact positions would have more than 100,000 digits";
-            found.reason = `gave up at layer ${Math.min(most, readable).toLocaleString("en")}: ${why}${repeats}`;
-        }
+        if (found.settledAt !== null) return found;
+        const period = exactPeriod(history);
+        const why = last === most ? "not settled yet" : "exact positions would have more than 100,000 digits";
+        found.reason = `gave up at layer ${last.toLocaleString("en")}: ${why}`;
+        if (period) found.reason += `; the attended sets repeat with period ${period}`;
     } catch (error) {
         if (!(error instanceof ExactTimeout)) throw error;
         found.reason = `gave up at layer ${(history.at(-1)?.layer ?? 0).toLocaleString("en")}: ${error.message}`;
@@ -410,12 +416,13 @@ export function exactLimit(tokens, options) {
     return found;
 }
 
-/** @param {ExactPhase[]} phases @returns {number} after how many layers the sets repeat, three times at the end, or 0 */
+/** @param {ExactPhase[]} phases @returns {number} the period of the sets if they repeat three times at the end, or 0 */
 function exactPeriod(phases) {
     const keys = phases.map(({ sets }) => sets.join(";"));
     for (let k = 1; 3 * k <= keys.length; k++) {
         const late = keys.length - 2 * k;
-        const shift = (/** @type {number} */ i) => phases[i].layer - phases[i - k].layer;
+        /** @param {number} i */
+        const shift = (i) => phases[i].layer - phases[i - k].layer;
         if (keys.every((key, i) => i < late || (key === keys[i - k] && shift(i) === shift(late)))) return shift(late);
     }
     return 0;
@@ -434,8 +441,10 @@ function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
     });
     /** @type {Map<string, ExactEnd>} by place; of leaders that have met the first counts */
     const ends = new Map();
-    for (const vertex of [...leaders].reverse()) ends.set(`${rows[vertex]}`, { kind: "vertex", vertex, ...told(rows[vertex]) });
-    const leading = leaders.filter((i) => ends.get(`${rows[i]}`)?.vertex === i);
+    const leading = leaders.filter((vertex) => {
+        const key = `${rows[vertex]}`;
+        return !ends.has(key) && ends.set(key, { kind: "vertex", vertex, ...told(rows[vertex]) });
+    });
     const corners = leading.map((i) => rows[i]);
     return targets.map((target) => {
         let end = ends.get(`${target}`);
@@ -473,14 +482,19 @@ function exactNearest(corners, dynamics, tick) {
         const way = exactSum(shares, used.map((j) => directions[j]));
         const scores = corners.map((corner) => exactDot(way, corner));
         const newcomer = least(scores);
-        if (scores[newcomer] >= scores[used[0]]) return { shares: corners.map((_, j) => shares[used.indexOf(j)] ?? 0n), whole };
+        const all = corners.map((_, j) => shares[used.indexOf(j)] ?? 0n);
+        if (scores[newcomer] >= scores[used[0]]) return { shares: all, whole };
         [used, shares] = [[...used, newcomer], [...shares, 0n]];
         for (let falling = [{ p: 0n, q: 1n }]; falling.length; ) {
-            // On to the nearest point of the affine hull, or to where the first weight is 0.
-            const { goals, total } = exactAffine(used.map((i) => used.map((j) => exactDot(directions[i], corners[j]))));
+            // The weights of the nearest point of the affine hull are goals / total, multiples of u with
+            // (G + 1 1^T) u = 1, G the Gram matrix. On to it, or to where the first weight is 0.
+            const gram = used.map((i) => [...used.map((j) => exactDot(directions[i], corners[j]) + 1n), 1n]);
+            const goals = (exactEliminated(gram) ?? []).map((row) => row[row.length - 1]);
+            const total = goals.reduce((sum, goal) => sum + goal);
             const [here, there] = [shares.map((share) => share * total), goals.map((goal) => goal * whole)];
             falling = here.flatMap((x, k) => (there[k] > 0n ? [] : [{ p: x, q: x - there[k] }]));
-            const part = falling.reduce((first, next) => (next.p * first.q < first.p * next.q ? next : first), { p: 1n, q: 1n });
+            let part = { p: 1n, q: 1n };
+            for (const each of falling) if (each.p * part.q < part.p * each.q) part = each;
             const moved = here.map((x, k) => x * part.q + part.p * (there[k] - x));
             const common = moved.reduce((found, x) => exactGcd(x, found), whole * total * part.q);
             whole = (whole * total * part.q) / common;
@@ -488,23 +502,6 @@ function exactNearest(corners, dynamics, tick) {
             shares = moved.filter(Boolean).map((x) => x / common);
         }
     }
-}
-
-/**
- * Weights goals / total of the shortest vector of the affine hull of independent points with a Gram matrix G: multiples
- * of u with (G + 1 1^T) u = 1, by elimination without fractions (Bareiss).
- * @param {bigint[][]} gram @returns {{goals: bigint[], total: bigint}}
- */
-function exactAffine(gram) {
-    let rows = gram.map((row) => [...row.map((value) => value + 1n), 1n]);
-    let before = 1n;
-    for (let k = 0; k < rows.length; k++) {
-        const lead = rows[k];
-        rows = rows.map((row) => (row === lead ? row : row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before)));
-        before = lead[k];
-    }
-    const goals = rows.map((row) => row[row.length - 1]);
-    return { goals, total: goals.reduce((sum, goal) => sum + goal) };
 }
 
 /**
@@ -529,9 +526,10 @@ export function exactLayers(tokens, options, layers) {
             const { p, q } = dynamics.keep;
             for (let layer = phase.layer; layer <= layers && layer !== phase.until; layer++) {
                 const [far, all] = [p ** BigInt(layer - phase.layer), q ** BigInt(layer - phase.layer)];
+                const [near, under] = [all - far, all * phase.denominator];
                 const places = phase.rows.map((z, i) => {
                     tick();
-                    return z.map((x, c) => exactFloat(far * x + (all - far) * phase.targets[i][c], all * phase.denominator));
+                    return z.map((x, c) => exactFloat(far * x + near * phase.targets[i][c], under));
                 });
                 found.positions.push(cloud.ofToken.map((point) => places[point]));
                 found.sets.push(cloud.ofToken.map((point) => attended[point]));
@@ -548,11 +546,13 @@ export function exactLayers(tokens, options, layers) {
 
 /** @param {Numeric[][]} tokens @param {ExactOptions} options @returns {number[][]} the tokens each token attends to */
 export function exactAttended(tokens, options) {
-    return exactLayers(tokens, options, 0).sets[0];
+    const { sets, reason } = exactLayers(tokens, options, 0);
+    if (reason) throw new Error(reason);
+    return sets[0];
 }
 
 /**
- * What Python's `lim.certificate` is: plain data, ready for `exactJson` or JSON.stringify.
+ * What Python's `lim.certificate` is: plain data, for `certificateText`, JSON.stringify or a checker.
  * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>}
  */
 export function makeCertificate(limit, options) {
@@ -574,13 +574,15 @@ export function makeCertificate(limit, options) {
         ),
     };
     const canonical = exactJson(document, true);
-    if (/[0-9]{4301}/.test(canonical)) throw new Error("its numbers are too long to be written down: over 4,300 digits.");
+    if ((canonical.match(/[0-9]+/g) ?? []).some((digits) => digits.length > EXACT_TEXT))
+        throw new Error("the numbers of this certificate are too long to be written down: over 4,300 digits.");
     return { ...document, sha256: exactSha256(canonical) };
 }
 
 /** @param {Record<string, any>} certificate @returns {string} the file that Python's `certificate.save` writes */
 export function certificateText(certificate) {
-    return `{\n${Object.entries(certificate).map(([key, value]) => `"${key}": ${exactJson(value)}`).join(",\n")}\n}\n`;
+    const lines = Object.entries(certificate).map(([key, value]) => `"${key}": ${exactJson(value)}`);
+    return `{\n${lines.join(",\n")}\n}\n`;
 }
 
 /** @param {any} value @param {boolean} [canonical] keys sorted, no spaces @returns {string} JSON as Python writes it */
@@ -592,28 +594,28 @@ function exactJson(value, canonical = false) {
     return `{${keys.map((key) => `"${key}"${colon}${exactJson(value[key], canonical)}`).join(comma)}}`;
 }
 
-/** @param {string} text ASCII @returns {string} SHA-256 (FIPS 180-4), hexadecimal: Web Crypto has it only asynchronously */
+/** @param {string} text ASCII @returns {string} SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous */
 function exactSha256(text) {
     /** @type {number[]} */
     const primes = [];
     for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime)) primes.push(n);
-    const fraction = (/** @type {number} */ x) => ((x % 1) * 2 ** 32) | 0;
-    const constants = primes.map((prime) => fraction(Math.cbrt(prime)));
-    const state = primes.slice(0, 8).map((prime) => fraction(Math.sqrt(prime)));
+    const constants = primes.map((prime) => ((Math.cbrt(prime) % 1) * 2 ** 32) | 0);
+    const state = primes.slice(0, 8).map((prime) => ((Math.sqrt(prime) % 1) * 2 ** 32) | 0);
     const blocks = Math.ceil((text.length + 9) / 64);
     const bytes = new Uint8Array(64 * blocks);
     for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
     bytes[text.length] = 128;
     const view = new DataView(bytes.buffer);
     view.setBigUint64(64 * blocks - 8, 8n * BigInt(text.length));
-    const turn = (/** @type {number} */ x, /** @type {number} */ by) => (x >>> by) | (x << (32 - by));
+    /** @param {number} x @param {number} by */
+    const turn = (x, by) => (x >>> by) | (x << (32 - by));
     const words = new Int32Array(64);
     for (let block = 0; block < blocks; block++) {
         for (let i = 0; i < 16; i++) words[i] = view.getInt32(64 * block + 4 * i);
         for (let i = 16; i < 64; i++) {
             const [early, late] = [words[i - 15], words[i - 2]];
-            words[i] = words[i - 16] + words[i - 7] + (turn(early, 7) ^ turn(early, 18) ^ (early >>> 3))
-                + (turn(late, 17) ^ turn(late, 19) ^ (late >>> 10));
+            words[i] = words[i - 16] + (turn(early, 7) ^ turn(early, 18) ^ (early >>> 3));
+            words[i] += words[i - 7] + (turn(late, 17) ^ turn(late, 19) ^ (late >>> 10));
         }
         let [a, b, c, d, e, f, g, h] = state;
         for (let i = 0; i < 64; i++) {

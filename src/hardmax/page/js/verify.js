@@ -13,107 +13,56 @@
  *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted
  */
 
-const VERIFY_BYTES = 2 ** 22; // of a text
+const VERIFY_LENGTH = 2 ** 22; // of a text
 const VERIFY_ROOM = 2 ** 30; // bits of all the numbers that are held at once
-const VERIFY_DIGITS = 4300; // of a number, as Python reads them
+const VERIFY_DIGITS = 8600; // of a number; Python reads 4,300 on either side of the stroke
 
 /** Why a check ends: a statement is false, or the rest would cost too much (`budget: …`). */
 class VerifyStop extends Error {}
 
 /** @param {unknown} holds @param {string} reason */
 function verifyRequire(holds, reason) {
-    if (!holds) throw new VerifyStop(reason.length > 300 ? `${reason.slice(0, 300)}…` : reason);
+    if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
 /**
- * Check a certificate as `JSON.parse` gives it, which says less than its text: 1 may have been 1.0, and large integers
- * are rounded. What is accepted is true of the object that was given.
+ * Check a certificate as `JSON.parse` gives it. The text says more: there 1.0 is no index, and no key may be repeated.
  * @param {unknown} certificate @param {number} [budget] milliseconds @returns {Verdict}
  */
 export function verify(certificate, budget) {
-    try {
-        return verifyText(JSON.stringify(certificate) ?? "", budget);
-    } catch (error) {
-        return { accepted: false, decided: true, reason: `shape: not as documented, ${error}` };
-    }
+    return verifyRead(() => JSON.stringify(certificate), budget);
 }
 
 /**
  * Check the text of a certificate, or the bytes of its file.
  * @param {string | Uint8Array} text @param {number} [budget] milliseconds @returns {Verdict}
  */
-export function verifyText(text, budget = 10_000) {
+export function verifyText(text, budget) {
+    const decoder = new TextDecoder("utf-8", { fatal: true });
+    return verifyRead(() => (typeof text === "string" ? text : decoder.decode(text)), budget);
+}
+
+/** @param {() => string} read @param {number} [budget] milliseconds @returns {Verdict} */
+function verifyRead(read, budget = 10_000) {
     const end = performance.now() + budget;
     const tick = () => verifyRequire(performance.now() < end, `budget: the time of ${budget} ms is up`);
     try {
-        verifyRequire(text.length <= VERIFY_BYTES, "unreadable: longer than 4 MB");
-        const decoder = new TextDecoder("utf-8", { fatal: true });
-        const certificate = verifyParse(typeof text === "string" ? text : decoder.decode(text), tick);
+        const text = read().replace(/^\ufeff/, "");
+        verifyRequire(text.length <= VERIFY_LENGTH, "unreadable: longer than 4 MB");
+        const certificate = JSON.parse(text);
+        // Written again it must be the same text but for spaces, which no certificate has within a word. So nothing was
+        // lost in reading: no fraction 1.0 became an index, no integer beyond 2^53 was rounded, no key came twice.
+        const same = JSON.stringify(certificate) === text.replace(/[ \t\n\r]+/g, "");
+        verifyRequire(same, "unreadable: a key appears twice, a number is beyond 2^53, or something is spelled oddly");
         verifyShape(certificate);
-        const layer = verifyWalk(certificate, tick);
-        return { accepted: true, decided: true, reason: `every point has its limit, settled at layer ${layer}` };
+        verifyWalk(certificate, tick);
+        const reason = `every point has its limit, settled at layer ${certificate.settled_at}`;
+        return { accepted: true, decided: true, reason };
     } catch (error) {
         // Whatever broke the check off, nothing is proved.
         const reason = error instanceof VerifyStop ? error.message : `shape: not as documented, ${error}`.slice(0, 300);
         return { accepted: false, decided: !reason.startsWith("budget:"), reason };
     }
-}
-
-/**
- * The value of a JSON text: objects are Maps, integers BigInts of any size. What no certificate has is refused: other
- * numbers, true, false, and a key that appears twice in one object.
- * @param {string} text @param {() => void} tick @returns {any}
- */
-function verifyParse(text, tick) {
-    const source = text.replace(/^\ufeff/, "");
-    const token = /[ \t\n\r]*(?:([[\]{},:])|("[^"\\]*(?:\\.[^"\\]*)*")|(-?(?:0|[1-9][0-9]*))(?![0-9.eE])|(null)|$)/y;
-    /** @type {(string | undefined)[]} the next token, by its kind; at the end there is none */
-    let [mark, string, integer, nothing] = [];
-    const advance = () => {
-        tick();
-        const found = token.exec(source);
-        verifyRequire(found, "unreadable: not the JSON of a certificate");
-        [, mark, string, integer, nothing] = found ?? [];
-        return true;
-    };
-    /** @param {string} expected @returns {boolean} whether it comes next, and is then passed over */
-    const passes = (expected) => mark === expected && advance();
-    /** @param {string} last @param {() => void} item */
-    const items = (last, item) => {
-        if (passes(last)) return;
-        do item();
-        while (passes(","));
-        verifyRequire(passes(last), `unreadable as JSON: a ${last} is missing`);
-    };
-    /** @param {number} depth @returns {any} */
-    const value = (depth) => {
-        verifyRequire(depth < 9, "unreadable: nested too deeply for a certificate");
-        const [list, object] = [/** @type {any[]} */ ([]), new Map()];
-        if (passes("[")) return items("]", () => list.push(value(depth + 1))), list;
-        if (passes("{")) {
-            items("}", () => {
-                const key = JSON.parse(string ?? "");
-                verifyRequire(!object.has(key), "unreadable: a key appears twice in one object");
-                verifyRequire(advance() && passes(":"), "unreadable as JSON: a : is missing");
-                object.set(key, value(depth + 1));
-            });
-            return object;
-        }
-        verifyRequire(string ?? integer ?? nothing, "unreadable as JSON: a value is missing");
-        const found = string ? JSON.parse(string) : integer ? verifyInteger(integer) : null;
-        advance();
-        return found;
-    };
-    advance();
-    const document = value(0);
-    verifyRequire(!(mark ?? string ?? integer ?? nothing), "unreadable as JSON: more than one value");
-    return document;
-}
-
-/** @param {string} text @returns {bigint} */
-function verifyInteger(text) {
-    verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
-    return BigInt(text);
 }
 
 /** @param {(item: any) => boolean} test @returns {(value: any) => boolean} whether it is a list of one or more such */
@@ -126,66 +75,63 @@ function verifyMatch(pattern) {
     return (value) => typeof value === "string" && pattern.test(value);
 }
 
-/** @param {any} value @param {...string} keys @returns {boolean} whether it is an object with just these keys */
-function verifyKeys(value, ...keys) {
-    return value instanceof Map && value.size === keys.length && keys.every((key) => value.has(key));
+/** @param {any} value @param {string} keys sorted @returns {boolean} whether it is an object with just these keys */
+function verifyKeys(value, keys) {
+    return value instanceof Object && !Array.isArray(value) && `${Object.keys(value).sort()}` === keys;
 }
 
 /** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
-    verifyRequire(c instanceof Map && typeof c.get("format") === "string", "shape: not a certificate");
-    const known = c.get("format") === "hardmax-limit-certificate" && c.get("version") === 1n;
-    verifyRequire(known, "version: unknown here");
+    const header = c?.format === "hardmax-limit-certificate" && c.version === 1;
+    verifyRequire(header, "version: unknown here, or not a certificate");
     /** @param {any} value */
-    const index = (value) => typeof value === "bigint" && value >= 0n;
+    const index = (value) => Number.isSafeInteger(value) && value >= 0;
     const [indices, sets] = [verifyList(index), verifyList(verifyList(index))];
     const numbers = verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
     const weights = verifyList(verifyMatch(/^(0|[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
-    /** @param {any} end */
-    const bare = (end) => verifyKeys(end, "point") && numbers(end.get("point"));
-    /** @param {any} end */
-    const face = (end) => indices(end.get("face")) && weights(end.get("weights")) && numbers(end.get("point"));
     /** @type {Record<string, (value: any) => boolean>} */
     const schema = {
         alpha: verifyMatch(/^[1-9][0-9]*(\/([2-9]|[1-9][0-9]+))?$/),
-        metric: (value) => value === null || verifyList(numbers)(value),
+        attended: verifyList((entry) => verifyKeys(entry, "from,sets") && index(entry.from) && sets(entry.sets)),
         denominator: verifyMatch(/^[1-9][0-9]*$/),
-        points: verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/))),
-        multiplicities: verifyList((value) => index(value) && value > 0n),
-        attended: verifyList(
-            (entry) => verifyKeys(entry, "from", "sets") && index(entry.get("from")) && sets(entry.get("sets")),
-        ),
-        settled_at: index,
+        format: () => true,
         leaders: (value) => Array.isArray(value) && value.every(indices),
         limits: verifyList((end) => {
-            if (verifyKeys(end, "vertex")) return index(end.get("vertex"));
-            return verifyKeys(end, "face", "point", "weights") ? face(end) : bare(end);
+            if (verifyKeys(end, "vertex")) return index(end.vertex);
+            const onFace = verifyKeys(end, "face,point,weights") && indices(end.face) && weights(end.weights);
+            return (onFace || verifyKeys(end, "point")) && numbers(end.point);
         }),
+        metric: (value) => value === null || verifyList(numbers)(value),
+        multiplicities: verifyList((value) => index(value) && value > 0),
+        points: verifyList(verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)$/))),
+        settled_at: index,
+        sha256: () => true,
+        version: () => true,
     };
-    for (const key in schema) verifyRequire(schema[key](c.get(key)), `shape: ${key} is not as documented`);
-    const keys = [...Object.keys(schema), "format", "version", "sha256"];
-    verifyRequire(verifyKeys(c, ...keys), "shape: other keys than documented");
-    const digest = verifySha256(verifyCanonical(new Map([...c].filter(([key]) => key !== "sha256"))));
-    verifyRequire(c.get("sha256") === digest, "sha256: not the digest of the rest");
-    /** @type {any[][]} */
-    const [points, metric, entries, ends] = ["points", "metric", "attended", "limits"].map((key) => c.get(key));
-    const places = ends.map((end) => end.get("point") ?? points[0]);
+    verifyRequire(verifyKeys(c, `${Object.keys(schema)}`), "shape: other keys than documented");
+    for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
+    const { sha256, ...rest } = c;
+    verifyRequire(sha256 === verifySha256(verifyCanonical(rest)), "sha256: not the digest of the rest");
+    /** @type {Record<string, any[]>} */
+    const { points, metric, attended, limits, multiplicities } = c;
+    const places = limits.map((end) => end.point ?? points[0]);
     const wide = [...points, ...(metric ?? []), metric ?? points[0], ...places];
-    const long = [points, c.get("multiplicities"), ends, ...entries.map((entry) => entry.get("sets"))];
+    const long = [points, multiplicities, limits, ...attended.map(({ sets }) => sets)];
     const equal = [wide, long].every((lists) => lists.every((list) => list.length === lists[0].length));
     verifyRequire(equal, "shape: lists of unequal length");
     verifyRequire(new Set(points.map(String)).size === points.length, "points: not distinct");
-    const [layers, listed] = ["from", "sets"].map((key) => entries.map((entry) => entry.get(key)));
-    const texts = listed.map(verifyCanonical);
-    const changes = layers.every((from, k) => (k ? from > layers[k - 1] && texts[k] !== texts[k - 1] : from === 0n));
-    verifyRequire(changes, "attended: not listed at layer 0 and whenever they change");
+    const changes = attended.every((entry, k) => {
+        const before = attended[k - 1] ?? { from: -1, sets: null };
+        return entry.from > before.from && JSON.stringify(entry.sets) !== JSON.stringify(before.sets);
+    });
+    verifyRequire(changes && attended[0].from === 0, "attended: not listed at layer 0 and whenever they change");
 }
 
-/** @param {any} value well formed, so that its texts are plain ASCII @returns {string} JSON, keys sorted, no spaces */
+/** @param {any} value @returns {string} JSON, keys sorted, no spaces */
 function verifyCanonical(value) {
     if (Array.isArray(value)) return `[${value.map(verifyCanonical)}]`;
-    if (!(value instanceof Map)) return typeof value === "string" ? `"${value}"` : String(value);
-    return `{${[...value.keys()].sort().map((key) => `"${key}":${verifyCanonical(value.get(key))}`)}}`;
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    return `{${Object.keys(value).sort().map((key) => `"${key}":${verifyCanonical(value[key])}`)}}`;
 }
 
 /** @param {bigint} x @param {bigint} y @returns {bigint} not negative */
@@ -196,9 +142,17 @@ function verifyGcd(x, y) {
 
 /** @param {string} text @returns {[bigint, bigint]} numerator and denominator; equal numbers must be equal texts */
 function verifyNumber(text) {
-    const [p, q = 1n] = text.split("/").map(verifyInteger);
+    verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
+    const [p, q = 1n] = text.split("/").map(BigInt);
     verifyRequire(q === 1n || verifyGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
     return [p, q];
+}
+
+/** @param {string[]} texts @param {() => void} tick @returns {{over: bigint[], common: bigint}} over one denominator */
+function verifyNumbers(texts, tick) {
+    const ratios = texts.map((text) => (tick(), verifyNumber(text)));
+    const common = verifyMultiple(ratios.map(([, below]) => below), tick);
+    return { over: ratios.map(([above, below]) => above * (common / below)), common };
 }
 
 /** @param {bigint[]} numbers @param {() => void} tick @returns {bigint} the least common multiple */
@@ -216,7 +170,7 @@ function verifyScores(x, rows) {
     return rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
 }
 
-/** @param {bigint[]} weights @param {bigint[][]} rows @returns {bigint[]} */
+/** @param {bigint[]} weights @param {bigint[][]} rows @returns {bigint[]} their weighted sum */
 function verifySum(weights, rows) {
     return rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
 }
@@ -226,121 +180,103 @@ function verifySame(x, y) {
     return x.every((value, c) => value === y[c]);
 }
 
-/**
- * Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5.
- * @param {Map<string, any>} c @param {() => void} tick @returns {number} the layer at which the points are settled
- */
+/** @param {bigint[]} values @returns {number[]} the places of the largest */
+function verifyLargest(values) {
+    const largest = values.reduce((x, y) => (x > y ? x : y));
+    return values.flatMap((value, j) => (value === largest ? [j] : []));
+}
+
+/** Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5.
+ * @param {any} c @param {() => void} tick */
 function verifyWalk(c, tick) {
-    /** @type {Record<string, any[]>} */
-    const { points, multiplicities: counts, metric: entries, attended, limits } = Object.fromEntries(c);
-    let z = points.map((/** @type {string[]} */ row) => row.map(verifyInteger));
-    let [w, under] = [z, verifyInteger(c.get("denominator"))];
-    const [p, q] = verifyNumber(c.get("alpha"));
-    const ratios = (entries ?? []).map((/** @type {string[]} */ row) => row.map(verifyNumber));
-    const times = verifyMultiple(ratios.flat().map(([, below]) => below), tick);
-    const metric = ratios.map((row) => row.map(([above, below]) => above * (times / below)));
+    /** @type {bigint[]} */
+    const counts = c.multiplicities.map(BigInt);
+    /** @param {string[][]} rows @returns {bigint[][]} up to a factor */
+    const table = (rows) => {
+        const { over } = verifyNumbers(rows.flat(), tick);
+        return rows.map((row, i) => over.slice(i * row.length, (i + 1) * row.length));
+    };
+    const metric = table(c.metric ?? []);
+    let [z, [denominator]] = [table(c.points), verifyNumber(c.denominator)];
+    let w = z;
+    const [p, q] = verifyNumber(c.alpha);
     /** A z, up to a factor that changes no comparison. @param {bigint[]} row */
     const along = (row) => (tick(), metric.length ? verifyScores(row, metric) : row);
     /** The sum of some points, counted with multiplicity. @param {number[]} several @param {bigint[][]} rows */
-    const total = (several, rows) => verifySum(several.map((j) => counts[j]), several.map((j) => rows[j]));
-    const coming = attended.map((entry) => ({
-        from: entry.get("from"),
-        sets: entry.get("sets").map((/** @type {bigint[]} */ several) => several.map(Number)),
-    }));
+    const total = (several, rows) => (tick(), verifySum(several.map((j) => counts[j]), several.map((j) => rows[j])));
+
+    /** @type {{from: number, sets: number[][]}[]} */
+    const coming = [...c.attended];
     /** @type {Map<number, number>} */
     const leaders = new Map();
-    /** @type {number[][]} */
-    let sets = [];
-    /** @type {bigint[]} */
-    let sizes = [];
+    let sets = coming[0].sets;
     for (let [layer, lasting] = [0, false]; !lasting; layer++) {
         if (layer > 0) z = z.map((row, i) => (tick(), row.map((x, k) => q * x + p * w[i][k])));
-        under *= layer > 0 ? p + q : 1n;
-        sets = coming[0]?.from === BigInt(layer) ? coming.shift()?.sets : sets;
-        // Statement 2: these are the attended sets, by their definition.
+        denominator *= layer > 0 ? p + q : 1n;
+        if (coming[0]?.from === layer) sets = /** @type {typeof coming[0]} */ (coming.shift()).sets;
         for (const [i, row] of z.entries()) {
-            const scores = verifyScores(along(row), z);
-            const best = scores.reduce((x, y) => (x > y ? x : y));
-            const attended = scores.flatMap((score, j) => (score === best ? [j] : []));
+            // Statement 2: these are the attended sets, by their definition.
+            const attended = verifyLargest(verifyScores(along(row), z));
             const [found, said] = [`[${attended}]`, `[${sets[i]}]`];
             verifyRequire(found === said, `layer ${layer}: point ${i} attends to ${found}, not to ${said}`);
             // Statement 3: a point leads from the first layer on at which all that it attends to sit where it sits.
             if (!leaders.has(i) && attended.every((j) => verifySame(z[j], row))) leaders.set(i, layer);
         }
         // Points and the means of their attended sets, over one denominator.
-        sizes = sets.map((several) => several.reduce((sum, j) => sum + counts[j], 0n));
+        const sizes = sets.map((several) => several.reduce((sum, j) => sum + counts[j], 0n));
         const common = verifyMultiple(sizes, tick);
-        under *= common;
-        const room = under.toString(16).length * 4 * z.length * z[0].length;
+        denominator *= common;
+        const room = 4 * denominator.toString(16).length * z.length * z[0].length;
         verifyRequire(room <= VERIFY_ROOM, `budget: the numbers of layer ${layer} need too much memory`);
-        w = sets.map((several, i) => (tick(), total(several, z).map((x) => x * (common / sizes[i]))));
+        w = sets.map((several, i) => total(several, z).map((x) => x * (common / sizes[i])));
         z = z.map((row) => row.map((x) => x * common));
-        lasting = lastForEver();
-        const said = BigInt(layer) === c.get("settled_at");
-        verifyRequire(lasting === said, `settled_at: the sets of layer ${layer} ${lasting ? "last" : "need not last"}`);
+        // Statement 4 (a): targets stand still, the mean of w over C_i is w_i.
+        lasting = sets.every((several, i) => verifySame(total(several, w), w[i].map((x) => x * sizes[i])));
+        lasting &&= z.every(setLasts);
+        const words = lasting ? "last" : "need not last";
+        verifyRequire(lasting === (layer === c.settled_at), `settled_at: the sets of layer ${layer} ${words}`);
     }
     verifyRequire(!coming.length, "attended: not listed at layer 0 and whenever they change");
     const leading = [...leaders].sort(([i], [j]) => i - j);
     const found = JSON.stringify(leading);
-    verifyRequire(found === verifyCanonical(c.get("leaders")), `leaders: they are ${found}`);
-    for (const [i, end] of limits.entries())
-        verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${verifyCanonical(end)}`);
-    return Number(c.get("settled_at"));
+    verifyRequire(found === JSON.stringify(c.leaders), `leaders: they are ${found}`);
+    for (const [i, end] of c.limits.entries())
+        verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${JSON.stringify(end)}`);
 
     /**
-     * Statement 4: the attended sets are the same at all later layers. Two things are asked.
-     * (a) Targets stand still: the mean of w over C_i is w_i. So while the sets stay, points go straight, at
-     *     (1-t) w_i + t z_i with t = 1 / (1 + alpha)^k.
-     * (b) The sets stay on the way: the lead of j over c in C_i is b0 (1-t)^2 + b1 t (1-t) + b2 t^2 with
-     *     b0 = <A w_i, w_j - w_c>, b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>, b2 = <A z_i, z_j - z_c>. It must be 0
-     *     for j in C_i, and negative on 0 < t <= 1 for all others, where b2 < 0 is known: that is, b0 <= 0, and
-     *     b1 <= 0 or b1^2 < 4 b0 b2.
+     * Statement 4 (b): while targets stand still points go straight, at (1-t) w_i + t z_i with t = 1 / (1 + alpha)^k,
+     * and the attended set stays on the way: the lead of j over c in C_i is b0 (1-t)^2 + b1 t (1-t) + b2 t^2 with
+     * b0 = <A w_i, w_j - w_c>, b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>, b2 = <A z_i, z_j - z_c>. It must be 0 for
+     * j in C_i, and negative on 0 < t <= 1 for all others, where b2 < 0: b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2.
+     * @param {bigint[]} row @param {number} i @returns {boolean}
      */
-    function lastForEver() {
-        for (const [i, several] of sets.entries()) {
-            tick();
-            if (!verifySame(total(several, w), w[i].map((x) => x * sizes[i]))) return false;
-        }
-        for (const [i, several] of sets.entries()) {
-            const [aw, az] = [along(w[i]), along(z[i])];
-            const [ww, wz, zw] = [verifyScores(aw, w), verifyScores(aw, z), verifyScores(az, w)];
-            const [first, tied] = [several[0], new Set(several)];
-            for (let j = 0; j < z.length; j++) {
-                const [b0, b1] = [ww[j] - ww[first], wz[j] - wz[first] + zw[j] - zw[first]];
-                if (tied.has(j) ? b0 || b1 : b0 > 0n) return false;
-                if (tied.has(j) || b1 <= 0n) continue;
-                const [mine, theirs] = verifyScores(az, [z[j], z[first]]);
-                if (b1 * b1 >= 4n * b0 * (mine - theirs)) return false;
-            }
-        }
-        return true;
+    function setLasts(row, i) {
+        const [aw, az, tied, first] = [along(w[i]), along(row), new Set(sets[i]), sets[i][0]];
+        const [ww, wz, zw] = [verifyScores(aw, w), verifyScores(aw, z), verifyScores(az, w)];
+        return z.every((other, j) => {
+            const [b0, b1] = [ww[j] - ww[first], wz[j] - wz[first] + zw[j] - zw[first]];
+            if (tied.has(j)) return b0 === 0n && b1 === 0n;
+            if (b0 > 0n || b1 <= 0n) return b0 <= 0n;
+            const [mine, theirs] = verifyScores(az, [other, z[first]]);
+            return b1 * b1 < 4n * b0 * (mine - theirs);
+        });
     }
 
     /**
      * Statement 5: what is said of w_i is true; and there the point ends, since t tends to 0. `vertex`: that leader
      * sits there. `point`: it is w_i. `face`: it is a mean of exactly those leaders that lie furthest along A w_i.
-     * @param {number} i @param {Map<string, any>} end @returns {boolean}
+     * @param {number} i @param {any} end @returns {boolean}
      */
     function isLimit(i, end) {
-        if (end.has("vertex")) {
-            const vertex = Number(end.get("vertex"));
-            return leaders.has(vertex) && verifySame(z[vertex], w[i]);
-        }
-        /** @type {[bigint, bigint][]} */
-        const point = end.get("point").map(verifyNumber);
-        if (!point.every(([above, below], k) => (tick(), above * under === below * w[i][k]))) return false;
-        if (!end.has("face")) return true;
-        /** @type {[bigint, bigint][]} */
-        const weights = end.get("weights").map(verifyNumber);
-        const common = verifyMultiple(weights.map(([, below]) => below), tick);
-        const parts = weights.map(([above, below]) => above * (common / below));
-        const corners = leading.map(([v]) => z[v]);
-        const scores = verifyScores(along(w[i]), corners);
-        const highest = scores.reduce((x, y) => (x > y ? x : y));
-        const face = leading.filter((_, k) => scores[k] === highest).map(([v]) => v);
-        if (`${face}` !== `${end.get("face")}` || parts.length !== face.length) return false;
-        const whole = parts.reduce((sum, part) => sum + part) === common;
-        return whole && verifySame(verifySum(parts, face.map((v) => z[v])), w[i].map((x) => x * common));
+        if ("vertex" in end) return leaders.has(end.vertex) && verifySame(z[end.vertex], w[i]);
+        const said = end.point.map(verifyNumber);
+        const isThere = w[i].every((x, k) => (tick(), said[k][0] * denominator === said[k][1] * x));
+        if (!isThere || !("face" in end)) return isThere;
+        const face = verifyLargest(verifyScores(along(w[i]), leading.map(([v]) => z[v]))).map((k) => leading[k][0]);
+        const { over, common } = verifyNumbers(end.weights, tick);
+        if (`${face}` !== `${end.face}` || over.length !== face.length) return false;
+        const mean = verifySum(over, face.map((v) => z[v]));
+        return over.reduce((sum, part) => sum + part) === common && verifySame(mean, w[i].map((x) => x * common));
     }
 }
 
