@@ -17,6 +17,7 @@ const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In 
 const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
+const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
 const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
@@ -262,6 +263,8 @@ export function mountReviews(root, context) {
         if (!model) return;
         const started = performance.now();
         last = input.value;
+        // Browsers take many seconds to find the direction of a very long text themselves.
+        input.dir = RIGHT_TO_LEFT.test(last) ? "rtl" : "ltr";
         words = textWords(last);
         const crossed = words.filter((word) => out.has(word.start));
         const text = withoutWords(last, crossed);
