@@ -12,6 +12,17 @@ import pytest
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
 
+# The frames in which something was drawn, in milliseconds since the page was asked for.
+FRAMES = """
+window.frames_drawn = []
+const begin = CanvasRenderingContext2D.prototype.beginPath
+CanvasRenderingContext2D.prototype.beginPath = function () {
+    const now = document.timeline.currentTime
+    if (window.frames_drawn.at(-1) !== now) window.frames_drawn.push(now)
+    return begin.call(this)
+}
+"""
+
 
 @contextmanager
 def started_browser() -> Iterator[Any]:

@@ -1,6 +1,7 @@
 """The page as a widget in a notebook, connected both ways (extra `widget`)."""
 
 from html import escape
+from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
 from hardmax._tokens.batches import read_batch
@@ -46,6 +47,7 @@ class Explorer(anywidget.AnyWidget):
     ([[2, 1], ['1', '-1'], ['1/3', '0']], '1/10')
     """
 
+    __signature__ = signature(lambda tokens, dynamics=None: None)  # or help would show *args and **kwargs
     _esm = widget_module()
     _css = style()
     _data = traitlets.Dict().tag(sync=True)

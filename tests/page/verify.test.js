@@ -11,7 +11,7 @@ test("the certificates of all clouds are accepted", () => {
     for (const { certificate, settled_at } of read("clouds")) {
         if (certificate === null) continue;
         const reason = `every point has its limit, settled at layer ${settled_at}`;
-        assert.deepEqual(verifyText(certificate, Infinity), { accepted: true, decided: true, reason });
+        assert.deepEqual(verifyText(certificate, 60_000), { accepted: true, decided: true, reason });
         if (settled_at < 50) assert.ok(verify(JSON.parse(certificate)).accepted);
     }
 });

@@ -10,7 +10,7 @@ import json
 import math
 import random
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,34 +20,24 @@ from safetensors.numpy import save as save_tensors
 
 from hardmax._validation import InputError
 from hardmax.text import TextModel, Tokeniser, Vocabulary
-from hardmax.text._characters import CHARACTERS
+from hardmax.text._characters import CHARACTERS, fold
 from hardmax.text.shipped import MODELS, available, load
 from hardmax.text.storage import deciding_files
-from hardmax.text.tokeniser import cut_surface
+from hardmax.text.tokeniser import cut_surface, join_words
 
 _WORDS = """
 good bad film don't it's a 2nd rock'n'roll naïve straße ΣΊΣΥΦΟΣ σίσυφος фильм плохой ѝ 不 好 看 東京 カメラ です ความ รัก
 เป็น ไทย ລາວ ភាសា မြန်မာ བོད ሰላም 한국어 עברית العربية हिन्दी தமிழ் 🎬 👍🏽 👩\u200d👩\u200d👧 🇩🇪 🇫🇷 1️⃣ ❤️ Ǆ İstanbul ẞ ﬁlm ﬀ ½
-m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb
+m² x̌ e\u0301tude Å K ſ ΐ ᾳ Ա ա 𝔘𝔫𝔦 𐐀𐐨 \u200dok a\u200cb เ ก เก 🇩 🇪 👩 👧 ๆ
 """
 _ODD = """
 <br />|<BR>|</p >|< br>|<1>|<a b|a<b>c|<é>|.|!|…|。|؟|।|'|’|''|'a|b’|-|—|\t|\0|\u3000|\ufeff|\ufffd|\ud800|\udfff
 |\udc00\ud800|\u0301|\u200d|\u200c|\ufe0f|🇩|เ|เเ|༎|་|\U0010ffff"""
 WORDS = _WORDS.split()
-ODD = [*_ODD.split("|"), *(f"<x{'y' * length}>" for length in (199, 200, 201))]
+ODD = [*_ODD.split("|"), *(f"<a good film {'y' * length}>" for length in (188, 189, 190))]  # the last is no tag
 SEPARATORS = [" "] * 12 + ["", "", ", ", ". ", "<br />", "’", "'", "\n", "-"]
-FIXED = [
-    "",
-    " ",
-    "...",
-    "<br /><br />",
-    "good" * 30000,
-    "not good. " * 10000,
-    "😀" * 3000,
-    "\ud800" * 40,
-    "'" * 500,
-    "<" * 500,
-]
+FIXED = ["", " ", "...", "<br /><br />", "good" * 30000, "not good. " * 10000, "😀" * 3000, "\ud800" * 40, "'" * 500]
+FIXED += ["<" * 500, "good " + "q" * 27, "good 不好 เ ก เก 🇩 🇪 🇩🇪 👩 👧 👩\u200d👧"]  # 12.5 % are rounded to even
 
 
 def make_texts(known: list[str], number: int, seed: int) -> list[str]:
@@ -65,27 +55,37 @@ def make_texts(known: list[str], number: int, seed: int) -> list[str]:
 
 
 def make_model(seed: int) -> TextModel:
-    """A small model of any kind; with coordinates that are small whole numbers ties are everywhere."""
+    """A small model of any kind. With coordinates that are small whole numbers, or the same ones in another order,
+    ties are everywhere; rounding breaks the latter. Often two classes are level."""
     rng = np.random.default_rng(seed)
-    words = [surface for surface in WORDS if cut_surface(surface.lower()) == [surface.lower()] and surface.islower()]
+    words = [word for word in dict.fromkeys(map(fold, WORDS)) if cut_surface(word) == [word]]
     words += [str(word) for word in range(30)]
-    phrases = {f"{rng.choice(words)} {rng.choice(words)}" for _ in range(20)}
-    surfaces = list(dict.fromkeys([*words, *(phrase for phrase in phrases if len(cut_surface(phrase)) == 2)]))
+    phrases = [join_words(rng.choice(words, 2).tolist()) for _ in range(40)]
+    surfaces = list(dict.fromkeys([*words, *(phrase for phrase in phrases if cut_surface(phrase))]))
     rng.shuffle(surfaces)
     d, classes = int(rng.choice([1, 2, 2, 3, 5])), int(rng.choice([2, 2, 3, 20]))
-    whole = rng.random() < 0.6
-    draw = (lambda *shape: rng.integers(-2, 3, shape)) if whole else (lambda *shape: rng.normal(size=shape))
-    spread, rows = rng.normal(size=(d, d)), 1 if classes == 2 else classes
-    square = np.diag(rng.integers(1, 3, d)).astype(float) if whole else spread @ spread.T + np.eye(d)
-    extra = [None, draw(d), np.eye(d)[-1] * 3][seed % 3]
-    decoder = draw(rows, d)
+    few, kind = rng.normal(size=d) * 2.0 ** rng.integers(-12, 12, d), rng.choice(["whole", "orders", "any"])
+    draws = {
+        "whole": lambda *shape: rng.integers(-2, 3, shape).astype(float),
+        "orders": lambda *shape: rng.permuted(np.broadcast_to(few, (*shape[:-1], d)) * 1.0, axis=-1),
+        "any": lambda *shape: rng.normal(size=shape),
+    }
+    embeddings, decoder = draws[kind](len(surfaces), d), draws[kind](1 if classes == 2 else classes, d)
+    if kind == "orders":
+        embeddings[rng.random(len(surfaces)) < 0.3] = few[0]
+    bias = np.zeros(len(decoder)) if rng.random() < 0.5 else rng.normal(size=len(decoder))
+    if classes > 2 and rng.random() < 0.5:
+        decoder[1], bias[1] = decoder[0], bias[0]
+    extra = [None, draws[kind](d), np.eye(d)[-1] * 3][seed % 3]
     if seed % 3 == 2:  # a neutral leader
         decoder[:, -1] = 0
+    spread = rng.normal(size=(d, d))
+    square = spread @ spread.T + np.eye(d) if kind == "any" else np.diag(rng.integers(1, 3, d)).astype(float)
     return TextModel(
         vocabulary=Vocabulary(surfaces, rng.integers(0, 9, (len(surfaces), classes))),
-        embeddings=draw(len(surfaces), d),
+        embeddings=embeddings,
         decoder=decoder,
-        bias=draw(rows) / 4,
+        bias=bias,
         classes=tuple(f"class {number}" for number in range(classes)),
         layers=[0, 1, 2, 8, math.inf][seed // 3 % 5],
         alpha=str(rng.choice(["1", "1/4", "0.1", "3", "22/7"])),
@@ -138,49 +138,45 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     }
 
 
+SETTINGS: dict[str, list[Any]] = {
+    "format": ["another"],
+    "version": [2, "1"],
+    "classes": [["one"], ["a", "a"], [True, 1], [None, 1], ["a", "b", "c"]],
+    "layers": [-1, 10_001, "many", None, True, 3, "inf"],
+    "alpha": ["0", "-1", "1/0", "x", None, 0.5, "2e-3"],
+    "temperature": [0, "1", -2.5, 3],
+    "gate": [1, -0.1, "0", None, 0],
+    "neutral_weight": [0, 1.5, 7],
+    "counts": ["some", "all"],
+    "tokeniser": [None, {}, {"longest_phrase": 6}, {"longest_phrase": 5}, {"overlapping": 1}, {"other": 1}],
+    "tokens": [3],
+    "dimension": [3],
+    "tensors": [["embeddings"]],
+    "new": [1],
+}
+TENSORS: list[tuple[str, Callable[[np.ndarray], np.ndarray]]] = [
+    *(("embeddings", lambda x, cut=cut: x[cut]) for cut in (np.s_[1:], np.s_[:, :1], np.s_[None])),
+    *(("embeddings", lambda x, dtype=dtype: x.astype(dtype)) for dtype in ("f8", "f2", "i4")),
+    *((name, lambda x: x * np.nan) for name in ("embeddings", "decoder", "bias", "extra", "metric")),
+    *((name, lambda x: np.concatenate([x, x])) for name in ("decoder", "bias", "extra", "metric")),
+    ("metric", lambda x: -x),
+    ("metric", np.ones_like),
+    ("metric", lambda x: x + np.triu(np.ones(x.shape))),
+    ("metric", lambda x: x.astype("f4")),
+    ("metric", lambda x: x * 1e300),
+    ("more", np.ones_like),
+]
+
+
 def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
     """Files of a model of which something is wrong, or unusual; hashes fit, so that the other checks are reached."""
-    model = next(
-        found for found in map(make_model, range(2, 99, 3)) if found.metric is not None and found.dimension == 2
-    )
+    models = map(make_model, range(2, 999, 3))
+    model = next(m for m in models if m.metric is not None and m.dimension == 2 and len(m.classes) == 2)
     files = deciding_files(model)
-    config, tensors = json.loads(files["config.json"]), load_tensors(files["model.safetensors"])
-    settings: list[tuple[str, Any]] = [("format", "another"), ("version", 2), ("version", "1"), ("classes", ["one"])]
-    settings += [("classes", ["a", "a", "b"]), ("classes", [True, 1, 2]), ("classes", [None, 1, 2])]
-    settings += [
-        ("layers", -1),
-        ("layers", 10_001),
-        ("layers", "many"),
-        ("layers", None),
-        ("layers", True),
-        ("layers", 3),
-    ]
-    settings += [("alpha", "0"), ("alpha", "-1"), ("alpha", "1/0"), ("alpha", "x"), ("alpha", 0.5), ("alpha", "2e-3")]
-    settings += [
-        ("alpha", None),
-        ("temperature", 0),
-        ("temperature", "1"),
-        ("temperature", -2.5),
-        ("gate", 1),
-        ("gate", -0.1),
-    ]
-    settings += [("gate", None), ("gate", "0"), ("neutral_weight", 0), ("neutral_weight", 1.5), ("counts", "some")]
-    settings += [
-        ("tokeniser", {}),
-        ("tokeniser", None),
-        ("tokeniser", {"longest_phrase": 6}),
-        ("tokeniser", {"other": 1}),
-    ]
-    settings += [
-        ("tokeniser", {"overlapping": 1}),
-        ("tokens", 3),
-        ("dimension", 3),
-        ("tensors", ["embeddings"]),
-        ("new", 1),
-    ]
-    for key, value in settings:
-        yield f"{key} {value!r}", files | {"config.json": json.dumps(config | {key: value}).encode()}
-    for key in config:
+    config, weights = json.loads(files["config.json"]), files["model.safetensors"]
+    for key, values in SETTINGS.items():
+        for value in values:
+            yield f"{key} {value!r}", files | {"config.json": json.dumps(config | {key: value}).encode()}
         rest = {name: value for name, value in config.items() if name != key}
         yield f"no {key}", files | {"config.json": json.dumps(rest).encode()}
     for name, data in files.items():
@@ -188,45 +184,25 @@ def damaged_files() -> Iterator[tuple[str, dict[str, bytes]]]:
             yield f"{name} cut after {size}", files | {name: data[:size]}
         yield f"{name} longer", files | {name: data + b"\0"}
         yield f"{name} no UTF-8", files | {name: b"\xff" + data}
-    changes = [
-        ("embeddings", lambda x: x[1:]),
-        ("embeddings", lambda x: x[:, :1]),
-        ("embeddings", lambda x: x * np.nan),
-    ]
-    changes += [
-        ("embeddings", lambda x: x.astype("f8")),
-        ("embeddings", lambda x: x.astype("f2")),
-        ("bias", lambda x: x / 0),
-    ]
-    changes += [
-        ("decoder", lambda x: x[:1]),
-        ("bias", lambda x: x[:1]),
-        ("extra", lambda x: x[:1]),
-        ("extra", lambda x: x[None]),
-    ]
-    changes += [
-        ("metric", lambda x: -x),
-        ("metric", lambda x: x + np.triu(np.ones((2, 2)))),
-        ("metric", lambda x: x[:1]),
-    ]
-    changes += [("metric", np.ones_like), ("metric", lambda x: x.astype("f4")), ("metric", lambda x: x * 1e300)]
-    with np.errstate(all="ignore"):
-        for number, (name, change) in enumerate(changes):
-            changed = {
-                key: np.ascontiguousarray(value) for key, value in (tensors | {name: change(tensors[name])}).items()
-            }
-            yield f"{name} change {number}", files | {"model.safetensors": save_tensors(changed)}
-    yield "another tensor", files | {"model.safetensors": save_tensors(tensors | {"more": np.ones(2)})}
+    tensors = load_tensors(weights)
+    for number, (name, change) in enumerate(TENSORS):
+        changed = tensors | {name: np.ascontiguousarray(change(tensors.get(name, tensors["bias"])))}
+        yield f"tensor {name} {number}", files | {"model.safetensors": save_tensors(changed)}
     for name in tensors:
         rest = {key: value for key, value in tensors.items() if key != name}
         named = json.dumps(config | {"tensors": sorted(rest)}).encode()
         yield f"no tensor {name}", files | {"model.safetensors": save_tensors(rest), "config.json": named}
+    size = int.from_bytes(weights[:8], "little")
+    header = json.loads(weights[8 : 8 + size])
+    header["extra"]["data_offsets"] = header["decoder"]["data_offsets"]
+    packed = json.dumps(header).encode()
+    overlap = len(packed).to_bytes(8, "little") + packed + weights[8 + size :]
+    yield "two tensors in one place", files | {"model.safetensors": overlap}
     first, *lines = files["vocabulary.txt"].decode().splitlines(keepends=True)
-    token, *counts = first.split("\t")
-    ways = [first[:-1], first + first, "\t".join([token, *counts[1:]]), "\t".join([token, "1", *counts]), f"{token}\n"]
-    ways += ["\t".join([token, "-1", *counts[1:]]), "\t".join([token, "1.0", *counts[1:]]), "\n", "", "\ufeff" + first]
-    for number, way in enumerate(ways):
-        yield f"vocabulary change {number}", files | {"vocabulary.txt": "".join([way, *lines]).encode()}
+    token, one, two = first.split("\t")
+    ways = [first[:-1], first + first, f"{token}\t{two}", f"{token}\t1\t{first}", f"{token}\n", f"{token}\t-1\t{two}"]
+    for way in [*ways, f"{token}\t1.0\t{two}", f"{token}\t\t{two}", "\n", "", "\ufeff" + first, f"new\t{one}\t{two}"]:
+        yield f"vocabulary {way!r}", files | {"vocabulary.txt": "".join([way, *lines]).encode()}
 
 
 def write_damaged(folder: Path) -> None:
@@ -252,8 +228,8 @@ def write_vectors(
     folder: Path, texts: int, models: int, reviews: Path | None = None, rows: int = 0, texts_of_shipped: int = 150
 ) -> dict[str, int]:
     """Write `texts.json`, `damaged.json`, `characters.bin` (kinds, then lower case as uint32) and the made-up models;
-    return how many texts there are, how many of them are undecided, and how many integers had to decide."""
-    cases, made = [], {"texts": 0, "undecided": 0, "by_integers": 0}
+    return how many texts there are, how many are undecided, how many have level classes or needed integers."""
+    cases, made = [], {"texts": 0, "undecided": 0, "level": 0, "by_integers": 0}
     for number, name in enumerate([*available(), *map(str, range(models))]):
         shipped = number < len(available())
         model, path = (load(name), MODELS / name) if shipped else (make_model(int(name)), folder / "models" / name)
@@ -271,6 +247,7 @@ def write_vectors(
             cases.append({"model": str(path.resolve()), "texts": some, "answers": answers})
             made["texts"] += len(some)
             made["undecided"] += sum(found["answer"] < 0 for found in answers)
+            made["level"] += sum(found["answer"] < 0 < found["active"] for found in answers)
             made["by_integers"] += sum(found["by_integers"] for found in answers)
     (folder / "texts.json").write_text(json.dumps(cases))
     write_damaged(folder)

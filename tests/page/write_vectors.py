@@ -16,12 +16,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from hostile_certificates import COSTLY, READ
+from hostile_certificates import COSTLY, READ, certificate
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from known import KNOWN
+from known import KNOWN, SQUARE, rational
 from strategies import any_metric_problems, hard_floats, problems, spd_metrics
-from test_certificate import CLAUSES, EXAMPLES, TAMPERED, changed, mutated, signed
+from test_certificate import CLAUSES, EXAMPLES, TAMPERED, certified, changed, mutated, signed
 
 import hardmax as hm
 
@@ -61,8 +61,9 @@ def all_problems(count: int) -> list[Any]:
     """Clouds with known limits, and so many others."""
     found: list[Any] = [(k.tokens, k.metric, k.alpha) for k in KNOWN]
     found += [(tokens, None, Fraction(alpha)) for tokens, alpha, *_ in CLAUSES.values()]
-    # Small steps: the sets change after hundreds of layers, to which the closed form jumps, or after too many.
-    found += [(CLAUSES["in front at the end"][0], None, alpha) for alpha in ("1/100", "0.001", 1e-5)]
+    # Small steps: the sets change after tens or hundreds of layers, to which the closed form jumps, or after too many.
+    found += [(tokens, None, "1/100") for tokens, *_ in CLAUSES.values()]
+    found += [(CLAUSES["in front at the end"][0], None, alpha) for alpha in ("0.001", 1e-5)]
     large, some = count // 30, count // 6
     found += larger(large) + drawn(hard_problems(), some) + drawn(any_metric_problems(), some)
     return found + drawn(problems(), count - large - 2 * some)
@@ -131,6 +132,20 @@ def other_texts() -> list[str]:
     return [text.replace(old, new, 1) for old, new in swaps] + ends + ["", "null", "[]", "1", '"x"', "{}"]
 
 
+def almost_true() -> list[Any]:
+    """Certificates of which just one condition does not hold."""
+    edge, centre = (certified(SQUARE + rational(token)) for token in ("1 0", "0 0"))
+    return [
+        # Weights that do not add to 1 have the same mean, if that is 0; one too many may be 0.
+        changed(centre, "limits", 4, "weights", to=["1/8"] * 4),
+        changed(centre, "limits", 4, "weights", to=[*["1/4"] * 4, "0"]),
+        # The middle of an edge stays where it is, but does not lead.
+        changed(edge, "limits", 4, to={"vertex": 4}),
+        # The same point twice, as if it were two that have met.
+        json.loads(certificate([["1"]] * 2, attended=[{"from": 0, "sets": [[0, 1]] * 2}], limits=[{"vertex": 0}] * 2)),
+    ]
+
+
 def is_accepted(text: bytes) -> bool:
     """Whether Python accepts a file."""
     with tempfile.NamedTemporaryFile(suffix=".json") as file:
@@ -145,7 +160,7 @@ def is_accepted(text: bytes) -> bool:
 def certificates(mutations: int) -> list[dict[str, Any]]:
     rng = random.Random(0)
     forged = [changed(EXAMPLES[name], *path, to=value) for name, path, values, _ in TAMPERED for value in values]
-    forged += [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
+    forged += almost_true() + [example | {"sha256": "0" * 64} for example in EXAMPLES.values()]
     for k in range(mutations):
         document = rng.choice(list(EXAMPLES.values()))
         for _ in range(1 + k % 2):

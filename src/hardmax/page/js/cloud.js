@@ -10,7 +10,10 @@ export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
 const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
-/** Clouds by name. The first four are like the rows of the paper's Figure 2; `clouds.py` has them, too. */
+/**
+ * Clouds by name. The first four are like the rows of the paper's Figure 2; `clouds.py` has them, too.
+ * @type {Record<string, {label: string, about: string, tokens: string}>}
+ */
 export const NAMED_CLOUDS = {
     triangle: {
         label: "Triangle",
@@ -39,8 +42,8 @@ export const NAMED_CLOUDS = {
     rotated: {
         label: "The same, rotated: floats fail",
         about:
-            "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still there, " +
-            "but floats cannot store fifths and lose them.",
+            "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still " +
+            "there, but floats cannot store fifths and lose them.",
         tokens:
             "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
             "-7/20,71/80",
@@ -53,11 +56,6 @@ export const NAMED_CLOUDS = {
         tokens:
             "1,0; 0.309,0.951; -0.809,0.588; -0.809,-0.588; 0.309,-0.951; -0.4,0; -0.124,-0.38; 0.324,-0.235; " +
             "0.324,0.235; -0.124,0.38; 0.55,0; 0.17,0.523; -0.445,0.323; -0.445,-0.323; 0.17,-0.523",
-    },
-    line: {
-        label: "On a line",
-        about: "All tokens on one line through the origin: its two ends lead.",
-        tokens: "-1.5,-0.75; -1,-0.5; -0.5,-0.25; 0.25,0.125; 0.5,0.25; 0.75,0.375; 2,1",
     },
     cube: {
         label: "Cube, in three dimensions",
@@ -109,9 +107,13 @@ export function cellValue(text) {
     return exact.p === binary.p && exact.q === binary.q ? float : text;
 }
 
+/** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
+const CLOUD_FLOATS = new WeakMap();
+
 /** @param {Tokens} tokens */
 export function cloudFloats(tokens) {
-    return Float64Array.from(tokens.flat(), cellFloat);
+    for (const row of tokens) if (!CLOUD_FLOATS.has(row)) CLOUD_FLOATS.set(row, row.map(cellFloat));
+    return Float64Array.from(tokens.flatMap((row) => CLOUD_FLOATS.get(row) ?? []));
 }
 
 /** Rows of texts or numbers, checked. @param {unknown} rows @param {string} name @returns {Tokens} */
@@ -162,7 +164,7 @@ export async function readCloudFile(file) {
  * @param {number} n @param {number} d @param {number} seed
  * @returns {Tokens}
  */
-export function randomCloud(n, d, seed) {
+function randomCloud(n, d, seed) {
     let state = seed >>> 0;
     // A counter, and a hash of 32 bits that spreads it: good enough for pictures.
     const draw = () => {
@@ -173,6 +175,19 @@ export function randomCloud(n, d, seed) {
     };
     const coordinate = () => String((draw() + draw() + draw() + draw() - 1998) / 1000);
     return Array.from({ length: n }, () => Array.from({ length: d }, coordinate));
+}
+
+/**
+ * The cloud of a name, or of “random:n,d,seed”.
+ * @param {string} source
+ * @returns {Tokens}
+ */
+export function cloudOf(source) {
+    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source].tokens, source);
+    const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(source) ?? []).slice(1).map(Number);
+    if (n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS) return randomCloud(n, d, seed);
+    const names = Object.keys(NAMED_CLOUDS).join(", ");
+    throw new Error(`cloud must be ${names}, or random:n,d,seed with at most ${MOST_TOKENS} tokens.`);
 }
 
 /**

@@ -1,61 +1,51 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { NAMED_CLOUDS, MOST_DIMENSIONS, MOST_TOKENS, cellFloat, cellValue, cloudFloats, randomCloud } from "./cloud.js";
-import { readAlpha, readCell, readRows, readRowsText } from "./cloud.js";
+import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf, readAlpha, readCell, readRows, readRowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
-import { PAPER, canvasPen, directionsOf, drawScene, ellipseAxes, fitFrame } from "./scene.js";
+import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
 import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
 
 /**
  * What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
  * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}} Problem
- * @typedef {{kind: "token" | "ellipse" | "view", at: number[], start: number[], handle: number, moved: boolean}} Drag
+ * @typedef {{kind: "token" | "ellipse" | "view", at: number[], start: number[], moved: boolean}} Drag
+ * @typedef {import("./exact.js").ExactLimit} ExactLimit
  */
 
-const FIRST_CLOUD = "random:60,2,14";
+const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
 const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
 
 /**
- * @param {HTMLElement} root
- * @param {import("./main.js").Context} context
+ * @param {HTMLElement} root @param {import("./main.js").Context} context
  * @returns {import("./main.js").Room}
  */
 export function mountDynamics(root, context) {
-    const room = new DynamicsRoom(root, context);
-    return {
-        state: () => room.state(),
-        restore: (state) => room.restore(state),
-        key: (event) => room.key(event),
-        shown: () => room.shown(),
-        hidden: () => room.pause(),
-        values: () => room.values(),
-        setValues: (values) => room.setValues(values),
-        keys: [
-            ["Space", "play or pause"],
-            ["← →", "a layer back or on; if a token is selected, move it"],
-            ["↑ ↓", "move the selected token (with Shift: to tenths)"],
-            ["[ ]", "a layer back or on"],
-            ["Home, End", "first layer, limit"],
-            ["n, p", "select the next or previous token"],
-            ["Esc", "select none"],
-            ["a", "add a token"],
-            ["Delete", "delete the selected token"],
-            ["u", "undo"],
-            ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
-        ],
-    };
+    return new DynamicsRoom(root, context);
 }
 
 export class DynamicsRoom {
+    /** @type {[string, string][]} */
+    keys = [
+        ["Space", "play or pause"],
+        ["← →", "a layer back or on; if a token is selected, move it"],
+        ["↑ ↓", "move the selected token (with Shift: to tenths)"],
+        ["[ ]", "a layer back or on"],
+        ["Home, End", "first layer, limit"],
+        ["n, p", "select the next or previous token"],
+        ["Esc", "select none"],
+        ["a", "add a token"],
+        ["Delete", "delete the selected token"],
+        ["u", "undo"],
+        ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
+    ];
     /** @type {Problem} */
     problem = { tokens: [], alpha: "1/2", metric: null, source: "own" };
     /** For undoing. @type {Problem[]} */
     past = [];
     floats = new Float64Array();
-    /** @type {import("./floats.js").Run} */
-    floatRun = floatRun(this.floats, 0, 2, { alpha: 1, metric: null });
-    /** Not known while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
+    floatRun = floatRun(this.floats, 2, { alpha: 1, metric: null });
+    /** Not known while one drags. @type {{limit: ExactLimit, run: import("./floats.js").Run} | null} */
     exact = null;
     /** @type {ReturnType<typeof compareRuns>} */
     differences = [];
@@ -72,6 +62,7 @@ export class DynamicsRoom {
     /** Where the pointer is on the picture. @type {number[] | null} */
     pointer = null;
     started = false;
+    restored = false;
     drawing = 0;
     timer = 0;
 
@@ -88,11 +79,12 @@ export class DynamicsRoom {
         // Paper is white, whatever the screen is.
         window.addEventListener("beforeprint", () => this.paint(PAPER));
         window.addEventListener("afterprint", () => this.paint());
-        const given = context.data.cloud;
         this.use(FIRST_CLOUD);
+        const given = context.data.cloud;
         if (given) this.guard(() => {
-            const [tokens, metric] = [readRows(given.tokens, "tokens"), given.metric ? readRows(given.metric, "metric") : null];
-            this.set({ tokens, metric, source: "own", alpha: readAlpha(given.alpha ?? "1/2") });
+            this.use("own", readRows(given.tokens, "tokens"));
+            const metric = given.metric ? readRows(given.metric, "metric") : null;
+            this.set({ metric, alpha: readAlpha(given.alpha ?? "1/2") });
         });
         this.past = [];
     }
@@ -126,7 +118,11 @@ export class DynamicsRoom {
         if (this.started) return;
         this.started = true;
         this.changed();
-        if (!this.layer) this.begin();
+        if (!this.restored) this.begin();
+    }
+
+    hidden() {
+        this.pause();
     }
 
     /** Show what went wrong in one line. @param {() => unknown} action */
@@ -140,15 +136,8 @@ export class DynamicsRoom {
 
     // -- the problem
 
-    /** A named or random cloud. @param {string} source */
-    use(source) {
-        const [n, d, seed] = source.startsWith("random:") ? source.slice(7).split(",").map(Number) : [];
-        const named = Object.entries(NAMED_CLOUDS).find(([key]) => key === source)?.[1].tokens ?? "";
-        this.useTokens(n ? randomCloud(n, d, seed) : readRowsText(named, source), source);
-    }
-
-    /** @param {string[][]} tokens @param {string} source */
-    useTokens(tokens, source) {
+    /** A new cloud. @param {string} source @param {string[][]} [tokens] */
+    use(source, tokens = cloudOf(source)) {
         const metric = tokens[0].length === this.d ? this.problem.metric : null;
         Object.assign(this, { selected: -1, looks: new Map() });
         this.set({ tokens, source, metric });
@@ -161,6 +150,7 @@ export class DynamicsRoom {
         if (!this.drag?.moved) this.past = [...this.past.slice(-99), this.problem];
         if (this.drag) this.drag.moved = true;
         this.problem = { ...this.problem, ...change };
+        if (this.started) this.context.fail("");
         this.changed();
     }
 
@@ -176,19 +166,17 @@ export class DynamicsRoom {
     /** The problem is new: floats at once, fractions after a moment. */
     changed() {
         const { tokens, alpha } = this.problem;
+        const known = this.exact;
         this.exact = null;
         this.differences = [];
         this.floats = cloudFloats(tokens);
-        this.floatRun = floatRun(this.floats, this.n, this.d, { alpha: cellFloat(alpha), metric: this.metric });
+        this.floatRun = floatRun(this.floats, this.d, { alpha: cellFloat(alpha), metric: this.metric });
         this.keepLooks();
         clearTimeout(this.timer);
         if (!this.started) return;
         this.draw();
-        this.panel.updateLayer();
-        if (this.context.embedded) this.context.changed(); // Python follows the mouse
-        if (this.drag) return;
-        this.context.fail("");
-        this.panel.update("");
+        if (!this.drag || known) this.panel.update("");
+        else this.panel.updateLayer();
         this.context.changed();
         if (this.n) this.timer = setTimeout(() => this.askExact(), 150);
     }
@@ -213,9 +201,9 @@ export class DynamicsRoom {
         const { tokens, alpha, metric } = problem;
         let reason = "";
         try {
-            /** @type {import("./exact.js").ExactLimit} */
+            /** @type {ExactLimit} */
             const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
-            if (problem !== this.problem || this.drag) return;
+            if (problem !== this.problem) return;
             reason = limit.reason;
             if (limit.limits) {
                 const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
@@ -230,13 +218,14 @@ export class DynamicsRoom {
         this.draw();
     }
 
-    /** Add a token, where the pointer is or else somewhere in the picture. @param {number[] | null} [at] on the screen */
+    /** Add a token where the pointer is, or else somewhere in the picture. @param {number[] | null} [at] */
     add(at = this.pointer) {
         const { tokens } = this.problem;
         if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
         const { width, height } = this.frame;
         const [angle, radius] = [2.4 * this.n, 0.25 * Math.min(width, height)];
-        const place = toWorld(this.frame, at ?? [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)]);
+        const free = [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)];
+        const place = toWorld(this.frame, at ?? free);
         this.selected = this.n;
         this.set({ tokens: [...tokens, place.map((x) => this.kept(this.rounded(x)))], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
@@ -346,8 +335,10 @@ export class DynamicsRoom {
 
     /** Draw before the next frame is shown. */
     draw() {
-        cancelAnimationFrame(this.drawing);
-        this.drawing = requestAnimationFrame(() => this.paint());
+        this.drawing ||= requestAnimationFrame(() => {
+            this.drawing = 0;
+            this.paint();
+        });
     }
 
     /** @param {{ink: string, ground: string}} [theme] */
@@ -357,7 +348,7 @@ export class DynamicsRoom {
         if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground });
     }
 
-    /** @param {CanvasRenderingContext2D} brush @param {number} dense pixels @param {{ink: string, ground: string}} theme */
+    /** @param {CanvasRenderingContext2D} brush @param {number} dense @param {{ink: string, ground: string}} theme */
     drawOn(brush, dense, theme) {
         brush.setTransform(dense, 0, 0, dense, 0, 0);
         Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
@@ -383,12 +374,12 @@ export class DynamicsRoom {
         };
         canvas.addEventListener("pointerdown", (event) => {
             const place = at(event);
-            const [handle, token] = this.find(place, event.pointerType === "touch" ? 24 : 13);
+            const found = this.find(place, event.pointerType === "touch" ? 24 : 13);
             if (event.button) return;
-            const kind = handle >= 0 ? "ellipse" : token >= 0 ? "token" : "view";
-            if (kind === "token") this.pause();
-            if (kind !== "ellipse" && token !== this.selected) this.select(token);
-            this.drag = { kind, at: place, start: this.startOf(token), handle, moved: false };
+            this.pause();
+            if (found > -2 && found !== this.selected) this.select(found);
+            const kind = found === -2 ? "ellipse" : found < 0 ? "view" : "token";
+            this.drag = { kind, at: place, start: this.startOf(found), moved: false };
             canvas.setPointerCapture(event.pointerId);
         });
         canvas.addEventListener("pointermove", (event) => {
@@ -396,17 +387,16 @@ export class DynamicsRoom {
             this.pointer = place;
             const { drag } = this;
             if (!drag) {
-                const found = Math.max(...this.find(place, 13)) >= 0;
-                canvas.style.cursor = found ? "grab" : this.d === 3 ? "move" : "default";
+                canvas.style.cursor = this.find(place) !== -1 ? "grab" : this.d > 2 ? "move" : "default";
                 return;
             }
             const [x, y] = [place[0] - drag.at[0], drag.at[1] - place[1]];
             if (drag.kind === "view") {
-                if (this.d === 3) this.rotate(x / 120, -y / 120);
+                if (this.d > 2) this.rotate(x / 120, -y / 120);
                 drag.at = place;
             } else if (!drag.moved && Math.hypot(x, y) < 3) return;
             else if (drag.kind === "token") this.move(drag.start, x, y, event.shiftKey);
-            else this.pull(drag.handle, place);
+            else this.set({ metric: metricOfEllipse(this.frame, toWorld(this.frame, place)) });
         });
         const end = () => {
             const changed = this.drag?.moved;
@@ -419,46 +409,40 @@ export class DynamicsRoom {
         canvas.addEventListener("pointercancel", end);
         canvas.addEventListener("pointerleave", () => (this.pointer = null));
         canvas.addEventListener("dblclick", (event) => {
-            if (Math.max(...this.find(at(event), 13)) < 0) this.guard(() => this.add(at(event)));
+            if (this.find(at(event)) === -1) this.guard(() => this.add(at(event)));
         });
         // A finger on a token drags it; elsewhere it scrolls the page, unless there is something to rotate.
         const touch = (/** @type {TouchEvent} */ event) => {
-            if (this.d === 3 || Math.max(...this.find(at(event.touches[0]), 24)) >= 0) event.preventDefault();
+            if (this.d > 2 || this.find(at(event.touches[0]), 24) !== -1) event.preventDefault();
         };
         canvas.addEventListener("touchstart", touch, { passive: false });
     }
 
     /**
-     * The handle of the ellipse and the token near a place, -1 if none is. Tokens are found where they are and where
-     * they started: these places lie apart when many have gathered at a leader.
-     * @param {number[]} place @param {number} reach in pixels
+     * What is near a place: a token, -2 for the handle of the ellipse, or -1 for nothing. Tokens are found where they
+     * are and where they started: these places lie apart when many have gathered at a leader.
+     * @param {number[]} place @param {number} [reach] in pixels
      */
-    find([x, y], reach) {
+    find([x, y], reach = 13) {
+        const { frame, run } = this;
         const distance = (/** @type {number[]} */ [a, b]) => Math.hypot(a - x, b - y);
-        const axes = this.d === 2 && this.show.has("ellipse") ? ellipseAxes(this.frame, this.metric) : null;
-        const handle = axes?.findIndex((axis) => distance(toScreen(this.frame, axis)) < reach) ?? -1;
-        let [token, nearest] = [-1, reach];
-        for (const rows of handle < 0 ? [this.run.layers[0].positions, positionsAt(this.run, this.layer)] : []) {
-            this.run.first.forEach((first, point) => {
-                const away = distance(toScreen(this.frame, rows, point));
-                if (away < nearest) [token, nearest] = [first, away];
+        const end = this.d === 2 && this.show.has("ellipse") ? ellipseEnd(frame, this.metric) : null;
+        if (end && distance(toScreen(frame, end)) < reach) return -2;
+        let [found, nearest] = [-1, reach];
+        for (const rows of [run.layers[0].positions, positionsAt(run, this.layer)]) {
+            run.first.forEach((token, point) => {
+                const away = distance(toScreen(frame, rows, point));
+                if (away < nearest) [found, nearest] = [token, away];
             });
         }
-        return [handle, token];
-    }
-
-    /** Pull the ellipse of the metric. @param {number} handle @param {number[]} place on the screen */
-    pull(handle, place) {
-        const axes = ellipseAxes(this.frame, this.metric);
-        const metric = axes && metricOfEllipse(this.frame, toWorld(this.frame, place), Math.hypot(...axes[1 - handle]));
-        if (metric && ellipseAxes(this.frame, cloudFloats(metric))) this.set({ metric });
+        return found;
     }
 
     /** @param {number} yaw @param {number} pitch */
     rotate(yaw, pitch) {
         this.yaw -= yaw;
         this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + pitch));
-        Object.assign(this.frame, directionsOf(this.floats, this.d, this));
+        Object.assign(this.frame, directionsOf(this.d, this));
         this.draw();
         this.context.changed();
     }
@@ -474,7 +458,8 @@ export class DynamicsRoom {
     /** @param {KeyboardEvent} event @returns {boolean} whether it was used */
     key({ key, shiftKey, target }) {
         // Tabs and buttons have keys of their own.
-        if (target instanceof HTMLElement && target.matches("[role=tab], button:focus, summary") && /^( |Enter|Arrow.*)$/.test(key)) return false;
+        const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
+        if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
         const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
         const [right, up] = Object.entries(arrows).find(([name]) => name === key)?.[1] ?? [0, 0];
         const { selected, n } = this;
@@ -483,7 +468,7 @@ export class DynamicsRoom {
             const unit = (shiftKey ? 0.1 : 10 ** Math.round(Math.log10(2 / this.frame.scale))) * this.frame.scale;
             this.move(this.startOf(selected), unit * right, unit * up, shiftKey);
             this.context.announce(`${this.panel.describe(selected)}; ${this.summary()}`);
-        } else if ((right || up) && shiftKey && this.d === 3) this.rotate(right / 10, -up / 10);
+        } else if ((right || up) && shiftKey && this.d > 2) this.rotate(right / 10, -up / 10);
         else if (right) this.step(right);
         else if (key === "[" || key === "]") this.step(key === "[" ? -1 : 1);
         else if (key === " ") this.playing ? this.goTo(this.layer) : this.play();
@@ -511,7 +496,7 @@ export class DynamicsRoom {
     setValues({ tokens, alpha, metric, layer }) {
         if (tokens) {
             const rows = readRows(tokens, "tokens");
-            if (rows.length !== this.n || rows[0].length !== this.d) this.useTokens(rows, "own");
+            if (rows.length !== this.n || rows[0].length !== this.d) this.use("own", rows);
             else this.set({ tokens: rows, source: "own" });
         }
         if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
@@ -527,13 +512,13 @@ export class DynamicsRoom {
         const { tokens, alpha, metric, source } = this.problem;
         /** @type {Record<string, string>} */
         const state = { alpha, show: [...this.show].join(",") };
-        state.layer = this.layer === Infinity ? "limit" : String(this.playing ? 0 : this.layer);
+        state.layer = this.layer === Infinity || this.playing ? "limit" : String(this.layer);
         const text = tokens.map((row) => row.join(",")).join(";");
         if (source !== "own") state.cloud = source;
         else if (text.length <= URL_LENGTH) state.tokens = text;
         if (metric) state.metric = metric.map((row) => row.join(",")).join(";");
         if (this.selected >= 0) state.selected = String(this.selected);
-        if (this.d === 3) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
+        if (this.d > 2) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
         return state;
     }
 
@@ -543,26 +528,23 @@ export class DynamicsRoom {
             if (!fine) throw new Error(`The address of this page is damaged: expected ${wish}.`);
         };
         const problem = { ...this.problem };
-        check(Object.values(state).every((text) => text.length <= 2 * URL_LENGTH), `parts of at most ${2 * URL_LENGTH} characters`);
-        if (state.tokens) Object.assign(problem, { tokens: readRowsText(state.tokens, "tokens"), source: "own", metric: null });
-        else if (state.cloud) {
-            const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(state.cloud) ?? []).slice(1).map(Number);
-            const random = n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS;
-            check(random || Object.hasOwn(NAMED_CLOUDS, state.cloud), `cloud=random:n,d,seed or ${Object.keys(NAMED_CLOUDS).join(", ")}`);
-            this.use(random ? `random:${n},${d},${seed}` : state.cloud);
-            Object.assign(problem, this.problem, { metric: null });
-        }
-        const size = problem.tokens[0].length;
+        const short = Object.values(state).every((text) => text.length <= 2 * URL_LENGTH);
+        check(short, `parts of at most ${2 * URL_LENGTH} characters`);
+        const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
+        if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
+        const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
         if (state.metric) problem.metric = readRowsText(state.metric, "metric");
-        check(!problem.metric || [problem.metric, problem.metric[0]].every(({ length }) => length === size), `a metric of ${size} by ${size}`);
+        const { metric } = problem;
+        check(!metric || (metric.length === d && metric[0].length === d), `a metric of ${d} by ${d}`);
         check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
         const shown = state.show?.split(",");
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
-        if (/^\d{1,4}$/.test(state.selected ?? "")) this.selected = Math.min(Number(state.selected), problem.tokens.length - 1);
-        Object.assign(this, { problem, past: [], looks: new Map() });
+        const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
+        this.selected = selected < problem.tokens.length ? selected : -1;
+        Object.assign(this, { problem, past: [], looks: new Map(), restored: true });
         this.changed();
         this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
     }

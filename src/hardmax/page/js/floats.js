@@ -10,7 +10,6 @@
  *
  * @typedef {object} Run
  * @property {number} d
- * @property {number} count of points
  * @property {ArrayLike<number>} ofToken the point of each token
  * @property {number[]} first the first token of each point
  * @property {number[]} weights multiplicities of the points
@@ -21,45 +20,44 @@
  * @property {Float64Array | null} limits of the points
  */
 
-const FLOAT_PATIENCE = 8; // layers after which a tie between leaders is taken to last
-const FLOAT_FLAT = 1e-12; // share of the longest token by which a point may miss the hull and still count as on it
+const FLOAT_PATIENCE = 8; // layers after which a tie between points that stay is taken to last
+const FLOAT_FLAT = 1e-12; // share of the largest coordinate that is as good as nothing
 
 /**
  * Run layers until no choice changes any more.
- * @param {Float64Array} tokens row by row @param {number} n @param {number} d
+ * @param {Float64Array} tokens row by row @param {number} d
  * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers
  * @returns {Run}
  */
-export function floatRun(tokens, n, d, { alpha, metric }, most = 300) {
-    const { positions: start, ...points } = floatMerge(tokens, n, d);
-    const since = new Int32Array(points.count).fill(-1);
+export function floatRun(tokens, d, { alpha, metric }, most = 300) {
+    const { ofToken, first, weights } = floatMerge(tokens, d);
+    const since = new Int32Array(first.length).fill(-1);
     /** @type {Run} */
-    const run = { ...points, d, layers: [], keep: 1 / (1 + alpha), since, settledAt: null, limits: null };
-    const all = points.first.map((_, i) => i);
-    let [pending, positions, unchanged] = [all, start, 0];
+    const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt: null, limits: null };
+    const all = first.map((_, i) => i);
+    let [pending, positions, unchanged] = [all, floatRows(tokens, d, first), 0];
     /** @type {number[][]} */
     let sets = all.map(() => []);
-    for (let layer = 0; layer <= most; layer++) {
-        // In the plane only points on the rim of the cloud are furthest in any direction, and these are few.
-        const rim = d === 2 ? planeHull(positions, points.count, true) : all;
+    for (let layer = 0; layer <= most && run.settledAt === null; layer++) {
+        // In the plane only the few points on the rim of the cloud can be furthest. To find them takes time, too.
+        const rim = d === 2 && pending.length > 30 ? planeHull(positions, true) : all;
         const before = sets;
         sets = [...before];
         for (const i of pending) {
-            const along = floatAlong(positions, i, d, metric);
-            sets[i] = floatFurthest(positions, along, along.some(Boolean) ? rim : all);
+            sets[i] = floatFurthest(positions, floatAlong(positions, i, d, metric), rim, all);
             if (sets[i].length === 1 && sets[i][0] === i) since[i] = layer;
         }
-        const targets = floatMeans(positions, d, sets, points.weights);
+        const targets = floatMeans(positions, d, sets, weights);
         run.layers.push({ positions, sets, targets });
+        const stays = (/** @type {number} */ i) => since[i] >= 0 || floatFar(positions, i, targets, i, d) <= FLOAT_FLAT;
+        const lasts = pending.every((i) => sets[i].every(stays) && `${sets[i]}` === `${before[i]}`);
+        unchanged = lasts ? unchanged + 1 : 0;
         // Who attends to one leader does so for ever.
         pending = pending.filter((i) => sets[i].length > 1 || since[sets[i][0]] < 0);
-        const lasts = pending.every((i) => sets[i].every((j) => since[j] >= 0) && `${sets[i]}` === `${before[i]}`);
-        unchanged = lasts ? unchanged + 1 : 0;
         if (!pending.length || unchanged === FLOAT_PATIENCE) {
             run.settledAt = pending.length ? layer - FLOAT_PATIENCE : layer;
             run.layers.length = run.settledAt + 1;
             run.limits = run.layers[run.settledAt].targets;
-            break;
         }
         positions = floatMove(positions, targets, run.keep);
     }
@@ -76,18 +74,18 @@ export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits
     const weights = points.multiplicities;
     const [first, since] = [weights.map((_, i) => ofToken.indexOf(i)), new Int32Array(weights.length).fill(-1)];
     for (const [point, layer] of leaders) since[point] = layer;
-    const run = { d, count: weights.length, ofToken, first, weights, keep: 1 / (1 + alpha), since, settledAt };
-    let positions = Float64Array.from(first.flatMap((token) => Array.from(tokens.subarray(token * d, token * d + d))));
-    /** @type {Layer[]} */
-    const layers = [];
-    for (let layer = 0, phase = 0; layer <= Math.min(most, settledAt ?? attended[attended.length - 1].from); layer++) {
+    const ends = limits && Float64Array.from(limits.flatMap((end) => end.floats));
+    /** @type {Run} */
+    const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt, limits: ends };
+    let positions = floatRows(tokens, d, first);
+    for (let layer = 0, phase = 0; layer <= Math.min(most, settledAt ?? most); layer++) {
         while (attended[phase + 1]?.from <= layer) phase++;
         const { sets } = attended[phase];
         const targets = floatMeans(positions, d, sets, weights);
-        layers.push({ positions, sets, targets });
+        run.layers.push({ positions, sets, targets });
         positions = floatMove(positions, targets, run.keep);
     }
-    return { ...run, layers, limits: limits && Float64Array.from(limits.flatMap((end) => end.floats)) };
+    return run;
 }
 
 /** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
@@ -111,65 +109,63 @@ export function positionsAt(run, layer) {
 /** The tokens that a token attends to. @param {Run} run @param {number} token @param {number} layer */
 export function attendedTokens(run, token, layer) {
     const set = layerAt(run, layer).sets[run.ofToken[token]];
-    if (run.count === run.ofToken.length) return set;
+    if (run.first.length === run.ofToken.length) return set;
     return Array.from(run.ofToken).flatMap((point, other) => (set.includes(point) ? [other] : []));
 }
 
 /**
- * The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others.
+ * The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
+ * it does not, but those that it follows do.
  * @param {Run} exact @param {Run} floats
- * @returns {{token: number, layer: number | null, exactly: number[], floats: number[]}[]}
+ * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]}
  */
 export function compareRuns(exact, floats) {
-    const { d, limits } = exact;
-    const ends = positionsAt(floats, Infinity);
-    const far = 1e-6 * floatLongest(ends);
+    const [truth, ends] = [exact, floats].map((run) => positionsAt(run, Infinity));
+    const most = Math.max(exact.layers.length, floats.layers.length);
     return Array.from(exact.ofToken).flatMap((point, token) => {
-        const other = floats.ofToken[token];
-        const place = limits?.subarray(point * d, point * d + d);
-        if (!place || place.every((x, c) => Math.abs(x - ends[other * d + c]) <= far)) return [];
-        const choices = Array.from({ length: Math.max(exact.layers.length, floats.layers.length) }, (_, layer) => {
-            return { layer, exactly: attendedTokens(exact, token, layer), floats: attendedTokens(floats, token, layer) };
-        });
-        // It may do the same and end elsewhere, because those it follows do.
-        const differs = choices.find((choice) => `${choice.exactly}` !== `${choice.floats}`);
-        return [{ token, ...(differs ?? { layer: null, exactly: [], floats: [] }) }];
+        if (floatFar(truth, point, ends, floats.ofToken[token], exact.d) <= 1e-6) return [];
+        for (let layer = 0; layer < most; layer++) {
+            const [truly, roughly] = [exact, floats].map((run) => attendedTokens(run, token, layer));
+            if (`${truly}` !== `${roughly}`) return [{ token, layer, exactly: truly, floats: roughly }];
+        }
+        return [{ token, layer: -1, exactly: [], floats: [] }];
     });
+}
+
+/** Equal tokens as one point, in order of appearance. @param {Float64Array} tokens @param {number} d */
+function floatMerge(tokens, d) {
+    const ofToken = new Int32Array(tokens.length / d);
+    /** @type {number[][]} */
+    const [first, weights] = [[], []];
+    /** @type {Map<string, number>} */
+    const points = new Map();
+    for (let token = 0; token < ofToken.length; token++) {
+        const row = tokens.subarray(token * d, token * d + d).join();
+        const point = points.get(row) ?? first.push(token) - 1;
+        points.set(row, point);
+        ofToken[token] = point;
+        weights[point] = (weights[point] ?? 0) + 1;
+    }
+    return { ofToken, first, weights };
+}
+
+/** @param {Float64Array} rows @param {number} d @param {number[]} which */
+function floatRows(rows, d, which) {
+    return new Float64Array(which.length * d).map((_, k) => rows[which[Math.floor(k / d)] * d + (k % d)]);
 }
 
 /**
- * Equal tokens as one point, in the order in which they first appear.
- * @param {Float64Array} tokens @param {number} n @param {number} d
+ * The largest difference of the coordinates of two points, as a share of the largest coordinate.
+ * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d
  */
-function floatMerge(tokens, n, d) {
-    const order = floatOrder(tokens, n, d);
-    const [leads, ofToken] = [new Int32Array(n), new Int32Array(n)];
-    let start = 0; // rank of the first of equal tokens
-    order.forEach((token, rank) => {
-        for (let c = 0; c < d; c++) if (tokens[token * d + c] !== tokens[order[start] * d + c]) start = rank;
-        leads[token] = order[start];
-    });
-    /** @type {number[][]} */
-    const [first, weights] = [[], []];
-    for (let token = 0; token < n; token++) {
-        ofToken[token] = leads[token] === token ? first.push(token) - 1 : ofToken[leads[token]];
-        weights[ofToken[token]] = (weights[ofToken[token]] ?? 0) + 1;
-    }
-    const positions = new Float64Array(first.length * d);
-    first.forEach((token, point) => positions.set(tokens.subarray(token * d, token * d + d), point * d));
-    return { count: first.length, ofToken, first, weights, positions };
+function floatFar(x, i, y, j, d) {
+    let most = 0;
+    for (let c = 0; c < d; c++) most = Math.max(most, Math.abs(x[i * d + c] - y[j * d + c]));
+    return most && most / floatLargest(x);
 }
 
-/** Rows in lexicographic order, equal ones by number. @param {Float64Array} rows @param {number} n @param {number} d */
-function floatOrder(rows, n, d) {
-    return Int32Array.from({ length: n }, (_, i) => i).sort((i, j) => {
-        for (let c = 0; c < d; c++) if (rows[i * d + c] !== rows[j * d + c]) return rows[i * d + c] - rows[j * d + c];
-        return i - j;
-    });
-}
-
-/** @param {Float64Array} values @returns {number} the largest, without its sign */
-function floatLongest(values) {
+/** @param {Float64Array} values */
+function floatLargest(values) {
     return values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 }
 
@@ -178,19 +174,21 @@ function floatLongest(values) {
  * @param {ArrayLike<number>} rows @param {number} i @param {number} d @param {Float64Array | null} metric
  */
 export function floatAlong(rows, i, d, metric) {
-    const along = new Float64Array(d);
+    /** @type {number[]} */
+    const along = [];
     for (let r = 0; r < d; r++) {
-        if (metric) for (let c = 0; c < d; c++) along[r] += metric[r * d + c] * rows[i * d + c];
-        else along[r] = rows[i * d + r];
+        let sum = metric ? 0 : rows[i * d + r];
+        if (metric) for (let c = 0; c < d; c++) sum += metric[r * d + c] * rows[i * d + c];
+        along.push(sum);
     }
     return along;
 }
 
 /**
- * Those of the candidates that lie furthest in a direction.
- * @param {Float64Array} rows @param {Float64Array} along @param {number[]} candidates
+ * Those of the candidates that lie furthest in a direction; without a direction, all.
+ * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all
  */
-function floatFurthest(rows, along, candidates) {
+function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
     /** @type {number[]} */
@@ -198,20 +196,26 @@ function floatFurthest(rows, along, candidates) {
     for (const j of candidates) {
         let score = 0;
         for (let c = 0; c < d; c++) score += along[c] * rows[j * d + c];
-        if (score > best) [best, found] = [score, [j]];
-        else if (score === best) found.push(j);
+        if (score < best) continue;
+        if (score > best) found = [];
+        best = score;
+        found.push(j);
     }
-    return found.length > 1 ? found.sort((i, j) => i - j) : found;
+    if (found.length === 1) return found;
+    return along.some(Boolean) ? found.sort((i, j) => i - j) : all;
 }
 
 /** @param {Float64Array} rows @param {number} d @param {number[][]} sets @param {number[]} weights */
 function floatMeans(rows, d, sets, weights) {
     const means = new Float64Array(rows.length);
     sets.forEach((set, i) => {
-        let all = 0;
-        for (const j of set) all += weights[j];
-        for (const j of set) for (let c = 0; c < d; c++) means[i * d + c] += weights[j] * rows[j * d + c];
-        for (let c = 0; c < d; c++) means[i * d + c] /= all;
+        // Of one point nothing is rounded: a leader stays where it is.
+        const only = set.length === 1;
+        const all = only ? 1 : set.reduce((sum, j) => sum + weights[j], 0);
+        for (let c = 0; c < d; c++) {
+            const sum = only ? rows[set[0] * d + c] : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0);
+            means[i * d + c] = sum / all;
+        }
     });
     return means;
 }
@@ -223,28 +227,34 @@ function floatMove(from, to, left) {
 }
 
 /**
- * The vertices of the convex hull of points in the plane, counterclockwise.
- * @param {Float64Array} z @param {number} count @param {boolean} [thick] with all points that lie on it or nearly so
+ * The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
+ * are few, and so this is faster than sorting.
+ * @param {Float64Array} z
+ * @param {boolean} [thick] with all other points that lie on it or nearly so; simply all if there are many vertices
  * @returns {number[]}
  */
-export function planeHull(z, count, thick = false) {
-    const order = floatOrder(z, count, 2);
-    const flat = (thick ? FLOAT_FLAT : -FLOAT_FLAT) * floatLongest(z);
-    /** How far b is to the left of the way from a to c. @param {number} a @param {number} b @param {number} c */
-    const left = (a, b, c) => {
-        const [x, y] = [z[2 * c] - z[2 * a], z[2 * c + 1] - z[2 * a + 1]];
-        return (x * (z[2 * b + 1] - z[2 * a + 1]) - y * (z[2 * b] - z[2 * a])) / (Math.sqrt(x * x + y * y) || 1);
-    };
-    /** The chain below, or with sign -1 the one above, from left to right. @param {number} sign */
-    const chain = (sign) => {
-        /** @type {number[]} */
-        const found = [];
-        for (const i of order) {
-            while (found.length > 1 && sign * left(found[found.length - 2], found[found.length - 1], i) > flat)
-                found.pop();
-            found.push(i);
+export function planeHull(z, thick = false) {
+    const count = z.length / 2;
+    let here = 0;
+    for (let j = 1; j < count; j++) if ((z[2 * j] - z[2 * here] || z[2 * j + 1] - z[2 * here + 1]) < 0) here = j;
+    const flat = thick ? FLOAT_FLAT * floatLargest(z) : 0;
+    /** @type {Set<number>[]} */
+    const [vertices, near] = [new Set(), new Set()];
+    while (count && !vertices.has(here)) {
+        vertices.add(here);
+        if (thick && vertices.size > 64) return Array.from({ length: count }, (_, i) => i);
+        let [next, x, y] = [here, 0, 0];
+        for (let j = 0; j < count; j++) {
+            const [a, b] = [z[2 * j] - z[2 * here], z[2 * j + 1] - z[2 * here + 1]];
+            const turn = x * b - y * a;
+            // Nothing is to the right of the way to the next vertex. Of several on this way it is the furthest.
+            if (turn < 0 || (turn === 0 && a * a + b * b > x * x + y * y)) [next, x, y] = [j, a, b];
         }
-        return found;
-    };
-    return [...new Set([...chain(1), ...chain(-1).reverse()])];
+        const most = flat * Math.hypot(x, y);
+        for (let j = 0; j < count && thick; j++) {
+            if (x * (z[2 * j + 1] - z[2 * here + 1]) - y * (z[2 * j] - z[2 * here]) <= most) near.add(j);
+        }
+        here = next;
+    }
+    return [...new Set([...vertices, ...near])];
 }

@@ -207,7 +207,15 @@ function askWorker(source) {
     return (/** @type {string} */ method, /** @type {any[]} */ ...args) =>
         new Promise((resolve, reject) => {
             busy.get(method)?.terminate();
-            const worker = new Worker(url);
+            // Some hosts of notebooks allow no workers.
+            const here = () => Promise.resolve().then(() => WORK[method](...args)).then(resolve, reject);
+            /** @type {Worker} */
+            let worker;
+            try {
+                worker = new Worker(url);
+            } catch {
+                return void here();
+            }
             busy.set(method, worker);
             worker.onmessage = ({ data }) => {
                 worker.terminate();
@@ -215,7 +223,7 @@ function askWorker(source) {
                 if ("error" in data) reject(new Error(data.error));
                 else resolve(data.result);
             };
-            worker.onerror = (event) => reject(new Error(event.message || "the worker could not be started"));
+            worker.onerror = here;
             worker.postMessage({ id: 0, method, args });
         });
 }

@@ -4,7 +4,7 @@ import { readAlpha, readCell, readCloudFile } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
 import { certificateText } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
-import { PAPER, drawScene, ellipseAxes, svgPen } from "./scene.js";
+import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
@@ -18,15 +18,15 @@ export const SWITCHES = [
 ];
 const TABLE_ROWS = 200; // at first: long tables take long to build
 const INTRODUCTION =
-    "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in its own " +
-    "direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays for ever, and " +
-    "the others gather at the leaders, or exactly between them where two tie.";
+    "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in " +
+    "its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays for " +
+    "ever, and the others gather at the leaders, or exactly between them where two tie.";
 const LEGEND =
-    "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same colour " +
-    "and shape: same leader · grey: between leaders";
+    "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
+    "colour and shape: same leader · grey: between leaders";
 const OWN_TOKENS =
-    "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can also " +
-    "drop a CSV file on this page.";
+    "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can " +
+    "also drop a CSV file on this page.";
 
 /**
  * Builds the room's page around its canvas.
@@ -36,7 +36,7 @@ const OWN_TOKENS =
 export function buildPanel(root, room) {
     const { context } = room;
     /** @param {string} words @param {() => unknown} click @param {string} [title] */
-    const button = (words, click, title) => el("button", { type: "button", click: () => room.guard(click), title }, words);
+    const button = (words, click, title) => el("button", { click: () => room.guard(click), title }, words);
     /** @param {string} title @param {...Node} children */
     const group = (title, ...children) => el("fieldset", { class: "hm-group" }, el("legend", {}, title), ...children);
     /** @param {string} title @param {...Node} children */
@@ -75,8 +75,8 @@ export function buildPanel(root, room) {
     const use = button("Use these tokens", () => take(parseCsv(pasted.value, "the tokens")));
 
     const alpha = el("input", { type: "text", size: 6, change: () => setAlpha(alpha.value) });
-    const alphaSlider = el("input", { type: "range", min: -2, max: 1, step: 0.01, "aria-label": "Step size alpha, slider" });
-    alphaSlider.addEventListener("input", () => setAlpha(String(Number((10 ** Number(alphaSlider.value)).toPrecision(2)))));
+    const slideAlpha = () => setAlpha(String(Number((10 ** Number(alphaSlider.value)).toPrecision(2))));
+    const alphaSlider = el("input", { type: "range", min: -2, max: 1, step: 0.01, input: slideAlpha });
 
     const boxes = SWITCHES.map(([name]) => {
         const flip = () => (room.show.delete(name) || room.show.add(name), room.draw(), context.changed());
@@ -112,16 +112,17 @@ export function buildPanel(root, room) {
                         labelled("CSV file", file), labelled("Tokens", pasted), use,
                     ),
                 ),
-                group("Step size", row(labelled("alpha", alpha, "Such as 0.5 or 1/2"), el("div", { class: "hm-grow" }, alphaSlider))),
+                group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
                 group("Show", ...checks.slice(0, -1)),
                 folded(
-                    "Metric", note("Token z looks along A z. Pull the corners of the ellipse, or type the numbers of A."),
+                    "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
                     checks[checks.length - 1], matrix, metricNote, button("Identity", () => room.set({ metric: null })),
                 ),
                 folded("Save and share", row(
                     button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
                     button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
-                    button("Copy Python", () => copy(pythonOf(), "Python lines")), button("Copy link", () => copy(location.href, "link")),
+                    button("Copy Python", () => copy(pythonOf(), "Python lines"), "Lines that give the same"),
+                    button("Copy link", () => copy(location.href, "link")),
                 )),
             ),
         ),
@@ -129,8 +130,10 @@ export function buildPanel(root, room) {
     );
 
     function randomSource() {
-        const numbers = fields.map(({ value, min, max }) => Math.max(Number(min), Math.min(Number(max), Math.round(Number(value)))));
-        return `random:${numbers.join(",")}`;
+        const whole = fields.map(({ value, min, max }) => {
+            return Math.max(Number(min), Math.min(Number(max), Math.round(Number(value))));
+        });
+        return `random:${whole.join(",")}`;
     }
 
     /** @param {string} source */
@@ -146,7 +149,7 @@ export function buildPanel(root, room) {
 
     /** @param {{tokens: string[][], note: string}} read */
     function take({ tokens, note: warning }) {
-        room.useTokens(tokens, "own");
+        room.use("own", tokens);
         room.begin();
         context.fail(warning);
     }
@@ -193,9 +196,13 @@ export function buildPanel(root, room) {
     }
 
     /** @param {number[]} tokens */
+    function and(tokens) {
+        return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
+    }
+
+    /** @param {number[]} tokens */
     function listed(tokens) {
-        if (tokens.length > 6) return `${tokens.length} tokens`;
-        return `${tokens.length > 1 ? "tokens" : "token"} ${tokens.join(", ").replace(/, (\d+)$/, " and $1")}`;
+        return tokens.length > 6 ? and(tokens) : `${tokens.length > 1 ? "tokens" : "token"} ${and(tokens)}`;
     }
 
     /** @param {Float64Array} rows @param {number} point */
@@ -231,23 +238,22 @@ export function buildPanel(root, room) {
         if (!n) return ["No tokens. Add one with the key a, or choose a cloud."];
         if (reason) return [`Computed in floats, not proved: exact arithmetic ${reason}.`];
         if (!exact?.limit.limits) return ["Computed in floats; exact arithmetic is on its way …"];
-        const leaders = exact.limit.leaders.length;
+        const { settledAt, leaders } = exact.limit;
         const between = room.problem.tokens.flatMap((_, token) => (endOf(token)?.kind === "vertex" ? [] : [token]));
-        const ends = `${listed(between)} ${between.length > 1 ? "end" : "ends"} between them`;
-        const lines = [
-            `Proved in exact arithmetic: no choice changes after layer ${exact.limit.settledAt}. There ` +
-                `${leaders === 1 ? "is 1 leader" : `are ${leaders} leaders`}; ${between.length ? ends : "every token ends at one"}.`,
-        ];
+        const count = leaders.length === 1 ? "There is 1 leader" : `There are ${leaders.length} leaders`;
+        const verb = between.length > 1 ? "do" : "does";
+        const ends = between.length ? `only ${listed(between)} ${verb} not end at one` : "every token ends at one";
+        const lines = [`Proved in exact arithmetic: no choice changes after layer ${settledAt}. ${count}; ${ends}.`];
         for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
             const wrong = place(positionsAt(floatRun, Infinity), floatRun.ofToken[token]);
-            const choice = exactly.length > 1 ? `ties between ${exactly.join(" and ")}` : `attends to ${exactly}`;
-            const why = layer === null ? "those it follows differ" : `at layer ${layer} it ${choice}, but floats see ${floats.join(" and ")}`;
+            const choice = exactly.length > 1 ? `ties between ${and(exactly)}` : `attends to ${exactly}`;
+            const why = layer < 0 ? "those it follows differ" : `at layer ${layer} it ${choice}, floats see ${and(floats)}`;
             lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${limitOf(token)}: ${why}.`);
         }
-        if (differences.length > 4) lines.push(`So do ${differences.length - 4} more tokens: floats send them elsewhere.`);
-        if (!differences.length) for (const token of between.slice(0, 2)) {
-            const tied = attendedTokens(exact.run, token, Infinity);
-            lines.push(`Token ${token} ties between ${tied.slice(0, 6).join(" and ")} for ever and ends at ${limitOf(token)}.`);
+        if (differences.length > 4) lines.push(`Floats go wrong with ${differences.length - 4} more tokens.`);
+        for (const token of differences.length ? [] : between.slice(0, 2)) {
+            const tied = and(attendedTokens(exact.run, token, Infinity));
+            lines.push(`Token ${token} ties between ${tied} for ever and ends at ${limitOf(token)}.`);
         }
         return lines;
     }
@@ -263,9 +269,11 @@ export function buildPanel(root, room) {
             const [point, end] = [run.ofToken[token], endOf(token)];
             const attended = attendedTokens(run, token, layer).slice(0, 12).join(", ");
             const since = run.since[point] < 0 ? "" : String(run.since[point]);
-            const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), end ? kinds[end.kind] : "not proved"];
-            const name = el("th", { scope: "row" }, String(token));
-            return el("tr", { class: token === room.selected && "hm-chosen" }, name, ...cells.map((cell) => el("td", {}, cell)));
+            const kind = end ? kinds[end.kind] : "not proved";
+            const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), kind];
+            const data = cells.map((cell) => el("td", {}, cell));
+            const style = token === room.selected ? "hm-chosen" : null;
+            return el("tr", { class: style }, el("th", { scope: "row" }, String(token)), ...data);
         });
         const names = head.map((name) => el("th", { scope: "col" }, name));
         table.replaceChildren(el("thead", {}, el("tr", {}, ...names)), el("tbody", {}, ...body));
@@ -274,8 +282,8 @@ export function buildPanel(root, room) {
 
     function fillMatrix() {
         const { d } = room;
-        const identity = Array.from({ length: d }, (_, r) => Array.from({ length: d }, (_, c) => (r === c ? "1" : "0")));
-        const rows = room.problem.metric ?? identity;
+        const axes = Array.from({ length: d }, (_, k) => k);
+        const rows = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
         const entries = rows.flatMap((cells, r) => cells.map((value, c) => {
             const name = `A, row ${r + 1}, column ${c + 1}`;
             const change = () => room.guard(() => {
@@ -289,7 +297,7 @@ export function buildPanel(root, room) {
         // An entry that is being typed in stays.
         if (!matrix.contains(document.activeElement)) matrix.replaceChildren(...entries);
         checks[checks.length - 1].hidden = d !== 2;
-        const plain = d !== 2 || ellipseAxes(room.frame, room.metric);
+        const plain = d !== 2 || ellipseEnd(room.frame, room.metric);
         metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
     }
 
@@ -310,7 +318,7 @@ export function buildPanel(root, room) {
         cloud.value = kind;
         random.hidden = kind !== "random";
         rest?.split(",").forEach((value, k) => (fields[k].value = value));
-        about.textContent = Object.entries(NAMED_CLOUDS).find(([key]) => key === kind)?.[1].about ?? "";
+        about.textContent = NAMED_CLOUDS[kind]?.about ?? "";
         if (document.activeElement !== alpha) alpha.value = room.problem.alpha;
         alphaSlider.value = String(Math.log10(cellFloat(room.problem.alpha)));
         SWITCHES.forEach(([name], k) => (boxes[k].checked = room.show.has(name)));

@@ -44,8 +44,8 @@ const SHAPE_CORNERS = {
     down: [[0, 1.1], [-1, -0.8], [1, -0.8]],
     left: [[-1.1, 0], [0.8, -1], [0.8, 1]],
     right: [[1.1, 0], [-0.8, 1], [-0.8, -1]],
-    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4], [-1, 0.4],
-        [-1, -0.4], [-0.4, -0.4]],
+    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4],
+        [-1, 0.4], [-1, -0.4], [-0.4, -0.4]],
     cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1],
         [-1, 0.5], [-0.5, 0]],
     star: Array.from({ length: 10 }, (_, k) => [Math.sin, Math.cos].map((f, c) => {
@@ -109,19 +109,18 @@ export function svgPen(width, height, ground) {
 }
 
 /**
- * A frame in which the cloud and the origin fit. Three dimensions are seen from an angle, more along the two principal
- * axes of the cloud.
+ * A frame in which the cloud and the origin fit.
  * @param {Float64Array} tokens @param {number} d @param {number} width @param {number} height
  * @param {{yaw: number, pitch: number}} angles
  * @returns {Frame}
  */
 export function fitFrame(tokens, d, width, height, angles) {
-    const frame = { width, height, scale: 1, x: 0, y: 0, ...directionsOf(tokens, d, angles) };
+    const frame = { width, height, scale: 1, x: 0, y: 0, ...directionsOf(d, angles) };
     let [left, right, bottom, top] = [0, 0, 0, 0];
     for (let i = 0; i < tokens.length; i += d) {
         const row = tokens.subarray(i, i + d);
         // A cloud that is rotated needs the same room from all sides.
-        const [x, y, reach] = [sceneDot(frame.right, row), sceneDot(frame.up, row), d === 3 ? Math.hypot(...row) : 0];
+        const [x, y, reach] = [sceneDot(frame.right, row), sceneDot(frame.up, row), d > 2 ? Math.hypot(...row) : 0];
         [left, right] = [Math.min(left, x, -reach), Math.max(right, x, reach)];
         [bottom, top] = [Math.min(bottom, y, -reach), Math.max(top, y, reach)];
     }
@@ -130,30 +129,15 @@ export function fitFrame(tokens, d, width, height, angles) {
     return { ...frame, scale: Math.min(scale, 1e9), x: (left + right) / 2, y: (bottom + top) / 2 };
 }
 
-/** @param {Float64Array} tokens @param {number} d @param {{yaw: number, pitch: number}} angles */
-export function directionsOf(tokens, d, { yaw, pitch }) {
+/**
+ * Directions to the right and up on the screen. In three dimensions the cloud is seen from an angle, and of more
+ * dimensions the first three are.
+ * @param {number} d @param {{yaw: number, pitch: number}} angles
+ */
+export function directionsOf(d, { yaw, pitch }) {
     if (d < 3) return { right: [1, 0].slice(0, d), up: [0, 1].slice(0, d) };
-    const [c, s] = [Math.cos(yaw), Math.sin(yaw)];
-    if (d === 3) return { right: [c, s, 0], up: [s * Math.sin(pitch), -c * Math.sin(pitch), Math.cos(pitch)] };
-    /** @type {number[][]} */
-    const axes = [];
-    for (let axis = 0; axis < 2; axis++) {
-        // Multiplying by Z^T Z again and again leaves the longest axis, without those that we have.
-        let found = Array.from({ length: d }, (_, k) => 1 / (k + 1 + axis));
-        for (let round = 0; round < 100; round++) {
-            const next = found.map(() => 0);
-            for (let i = 0; i < tokens.length; i += d) {
-                const share = sceneDot(found, tokens.subarray(i, i + d));
-                for (let k = 0; k < d; k++) next[k] += share * tokens[i + k];
-            }
-            const shares = axes.map((other) => sceneDot(other, next));
-            found = next.map((x, k) => axes.reduce((rest, other, j) => rest - shares[j] * other[k], x));
-            const length = Math.hypot(...found) || 1;
-            found = found.map((x) => x / length);
-        }
-        axes.push(found);
-    }
-    return { right: axes[0], up: axes[1] };
+    const [c, s, rest] = [Math.cos(yaw), Math.sin(yaw), new Array(d - 3).fill(0)];
+    return { right: [c, s, 0, ...rest], up: [s * Math.sin(pitch), -c * Math.sin(pitch), Math.cos(pitch), ...rest] };
 }
 
 /** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
@@ -186,9 +170,11 @@ export function toWorld({ width, height, right, up, scale, x, y }, [px, py]) {
 
 /** @param {Outline} to @param {string} shape @param {number[]} at @param {number} r */
 function drawShape(to, shape, [x, y], r) {
-    if (SHAPE_CORNERS[shape]) return drawLine(to, SHAPE_CORNERS[shape].map(([a, b]) => [x + r * a, y + r * b]), true);
-    to.moveTo(x + r, y);
-    to.arc(x, y, r, 0, 2 * Math.PI);
+    const corners = SHAPE_CORNERS[shape] ?? [];
+    to.moveTo(x + r * (corners[0]?.[0] ?? 1), y + r * (corners[0]?.[1] ?? 0));
+    for (const [a, b] of corners) to.lineTo(x + r * a, y + r * b);
+    if (corners.length) to.closePath();
+    else to.arc(x, y, r, 0, 2 * Math.PI);
 }
 
 /** @param {Outline} to @param {number[][]} corners on the screen @param {boolean} [closed] */
@@ -223,7 +209,7 @@ export function markSize(n) {
 /** @param {Pen} pen @param {Scene} scene */
 export function drawScene(pen, scene) {
     const { frame, theme, run, layer, looks, show, selected } = scene;
-    if (!run.count) return;
+    if (!run.first.length) return;
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = markSize(run.ofToken.length);
     const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
@@ -236,13 +222,19 @@ export function drawScene(pen, scene) {
         const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
         if (!groups.get(end)?.push(i)) groups.set(end, [i]);
     });
-    const styled = [...groups].map(([end, members]) => ({ members, ...lookOf(looks.get(end)) }));
-    const many = run.count > 200;
+    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
+    const many = run.first.length > 200;
     for (const { members, colour } of styled) {
-        if (show.has("paths")) pen.paint({ stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 }, (to) => {
+        const line = { stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 };
+        if (show.has("paths")) pen.paint(line, (to) => {
             for (const i of members.filter((point) => run.since[point] !== 0)) {
                 to.moveTo(...toScreen(frame, starts, i));
-                for (const { positions } of run.layers.slice(1)) to.lineTo(...toScreen(frame, positions, i));
+                run.layers.slice(1).forEach(({ positions }, k) => {
+                    // On the way to one leader it goes straight on.
+                    const [target, ...others] = run.layers[k].sets[i];
+                    const straight = !others.length && run.since[target] >= 0 && run.since[target] <= k;
+                    if (!straight) to.lineTo(...toScreen(frame, positions, i));
+                });
                 if (run.limits) to.lineTo(...toScreen(frame, run.limits, i));
             }
         });
@@ -252,11 +244,15 @@ export function drawScene(pen, scene) {
             for (const j of set) if (j !== i) drawLine(to, [toScreen(frame, here, i), toScreen(frame, here, j)]);
         });
     });
-    for (const { members, colour, shape } of styled) {
-        if (layer > 0) pen.paint({ fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 }, (to) => {
+    for (const { end, members, colour, shape } of styled) {
+        // Strokes take most of the time that drawing takes: small marks are paler, not hollow.
+        const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
+        if (layer > 0) pen.paint(many ? { fill: colour, alpha: 0.5 } : hollow, (to) => {
             for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
         });
-        pen.paint({ fill: colour, stroke: theme.ground, width: 0.8 }, (to) => {
+        // At the limit followers lie under the star of their leader.
+        const hidden = layer === Infinity && end >= 0;
+        if (!hidden) pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, (to) => {
             for (const i of members) {
                 if (run.since[i] < 0 || run.since[i] > layer) drawShape(to, shape, toScreen(frame, here, i), size);
             }
@@ -284,8 +280,8 @@ export function drawScene(pen, scene) {
 /** Colour and shape of a leader and its followers, or of those between leaders. @param {number} [number] */
 function lookOf(number) {
     if (number === undefined) return { colour: BETWEEN_COLOUR, shape: "circle" };
-    const shape = LEADER_SHAPES[number % LEADER_SHAPES.length];
-    return { colour: LEADER_COLOURS[number % LEADER_COLOURS.length], shape };
+    const [colour, shape] = [LEADER_COLOURS, LEADER_SHAPES].map((list) => list[number % list.length]);
+    return { colour, shape };
 }
 
 /** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
@@ -296,8 +292,8 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
-        const rows = Float64Array.from(leaders.flatMap((i) => Array.from(floatAlong(ends, i, 2, turned))));
-        const hull = planeHull(rows, leaders.length);
+        const rows = Float64Array.from(leaders.flatMap((i) => floatAlong(ends, i, 2, turned)));
+        const hull = planeHull(rows);
         if (hull.length > 1) hull.forEach((v, k) => {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
@@ -316,7 +312,7 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
         const points = leaders.map((i) => ends.subarray(i * d, i * d + d));
         for (const face of d === 3 ? facesOf(points) : [points.map((_, v) => v)]) {
             const corners = face.map((v) => places.subarray(2 * v, 2 * v + 2));
-            const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))), face.length);
+            const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))));
             const outline = hull.map((k) => Array.from(corners[k]));
             pen.paint({ fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 }, (to) => drawLine(to, outline, true));
             pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
@@ -326,19 +322,20 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
         const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : 1e4 / frame.scale) : 0));
         const end = toScreen(frame, axis);
-        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [toScreen(frame, axis.map((x) => -x)), end]));
+        const opposite = toScreen(frame, axis.map((x) => -x));
+        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
         if (d === 3) pen.text([end[0] - 8, end[1] + 8], "xyz"[c], theme.ink, 0.6);
     }
-    const axes = d === 2 && show.has("ellipse") ? ellipseAxes(frame, metric) : null;
-    if (!axes) return;
+    const end = d === 2 && show.has("ellipse") ? ellipseEnd(frame, metric) : null;
+    if (!end) return;
+    const ratio = (ellipseRadius(frame) / Math.hypot(...end)) ** 2;
     const rim = Array.from({ length: 72 }, (_, k) => {
-        const [c, s] = [Math.cos((k * Math.PI) / 36), Math.sin((k * Math.PI) / 36)];
-        return toScreen(frame, [c * axes[0][0] + s * axes[1][0], c * axes[0][1] + s * axes[1][1]]);
+        const [c, s] = [Math.cos((k * Math.PI) / 36), ratio * Math.sin((k * Math.PI) / 36)];
+        return toScreen(frame, [c * end[0] - s * end[1], c * end[1] + s * end[0]]);
     });
     pen.paint({ stroke: EXACT_COLOUR, width: 1.5 }, (to) => drawLine(to, rim, true));
-    pen.paint({ fill: theme.ground, stroke: EXACT_COLOUR, width: 2 }, (to) => {
-        for (const end of axes) drawShape(to, "square", toScreen(frame, end), 6);
-    });
+    const style = { fill: theme.ground, stroke: EXACT_COLOUR, width: 2 };
+    pen.paint(style, (to) => drawShape(to, "square", toScreen(frame, end), 6));
 }
 
 /** The points on each face of a polytope in space. @param {Float64Array[]} points @returns {number[][]} */
@@ -360,45 +357,40 @@ function facesOf(points) {
 }
 
 /**
- * The half axes of the metric's ellipse, as vectors of the world; null if it is none. Its size means nothing, as a
- * multiple of a metric has the same dynamics.
+ * The end of the long half axis of the metric's ellipse, in the world; null if it is none. The other half axis is such
+ * that the area is always the same: a multiple of a metric has the same dynamics.
  * @param {Frame} frame @param {Float64Array | null} metric
  */
-export function ellipseAxes(frame, metric) {
+export function ellipseEnd(frame, metric) {
     const [a, b, c, e] = metric ?? [1, 0, 0, 1];
     const determinant = a * e - b * c;
     if (b !== c || a <= 0 || determinant <= 0) return null;
-    const [angle, spread] = [0.5 * Math.atan2(2 * b, a - e), Math.hypot((a - e) / 2, b)];
-    return [(a + e) / 2 + spread, (a + e) / 2 - spread].map((value, k) => {
-        const length = ellipseRadius(frame) * Math.sqrt(Math.sqrt(determinant) / value);
-        return [length * Math.cos(angle + (k * Math.PI) / 2), length * Math.sin(angle + (k * Math.PI) / 2)];
-    });
+    const angle = 0.5 * Math.atan2(-2 * b, e - a);
+    const least = (a + e) / 2 - Math.hypot((a - e) / 2, b);
+    const length = ellipseRadius(frame) * Math.sqrt(Math.sqrt(determinant) / least);
+    return [length * Math.cos(angle), length * Math.sin(angle)];
 }
 
-/** Of the ellipse of the identity. @param {Frame} frame */
+/** @param {Frame} frame */
 function ellipseRadius({ width, height, scale }) {
-    return (0.3 * Math.min(width, height)) / scale;
+    return (0.25 * Math.min(width, height)) / scale;
 }
 
-/**
- * The metric whose ellipse has this half axis, and another across it.
- * @param {Frame} frame @param {number[]} axis @param {number} across its length
- */
-export function metricOfEllipse(frame, [x, y], across) {
-    const radius = ellipseRadius(frame);
-    const length = Math.max(radius / 5, Math.min(3 * radius, Math.hypot(x, y)));
-    const [c, s] = [x, y].map((value) => value / Math.hypot(x, y));
-    const [a, b] = [(radius / length) ** 2, (radius / across) ** 2];
-    const entries = [a * c * c + b * s * s, (a - b) * c * s, a * s * s + b * c * c];
-    const [first, mixed, last] = entries.map((value) => String(Number(value.toFixed(2)) + 0));
+/** The metric whose ellipse has this half axis. @param {Frame} frame @param {number[]} end */
+export function metricOfEllipse(frame, [x, y]) {
+    const square = Math.hypot(x, y) ** 2 || 1;
+    const ratio = Math.max(0.1, Math.min(10, ellipseRadius(frame) ** 2 / square));
+    // Along the half axis the metric is `ratio`, across it 1 / `ratio`.
+    const entries = [ratio * x * x + (y * y) / ratio, (ratio - 1 / ratio) * x * y, ratio * y * y + (x * x) / ratio];
+    const [first, mixed, last] = entries.map((value) => String(Number((value / square).toFixed(2)) + 0));
     return [[first, mixed], [mixed, last]];
 }
 
-/** Half-space, direction and targets of the selected token. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
+/** What the selected token sees and follows. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
 function drawSelected(pen, { frame, theme, run, layer, metric, selected, show }, here) {
     const { d } = run;
     const point = run.ofToken[selected];
-    const along = Array.from(floatAlong(here, point, d, metric));
+    const along = floatAlong(here, point, d, metric);
     const length = Math.hypot(...along);
     if (!length) return;
     if (d === 2 && show.has("halfspace")) {
@@ -423,7 +415,8 @@ function drawDifference(pen, { frame, theme, run, floats, differing }) {
     const [truth, wrong] = [positionsAt(run, Infinity), positionsAt(floats, Infinity)];
     for (const token of differing.slice(0, 60)) {
         const [i, j] = [run.ofToken[token], floats.ofToken[token]];
-        const path = [...floats.layers.map(({ positions }) => positions), wrong].map((rows) => toScreen(frame, rows, j));
+        const rows = [...floats.layers.map(({ positions }) => positions), wrong];
+        const path = rows.map((each) => toScreen(frame, each, j));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
         pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
         pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 8));

@@ -265,7 +265,6 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     if (extra && gate !== null) table.set(Float32Array.from(extra.values, (x) => x / 2), (tokens + 1) * d);
     const strengths = new Float64Array(table.length / d);
     for (let at = 0; at < table.length; at++) {
-        table[at] += 0; // -0 becomes 0: the same number must have one form
         const row = Math.floor(at / d);
         if (row < tokens) strengths[row] = Math.max(strengths[row], Math.abs(table[at]));
     }
@@ -442,7 +441,7 @@ function textNotes({ lengths }, text, places) {
     }
     let [covered, reached] = [0, 0];
     for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
-        if (end > reached) covered += sizeOf(text.slice(Math.max(start, reached), end));
+        covered += sizeOf(text.slice(Math.max(start, reached), end));
         reached = Math.max(reached, end);
     }
     const share = 100 * (covered / size);

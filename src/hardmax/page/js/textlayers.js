@@ -128,7 +128,7 @@ function layersExactly({ start, weights }, { d, layers, dynamics }) {
     const since = weights.map((_, i) => phases.find((phase) => phase.leads[i])?.layer ?? -1);
     const final = phases[phases.length - 1];
     const settled = final.until === null;
-    const last = settled && layers === Infinity ? final.layer : most;
+    const last = settled ? final.layer : most;
     const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until && layer < until) ?? final;
     const at = (/** @type {number} */ layer) => {
         const { rows, targets, denominator, ...phase } = phaseAt(layer);
