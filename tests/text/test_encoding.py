@@ -325,6 +325,7 @@ def test_the_tokens_of_real_reviews_do_not_depend_on_their_order():
 @example(b"a\t1\t2\n3\n")  # as many tabs as there should be, in other rows
 @example(b"\xff\t1\n")
 @example(b"good\t1\nbad\t2")
+@example(b"g")  # cut off before the first tab
 @example(b"good\tmany\n")
 @example(b"good\t1\ngood\t1\n")
 def test_a_vocabulary_is_read_as_it_was_written_or_refused(data):

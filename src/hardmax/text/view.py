@@ -202,7 +202,7 @@ def _masses(why: Explanation) -> Iterator[Row]:
     others = [entry for entry in why.ledger if entry.word not in leading]
     neutral = [entry for entry in others if entry.leads]
     others = [entry for entry in others if not entry.leads]
-    groups = ((f"… and {len(left):,} more", left), ("neutral leader", neutral), (f"{len(others):,} others", others))
+    groups = ((f"… and {len(left):,} more", left), ("neutral leader", neutral), (pluralize(len(others), "other"), others))
     for name, entries in groups:
         if entries:
             yield Row(name, sum(e.contribution for e in entries), percent(sum(e.mass for e in entries)))

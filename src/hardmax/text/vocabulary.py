@@ -132,7 +132,7 @@ class Vocabulary:
         check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
         letters = np.frombuffer(data, dtype=np.uint8)
         ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
-        width = int(ends_line.argmax()) + 1 if data else 2
+        width = int(ends_line.argmax()) + 1 if len(ends_line) else 2
         # Cells are cut all at once, which takes a third of the time of cutting each line.
         cells = data.replace(b"\n", b"\t").split(b"\t")
         try:

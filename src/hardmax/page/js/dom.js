@@ -50,12 +50,16 @@ export function download(name, content, type) {
  * @param {(files: File[], folder: string) => void} use the files, and the name of the folder that they were in, if any
  */
 export function acceptDrops(target, use) {
+    // A selection that is dragged goes into a text box, as everywhere.
+    const isText = (/** @type {DragEvent} */ event) => event.dataTransfer?.types?.includes("text/plain");
     target.addEventListener("dragover", (event) => {
+        if (isText(event)) return;
         event.preventDefault();
         target.classList.add("hm-over");
     });
     target.addEventListener("dragleave", () => target.classList.remove("hm-over"));
     target.addEventListener("drop", async (event) => {
+        if (isText(event)) return;
         event.preventDefault();
         target.classList.remove("hm-over");
         // Entries are gone once this handler has returned: take them all before the first await.

@@ -26,6 +26,17 @@ import { verify } from "./verify.js";
  * @property {() => void} changed call it when `state()` has changed: the URL follows
  * @property {<T>(method: string, ...args: any[]) => Promise<T>} compute runs a function of `WORK` in the worker
  * @property {boolean} calm whether the visitor prefers reduced motion
+ * @property {boolean} embedded in a notebook: one room among other things, with no URL and no keys of its own
+ */
+
+/**
+ * What a notebook sees of a room, and may set.
+ * @typedef {object} Values
+ * @property {(string | number)[][]} [tokens]
+ * @property {string} [alpha]
+ * @property {(string | number)[][] | null} [metric]
+ * @property {number | "limit"} [layer]
+ * @property {string} [text]
  */
 
 /**
@@ -37,6 +48,8 @@ import { verify } from "./verify.js";
  * @property {(event: KeyboardEvent) => boolean} [key] whether it was used
  * @property {() => void} [shown]
  * @property {() => void} [hidden]
+ * @property {() => Values} [values] for notebooks
+ * @property {(values: Values) => void} [setValues] those that are given; the others stay
  */
 
 const ROOMS = { dynamics: { title: "Dynamics", mount: mountDynamics }, reviews: { title: "Reviews", mount: mountReviews } };
@@ -68,8 +81,11 @@ export function startWorker() {
  * @param {HTMLElement} root
  * @param {PageData} data
  * @param {Function} source
+ * @param {((room: Room) => void) | null} [report] in a notebook: called when the state of the room has changed
+ * @returns {{set: (values: Values) => void, close: () => void}}
  */
-function mountShell(root, data, source) {
+function mountShell(root, data, source, report = null) {
+    const embedded = report !== null;
     const status = el("p", { class: "hm-status", role: "status" });
     const problem = el("p", { class: "hm-problem", role: "alert", hidden: true });
     const tabs = el("div", { class: "hm-tabs", role: "tablist", "aria-label": "Rooms" });
@@ -88,9 +104,14 @@ function mountShell(root, data, source) {
         changed: keepState,
         compute: askWorker(source),
         calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
+        embedded,
     };
-    const given = new URLSearchParams(location.hash.slice(1));
-    const names = /** @type {(keyof typeof ROOMS)[]} */ (Object.keys(ROOMS));
+    const given = new URLSearchParams(embedded ? "" : location.hash.slice(1));
+    const wanted = given.get("room") ?? data.room ?? "dynamics";
+    const all = /** @type {(keyof typeof ROOMS)[]} */ (Object.keys(ROOMS));
+    const first = all.find((name) => name === wanted) ?? "dynamics";
+    const names = embedded ? [first] : all;
+    tabs.hidden = embedded;
     /** @type {Map<string, {room: Room, panel: HTMLElement, tab: HTMLElement}>} */
     const mounted = new Map();
     let current = "";
@@ -103,20 +124,22 @@ function mountShell(root, data, source) {
         root.append(panel);
         mounted.set(name, { room: ROOMS[name].mount(panel, context), panel, tab });
     }
-    const wanted = given.get("room") ?? data.room ?? "dynamics";
-    const first = names.find((name) => name === wanted) ?? "dynamics";
     guard(() => given.size && mounted.get(first)?.room.restore(Object.fromEntries(given)));
     show(first);
     tabs.addEventListener("keydown", (event) => {
         const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
         if (step) show(names[(names.findIndex((name) => name === current) + step + names.length) % names.length], true);
     });
-    document.addEventListener("keydown", (event) => {
+    (embedded ? root : document).addEventListener("keydown", (/** @type {any} */ event) => {
         const typing = event.target instanceof HTMLElement && event.target.matches("input, textarea, select, [contenteditable]");
         if (typing || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
         if (event.key === "?") showHelp();
         else if (mounted.get(current)?.room.key?.(event)) event.preventDefault();
     });
+    return {
+        set: (values) => guard(() => mounted.get(current)?.room.setValues?.(values)),
+        close: () => mounted.get(current)?.room.hidden?.(),
+    };
 
     /** @param {string} name */
     function show(name, focus = false) {
@@ -134,12 +157,18 @@ function mountShell(root, data, source) {
     }
 
     function keepState() {
+        if (embedded && timer) return; // Python follows the mouse
         clearTimeout(timer);
         // Browsers refuse more than a few changes a second.
         timer = setTimeout(() => {
+            timer = undefined;
+            const room = mounted.get(current)?.room;
+            if (report && room) report(room);
+            // The base of a document in `srcdoc` is the page around it: its URL is none of ours.
+            if (embedded || location.protocol === "about:") return;
             const state = { room: current, ...mounted.get(current)?.room.state() };
             location.replace(`#${new URLSearchParams(state)}`);
-        }, 300);
+        }, embedded ? 50 : 300);
     }
 
     function showHelp() {
@@ -178,7 +207,15 @@ function askWorker(source) {
     return (/** @type {string} */ method, /** @type {any[]} */ ...args) =>
         new Promise((resolve, reject) => {
             busy.get(method)?.terminate();
-            const worker = new Worker(url);
+            // Some hosts of notebooks allow no workers.
+            const here = () => Promise.resolve().then(() => WORK[method](...args)).then(resolve, reject);
+            /** @type {Worker} */
+            let worker;
+            try {
+                worker = new Worker(url);
+            } catch {
+                return void here();
+            }
             busy.set(method, worker);
             worker.onmessage = ({ data }) => {
                 worker.terminate();
@@ -186,7 +223,7 @@ function askWorker(source) {
                 if ("error" in data) reject(new Error(data.error));
                 else resolve(data.result);
             };
-            worker.onerror = (event) => reject(new Error(event.message || "the worker could not be started"));
+            worker.onerror = here;
             worker.postMessage({ id: 0, method, args });
         });
 }
@@ -201,17 +238,41 @@ function scripting(data) {
         limit: exactLimit,
         verify,
         certificate: makeCertificate,
-        /** @param {(string | number)[][]} tokens @param {object} options */
+        /** @param {(string | number)[][]} tokens @param {import("./exact.js").ExactOptions} options */
         step: (tokens, options) => exactLayers(tokens, options, 1).positions[1],
         classify: classifyHere,
         loadModel,
     };
 }
 
-/** The widget for anywidget. @param {Function} source */
+/** The widget for anywidget: the traits of the model are the values of the room. @param {Function} source */
 export function renderWidget(source) {
     return (/** @type {{model: any, el: HTMLElement}} */ { model, el: root }) => {
         root.classList.add("hm-page", "hm-widget");
-        mountShell(root, model.get("data"), source);
+        root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's keys are not for what is in here
+        /** @type {Record<string, string>} */
+        const last = {};
+        const shell = mountShell(root, model.get("_data"), source, (room) => {
+            const changes = Object.entries(room.values?.() ?? {}).filter(([name, value]) => last[name] !== JSON.stringify(value));
+            for (const [name, value] of changes) {
+                last[name] = JSON.stringify(value);
+                model.set(name, value);
+            }
+            if (changes.length) model.save_changes();
+        });
+        const listeners = ["tokens", "alpha", "metric", "layer", "text"].map((name) => {
+            const follow = () => {
+                const value = model.get(name);
+                if (last[name] === JSON.stringify(value)) return;
+                last[name] = JSON.stringify(value);
+                shell.set({ [name]: value });
+            };
+            model.on(`change:${name}`, follow);
+            return () => model.off(`change:${name}`, follow);
+        });
+        return () => {
+            listeners.forEach((stop) => stop());
+            shell.close();
+        };
     };
 }
