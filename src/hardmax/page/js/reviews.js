@@ -57,8 +57,9 @@ export function mountReviews(root, context) {
     const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" });
     input.addEventListener("input", edit);
     input.addEventListener("change", settle);
-    const answer = el("div", { "aria-live": "polite" });
-    const change = el("div", { class: "hm-change" });
+    const verdict = el("div", { "aria-live": "polite" });
+    const answer = el("div");
+    const change = el("div", { class: "hm-change", "aria-live": "polite" });
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
@@ -66,7 +67,7 @@ export function mountReviews(root, context) {
     const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" }, ABOUT_WORDS), marked);
     const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
-    const parts = [labelled("Text", input), el("div", {}, answer, change), figure, textShown, ledgers];
+    const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
     root.classList.add("hardmax");
     root.append(
         el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
@@ -93,7 +94,7 @@ export function mountReviews(root, context) {
             const state = name ? { model: name } : {};
             const crossed = words.flatMap((word, n) => (out.has(word.start) ? [n] : [])).join(".");
             if (last.length > LONGEST_IN_URL || crossed.length > LONGEST_IN_URL) return state;
-            if (last !== givenText) state.text = last;
+            if (last !== (givenText ?? "")) state.text = last;
             return crossed ? { ...state, out: crossed } : state;
         },
         restore: (state) => {
@@ -271,7 +272,9 @@ export function mountReviews(root, context) {
         const found = classify(model, text);
         textShown.hidden = !last;
         const why = explanationOf(model, found);
-        answer.replaceChildren(...why.showAnswer());
+        const [heading, ...rest] = why.showAnswer();
+        verdict.replaceChildren(heading);
+        answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));
         focusWord(marked.querySelector("[data-start]"), false);
         ledgers.replaceChildren(...why.showLedgers(({ places }) => toggleWords(words.filter((word) =>
