@@ -26,6 +26,7 @@ CELLS = [
     "reading = hm.load('imdb-2d').explorer('An awful script.')\nreading",
     "print('read', reading.text)",
     "reading.text = 'A wonderful film.'",
+    "explorer  # again",
 ]
 
 
@@ -186,4 +187,8 @@ def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
     assert "An awful, dull script." in run(4)
     run(5)
     texts.locator("mark:has-text('wonderful')").wait_for()
+    run(6)
+    again = cells.nth(6).locator(".hm-widget")
+    again.locator(".hm-verdict:has-text('Proved')").wait_for()
+    assert again.locator("label:has-text('alpha') input").first.input_value() == "1/3"
     context.close()

@@ -64,7 +64,7 @@ def make_model(seed: int) -> TextModel:
     surfaces = list(dict.fromkeys([*words, *(phrase for phrase in phrases if cut_surface(phrase))]))
     rng.shuffle(surfaces)
     d, classes = int(rng.choice([1, 2, 2, 3, 5])), int(rng.choice([2, 2, 3, 20]))
-    few, kind = rng.normal(size=d), rng.choice(["whole", "orders", "any"])
+    few, kind = rng.normal(size=d) * 2.0 ** rng.integers(-12, 12, d), rng.choice(["whole", "orders", "any"])
     draws = {
         "whole": lambda *shape: rng.integers(-2, 3, shape).astype(float),
         "orders": lambda *shape: rng.permuted(np.broadcast_to(few, (*shape[:-1], d)) * 1.0, axis=-1),
@@ -72,7 +72,7 @@ def make_model(seed: int) -> TextModel:
     }
     embeddings, decoder = draws[kind](len(surfaces), d), draws[kind](1 if classes == 2 else classes, d)
     if kind == "orders":
-        embeddings[rng.random(len(surfaces)) < 0.3] = few[0]
+        embeddings[rng.random(len(surfaces)) < 0.3] = few.mean() / 2  # for them all orders are equally far
     bias = np.zeros(len(decoder)) if rng.random() < 0.5 else rng.normal(size=len(decoder))
     if classes > 2 and rng.random() < 0.5:
         decoder[1], bias[1] = decoder[0], bias[0]

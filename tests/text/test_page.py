@@ -1,9 +1,7 @@
 """Pages of explanations in a real Chromium, with scripts and without: nothing is loaded, everybody can read them."""
 
 import itertools
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browser import Watched as BareWatched
+from browser import in_browser, started_browser
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
@@ -20,8 +20,6 @@ from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
 with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["room", "no scripts"])
 PHONE, DESK = 390, 1200
 REVIEWS = {
@@ -57,43 +55,24 @@ UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll(
     && (each.getAttribute("href") ?? "#").startsWith("#"))"""
 
 
-class Watched:
-    """A page that is opened without a network, and whatever it says, asks for or does."""
+class Watched(BareWatched):
+    """The same, with scripts or without; an explanation is there when it is opened."""
 
     def __init__(self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any) -> None:
-        size, self.scripts = {"width": width, "height": 900}, scripts
-        self.context = browser.new_context(viewport=size, java_script_enabled=scripts, **context)
-        self.context.set_offline(True)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.heard: list[str] = []
-        self.page.on("console", lambda message: self.heard.append(f"console: {message.text}"))
-        self.page.on("pageerror", lambda error: self.heard.append(f"error: {error}"))
-        self.page.on("request", lambda request: request.url.split("#")[0] == self.own or self.heard.append(request.url))
-        self.page.on("dialog", lambda dialog: (self.heard.append("dialog"), dialog.dismiss()))
+        super().__init__(browser, width, java_script_enabled=scripts, **context)
+        self.scripts = scripts
 
-    def open(self, path: Path) -> Any:
-        self.own = path.as_uri()
-        self.page.goto(self.own)
+    def open(self, path: Path, fragment: str = "") -> Any:
+        page = super().open(path, fragment)
         if "hm-data" in path.read_text(encoding="utf-8") and self.scripts:
-            self.page.wait_for_selector("#hm-reviews .hardmax-verdict")
-        return self.page
-
-    def __enter__(self) -> "Watched":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.context.close()
+            page.wait_for_selector("#hm-reviews .hardmax-verdict")
+        return page
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as started:
-        rooted = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=rooted)
+    with started_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

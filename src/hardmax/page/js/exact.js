@@ -104,7 +104,7 @@ function exactTable(table, name) {
     let common = 1n;
     const ratios = table.map((row, i) => {
         const [length, first] = [row.length, table[0].length];
-        if (length !== first) throw new Error(`${name}: row ${i} has ${length} numbers, row 0 ${first}. Make them equal.`);
+        if (length !== first) throw new Error(`${name}: row ${i} has ${length} numbers, row 0 ${first}: no table.`);
         return row.map((value, j) => {
             const number = readNumber(value, `${name}, row ${i}, column ${j},`);
             if (common % number.q) common *= number.q / exactGcd(common, number.q);
@@ -150,21 +150,25 @@ export function exactDynamics({ alpha, metric = null }, dimension) {
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
-    return { alpha: step, keep, metric: integers, texts, definite: exactDefinite(integers) };
+    const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
+    return { alpha: step, keep, metric: integers, texts, definite: symmetric && exactEliminated(integers) !== null };
 }
 
-/** @param {bigint[][]} matrix @returns {boolean} whether it is symmetric positive definite: all minors are positive */
-function exactDefinite(matrix) {
-    if (matrix.some((row, i) => row.some((value, j) => value !== matrix[j][i]))) return false;
-    const rows = matrix.map((row) => [...row]);
-    let before = 1n; // elimination without fractions (Bareiss): the k-th pivot is the k-th leading minor
-    for (const [k, lead] of rows.entries()) {
-        if (lead[k] <= 0n) return false;
-        for (const row of rows.slice(k + 1))
-            for (let j = rows.length - 1; j >= k; j--) row[j] = (row[j] * lead[k] - row[k] * lead[j]) / before;
+/**
+ * Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
+ * null if one of them is not positive.
+ * @param {bigint[][]} rows @returns {bigint[][] | null}
+ */
+function exactEliminated(rows) {
+    let before = 1n;
+    for (let k = 0; k < rows.length; k++) {
+        const lead = rows[k];
+        if (lead[k] <= 0n) return null;
+        const reduced = rows.map((row) => row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before));
+        rows = reduced.map((row, i) => (i === k ? lead : row));
         before = lead[k];
     }
-    return true;
+    return rows;
 }
 
 /** @param {bigint[]} x @param {bigint[]} y @returns {bigint} */
@@ -482,8 +486,11 @@ function exactNearest(corners, dynamics, tick) {
         if (scores[newcomer] >= scores[used[0]]) return { shares: all, whole };
         [used, shares] = [[...used, newcomer], [...shares, 0n]];
         for (let falling = [{ p: 0n, q: 1n }]; falling.length; ) {
-            // On to the nearest point of the affine hull, or to where the first weight is 0.
-            const { goals, total } = exactAffine(used.map((i) => used.map((j) => exactDot(directions[i], corners[j]))));
+            // The weights of the nearest point of the affine hull are goals / total, multiples of u with
+            // (G + 1 1^T) u = 1, G the Gram matrix. On to it, or to where the first weight is 0.
+            const gram = used.map((i) => [...used.map((j) => exactDot(directions[i], corners[j]) + 1n), 1n]);
+            const goals = (exactEliminated(gram) ?? []).map((row) => row[row.length - 1]);
+            const total = goals.reduce((sum, goal) => sum + goal);
             const [here, there] = [shares.map((share) => share * total), goals.map((goal) => goal * whole)];
             falling = here.flatMap((x, k) => (there[k] > 0n ? [] : [{ p: x, q: x - there[k] }]));
             let part = { p: 1n, q: 1n };
@@ -495,24 +502,6 @@ function exactNearest(corners, dynamics, tick) {
             shares = moved.filter(Boolean).map((x) => x / common);
         }
     }
-}
-
-/**
- * Weights goals / total of the shortest vector of the affine hull of independent points with a Gram matrix G: multiples
- * of u with (G + 1 1^T) u = 1, by elimination without fractions (Bareiss).
- * @param {bigint[][]} gram @returns {{goals: bigint[], total: bigint}}
- */
-function exactAffine(gram) {
-    let rows = gram.map((row) => [...row.map((value) => value + 1n), 1n]);
-    let before = 1n;
-    for (let k = 0; k < rows.length; k++) {
-        const lead = rows[k];
-        const reduced = rows.map((row) => row.map((value, j) => (lead[k] * value - row[k] * lead[j]) / before));
-        rows = reduced.map((row, i) => (i === k ? lead : row));
-        before = lead[k];
-    }
-    const goals = rows.map((row) => row[row.length - 1]);
-    return { goals, total: goals.reduce((sum, goal) => sum + goal) };
 }
 
 /**
@@ -557,7 +546,9 @@ export function exactLayers(tokens, options, layers) {
 
 /** @param {Numeric[][]} tokens @param {ExactOptions} options @returns {number[][]} the tokens each token attends to */
 export function exactAttended(tokens, options) {
-    return exactLayers(tokens, options, 0).sets[0];
+    const { sets, reason } = exactLayers(tokens, options, 0);
+    if (reason) throw new Error(reason);
+    return sets[0];
 }
 
 /**

@@ -9,11 +9,14 @@ import { EXTRA_TOKEN } from "./text.js";
  * @typedef {{start: number, end: number, surface: string}} Word
  */
 
-const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"]; // shapes, since nothing is shown by colour alone
+// Shapes, since nothing is shown by colour alone.
+const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
 const [MOST_VOTES, MOST_LEADERS, MOST_CLASSES, MOST_NAMED] = [40, 10, 6, 4]; // that are shown
+const UNSAFE =
+    /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
 
-/** Shape, and CSS class, which sets the colour: the second of two classes comes first. @param {Model} model @param {number} side */
+/** Shape and CSS class; the second of two classes comes first. @param {Model} model @param {number} side */
 export function lookOfClass({ classes }, side) {
     const place = classes.length === 2 ? 1 - side : side;
     return { sign: CLASS_SIGNS[place % 7], css: `c${place % 12}` };
@@ -21,8 +24,8 @@ export function lookOfClass({ classes }, side) {
 
 /** The text with controls, marks of direction and invisible characters written as escapes. @param {string} text */
 function visibleText(text) {
-    const unsafe = /[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\p{Cs}\u{e0000}-\u{e0fff}]/gu;
-    return text.replaceAll("\r\n", "\n").replace(unsafe, (found) => `\\u${found.codePointAt(0)?.toString(16).padStart(4, "0")}`);
+    const codeOf = (/** @type {string} */ mark) => `\\u${mark.codePointAt(0)?.toString(16).padStart(4, "0")}`;
+    return text.replaceAll("\r\n", "\n").replace(UNSAFE, codeOf);
 }
 
 /** A token or the name of a class in one line, cut if it is very long. @param {unknown} name */
@@ -55,17 +58,21 @@ export function answerOf(found) {
 /** The active tokens, leaders apart or not, the largest votes first. @param {Classified} found */
 export function activeTokens({ tokens }, leadersFirst = false) {
     const rank = (/** @type {TextToken} */ token) => Number(leadersFirst && token.leads);
-    return tokens.filter((token) => token.active).sort((a, b) => rank(b) - rank(a) || Math.abs(b.vote) - Math.abs(a.vote));
+    const active = tokens.filter((token) => token.active);
+    return active.sort((a, b) => rank(b) - rank(a) || Math.abs(b.vote) - Math.abs(a.vote));
 }
 
 /** @param {Model} model @param {Classified} found */
 export function explanationOf(model, found) {
     const active = activeTokens(found);
-    // Without layers nobody follows.
-    const leaders = found.tokens.filter((token) => model.layers && token.leads && !(model.hasNeutral && token.id === model.extra))
-        .sort((a, b) => b.mass - a.mass);
+    // Without layers nobody follows, and a neutral leader has no effect.
+    const isLeader = (/** @type {TextToken} */ token) =>
+        token.leads && model.layers > 0 && !(model.hasNeutral && token.id === model.extra);
+    const leaders = found.tokens.filter(isLeader).sort((a, b) => b.mass - a.mass);
+    const largest = Math.abs(active[0]?.vote) || 1;
+    const nameOf = (/** @type {number} */ c) => shortName(model.classes[c]);
     const css = (/** @type {number} */ side) => lookOfClass(model, side).css;
-    const starOf = (/** @type {TextToken} */ token) => (token.leads && leaders.length ? " leads" : "");
+    const cssOf = (/** @type {TextToken} */ token) => `${css(token.side)}${isLeader(token) ? " leads" : ""}`;
     return { showAnswer, showText, showLedgers };
 
     /** The answer with its bar, and a sentence about who leads, or why it is undecided. */
@@ -73,20 +80,22 @@ export function explanationOf(model, found) {
         const { probabilities } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
-        const [listed, others] = [order.slice(0, MOST_CLASSES), order.slice(MOST_CLASSES)];
+        const others = order.length - MOST_CLASSES;
         const [label, probability] = answerOf(found);
+        const bars = order.map((c, n) => {
+            const bar = el("i", { class: n < MOST_CLASSES ? css(c) : "" });
+            bar.style.flex = probabilities[c].toFixed(4);
+            return bar;
+        });
+        const items = order.slice(0, MOST_CLASSES).map((c) =>
+            el("li", { class: css(c) }, el("i"), el("bdi", {}, nameOf(c)), ` ${percentOf(probabilities[c])}`));
+        if (others > 0) items.push(el("li", {}, `and ${plural(others, "other class", "es")}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
             el("p", { class: "hardmax-summary" }, ...sentence()),
             ...found.notes.map((note) => el("p", { class: "hardmax-warning" }, note)),
-            el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...order.map((c, n) => {
-                const bar = el("i", { class: n < MOST_CLASSES ? css(c) : "" });
-                bar.style.flex = probabilities[c].toFixed(4);
-                return bar;
-            })),
-            el("ul", { class: "hardmax-classes" },
-                ...listed.map((c) => el("li", { class: css(c) }, el("i"), el("bdi", {}, shortName(model.classes[c])), ` ${percentOf(probabilities[c])}`)),
-                others.length ? el("li", {}, `and ${plural(others.length, "other class", "es")}`) : null),
+            el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
+            el("ul", { class: "hardmax-classes" }, ...items),
         ];
     }
 
@@ -97,13 +106,14 @@ export function explanationOf(model, found) {
             const followers = active.filter((each) => each !== token && found.tokens[each.leader] === token).length;
             const name = token.word === EXTRA_TOKEN ? "the extra token" : shortName(token.word);
             return [n ? ", " : "", el("b", { class: css(token.side) }, el("bdi", {}, name)),
-                ` (${shortName(model.classes[token.side])}${followers ? `, ${plural(followers, "follower")}` : ""})`];
+                ` (${nameOf(token.side)}${followers ? `, ${plural(followers, "follower")}` : ""})`];
         });
+        const more = named.length - MOST_NAMED;
+        const alone = leaders.length ? active.filter((token) => token.leader < 0).length : 0;
         const have = (/** @type {number} */ count, /** @type {string} */ what, /** @type {string} */ no) =>
             (count ? ` ${plural(count, what)} ${count === 1 ? "has" : "have"} no ${no}.` : "");
-        return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, named.length > MOST_NAMED ? ` and ${named.length - MOST_NAMED} more.` : ".",
-            have(leaders.length ? active.filter((token) => token.leader < 0).length : 0, "token", "single leader"),
-            have(found.known - active.length, "known token", "effect")];
+        return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, more > 0 ? ` and ${more} more.` : ".",
+            have(alone, "token", "single leader"), have(found.known - active.length, "known token", "effect")];
     }
 
     /**
@@ -127,11 +137,14 @@ export function explanationOf(model, found) {
         }
         let [at, word] = [0, 0];
         const shown = marks.sort((a, b) => a.start - b.start).flatMap(({ start, end, token }) => {
-            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / (Math.abs(active[0].vote) || 1)), 3);
-            return [...cutWords(start), el("mark", { class: `${css(token.side)} s${shade}${starOf(token)}`, title: `vote ${signed(token.vote)}` }, ...cutWords(end))];
+            const shade = Math.min(Math.floor((4 * Math.abs(token.vote)) / largest), 3);
+            const look = { class: `${cssOf(token)} s${shade}`, title: `vote ${signed(token.vote)}` };
+            return [...cutWords(start), el("mark", look, ...cutWords(end))];
         });
+        shown.push(...cutWords(last));
         const left = text.length - last;
-        return [...shown, ...cutWords(last), ...(left ? [el("em", { class: "hardmax-gap" }, `… ${plural(left, "character")} left out …`)] : [])];
+        if (left) shown.push(el("em", { class: "hardmax-gap" }, `… ${plural(left, "character")} left out …`));
+        return shown;
 
         /** The text up to a place, its words as elements. @param {number} until */
         function cutWords(until) {
@@ -139,7 +152,9 @@ export function explanationOf(model, found) {
             const parts = [];
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
-                parts.push(visibleText(text.slice(at, start)), el(out.has(start) ? "del" : "span", { "data-start": start }, visibleText(text.slice(start, end))));
+                const tag = out.has(start) ? "del" : "span";
+                parts.push(visibleText(text.slice(at, start)));
+                parts.push(el(tag, { "data-start": start }, visibleText(text.slice(start, end))));
                 at = end;
             }
             parts.push(visibleText(text.slice(at, until)));
@@ -148,33 +163,46 @@ export function explanationOf(model, found) {
         }
     }
 
-    /** Both ledgers, which add up to the logit, and what their terms mean. @param {(token: TextToken) => void} remove what a click on a token does */
+    /**
+     * Both ledgers, which add up to the logit, and what their terms mean.
+     * @param {(token: TextToken) => void} remove what a click on a token does
+     */
     function showLedgers(remove) {
         if (!active.length) return [];
-        const towards = shortName(found.towards);
-        const total = [row("bias", found.bias), row("logit", found.logit)];
-        const [shown, left] = [active.slice(0, MOST_VOTES), active.slice(MOST_VOTES)];
-        const leaderOf = (/** @type {TextToken} */ token) => (token.leads ? "leads" : found.tokens[token.leader]?.word ?? "several");
-        const largest = Math.abs(active[0].vote) || 1;
+        const [towards, isTwo] = [shortName(found.towards), model.classes.length === 2];
         const inactive = found.known - active.length;
-        const votes = [...shown.map((token) => row(token, token.vote, leaderOf(token))), ...(left.length ? [row(`… and ${left.length} more`, sum(left, "vote"))] : []),
-            ...(inactive || found.rest ? [row(inactive ? plural(inactive, "inactive token") : "extra token", found.rest)] : [])];
-        const others = found.tokens.filter((token) => !leaders.includes(token) && !token.leads);
-        /** @type {[string, TextToken[]][]} */
-        const groups = [[`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
-            ["neutral leader", found.tokens.filter((token) => token.leads && !leaders.includes(token))], [plural(others.length, "other"), others]];
-        const masses = [
-            ...leaders.slice(0, MOST_LEADERS).map((token) => row(token, token.contribution, `${share([token])} × ${signed(token.contribution / token.mass)}`)),
-            ...groups.filter(([, tokens]) => tokens.length).map(([name, tokens]) => row(name, sum(tokens, "contribution"), share(tokens)))];
-        const isTwo = model.classes.length === 2;
-        const bars = el("span", {}, el("bdi", {}, isTwo ? shortName(model.classes[0]) : "other classes"), " ", el("bdi", {}, towards));
-        const formula = isTwo ? `The probability of ${towards} is 1 / (1 + exp(-logit)).` : "Probabilities are the softmax of the logits of all classes.";
-        const terms = [["Vote", `what a token adds to the logit of ${towards}. ${formula}`], ["Leader", "a token that attends to itself alone: its followers move towards it."],
-            ["Mass", "the share of a leader in the mean of the text after the last layer; it adds mass times weight to the logit."]];
+        const votes = active.slice(0, MOST_VOTES).map((token) =>
+            row(token, token.vote, isLeader(token) ? "leads" : found.tokens[token.leader]?.word ?? "several"));
+        const more = active.slice(MOST_VOTES);
+        if (more.length) votes.push(row(`… and ${more.length} more`, sum(more, "vote")));
+        if (inactive) votes.push(row(plural(inactive, "inactive token"), found.rest));
+        else if (found.rest) votes.push(row("extra token", found.rest));
+        const masses = leaders.slice(0, MOST_LEADERS).map((token) =>
+            row(token, token.contribution, `${share([token])} × ${signed(token.contribution / token.mass)}`));
+        const others = found.tokens.filter((token) => !token.leads);
+        for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
+            [`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
+            ["neutral leader", found.tokens.filter((token) => token.leads && !isLeader(token))],
+            [plural(others.length, "other"), others],
+        ])) if (tokens.length) masses.push(row(name, sum(tokens, "contribution"), share(tokens)));
+        const total = [row("bias", found.bias), row("logit", found.logit)];
+        const against = el("bdi", {}, isTwo ? nameOf(0) : "other classes");
+        const bars = el("span", {}, against, " ", el("bdi", {}, towards));
+        const formula = isTwo ? `The probability of ${towards} is 1 / (1 + exp(-logit)).`
+            : "Probabilities are the softmax of the logits of all classes.";
+        const terms = [
+            el("dt", {}, "Vote"), el("dd", {}, `what a token adds to the logit of ${towards}. ${formula}`),
+            el("dt", {}, "Leader"),
+            el("dd", {}, "a token that attends to itself alone: its followers move towards it."),
+            el("dt", {}, "Mass"),
+            el("dd", {}, "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."),
+        ];
+        const heads = ["token", "vote", bars, leaders.length ? "leader" : ""];
         return [
-            table("active tokens", ["token", "vote", bars, leaders.length ? "leader" : ""], [...votes, ...total]),
-            ...(leaders.length ? [table("leaders", ["token", "adds", "", "mass × weight"], [...masses, ...total])] : []),
-            el("dl", { class: "hardmax-note" }, ...terms.slice(0, leaders.length ? 3 : 1).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]))];
+            table("active tokens", heads, [...votes, ...total]),
+            leaders.length ? table("leaders", ["token", "adds", "", "mass × weight"], [...masses, ...total]) : "",
+            el("dl", { class: "hardmax-note" }, ...terms.slice(0, leaders.length ? 6 : 2)),
+        ];
 
         /** @param {TextToken[]} tokens @param {"vote" | "contribution" | "mass"} what */
         function sum(tokens, what) {
@@ -186,22 +214,31 @@ export function explanationOf(model, found) {
             return `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
         }
 
-        /** A line of a ledger: what it is about, what it adds, a bar, and what else is known. @param {string | TextToken} name @param {number} adds */
-        function row(name, adds, beside = "") {
-            if (typeof name === "string") return [name, signed(adds), "", shortName(beside)];
-            const bar = el("i", { class: `${css(name.side)} ${adds < 0 ? "against" : "for"}` });
+        /** A line, what it adds, a bar, and what else there is. @param {string | TextToken} what @param {number} adds */
+        function row(what, adds, beside = "") {
+            const last = el("bdi", {}, shortName(beside));
+            if (typeof what === "string") return [what, signed(adds), "", last];
+            const bar = el("i", { class: `${css(what.side)} ${adds < 0 ? "against" : "for"}` });
             bar.style.width = `${((50 * Math.abs(adds)) / largest).toFixed(1)}%`;
-            const label = el("bdi", {}, `${shortName(name.word)}${name.count > 1 ? ` ×${name.count}` : ""}`);
-            const button = el("button", { class: `hm-token ${css(name.side)}${starOf(name)}`, click: () => remove(name), title: "Cross it out wherever it is" }, label);
-            return [button, signed(adds), bar, shortName(beside)];
+            const label = el("bdi", {}, `${shortName(what.word)}${what.count > 1 ? ` ×${what.count}` : ""}`);
+            const look = { class: `hm-token ${cssOf(what)}`, title: "Cross it out wherever it is" };
+            return [el("button", { ...look, click: () => remove(what) }, label), signed(adds), bar, last];
         }
 
-        /** Columns without a head are left out. @param {string} title @param {(string | HTMLElement)[]} heads @param {(string | HTMLElement)[][]} rows */
+        /**
+         * Columns without a head are left out.
+         * @param {string} title
+         * @param {(string | HTMLElement)[]} heads
+         * @param {(string | HTMLElement)[][]} rows
+         */
         function table(title, heads, rows) {
-            const look = (/** @type {number} */ n) => (n === 2 ? "hardmax-votes" : null);
-            const lineOf = (/** @type {(string | HTMLElement)[]} */ cells, isHead = false) => el("tr", {}, ...cells.flatMap((cell, n) => (heads[n] === "" ? []
-                : [el(isHead || !n ? "th" : "td", { class: look(n), scope: isHead ? "col" : n ? null : "row" }, n === 3 ? el("bdi", {}, cell) : cell)])));
-            return el("table", {}, el("caption", {}, title), el("thead", {}, lineOf(heads, true)), el("tbody", {}, ...rows.map((cells) => lineOf(cells))));
+            /** @type {(n: number, content: string | HTMLElement, scope?: string | null) => HTMLElement} */
+            const cell = (n, content, scope = n ? null : "row") =>
+                el(scope ? "th" : "td", { class: n === 2 ? "hardmax-votes" : null, scope }, content);
+            const kept = [...heads.keys()].filter((n) => heads[n]);
+            const head = el("tr", {}, ...kept.map((n) => cell(n, heads[n], "col")));
+            const body = rows.map((cells) => el("tr", {}, ...kept.map((n) => cell(n, cells[n]))));
+            return el("table", {}, el("caption", {}, title), el("thead", {}, head), el("tbody", {}, ...body));
         }
     }
 }

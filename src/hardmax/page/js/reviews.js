@@ -10,12 +10,14 @@ import { mountPlane } from "./wordplane.js";
  * @typedef {import("./text.js").Classified} Classified
  */
 
-const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful together, and the ending is great.";
-const REVIEWS_INTRODUCTION = "Every word or phrase that the model knows is a point. In each layer a point moves towards those that it "
-    + "attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is the answer.";
+const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful, and the end is great.";
+const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those "
+    + "that it attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is "
+    + "the answer.";
+const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
 const LONGEST_IN_URL = 2000; // characters
-const LONG_TEXT = 100_000; // characters
+const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
 const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
@@ -31,8 +33,8 @@ function keepModel(name, read) {
 /** A model of the page: the one of that name, or the first. @param {string} [name] @returns {Promise<Model>} */
 async function modelNamed(name = [...reviewModels.keys()][0]) {
     const read = reviewModels.get(name);
-    if (read) return read();
-    throw new Error(`The page has no model ${shortName(name ?? "")}: expected ${[...reviewModels.keys()].join(", ") || "its folder to be dropped"}.`);
+    if (!read) throw new Error(`The page has no model "${shortName(name ?? "")}": open its folder.`);
+    return read();
 }
 
 /** Classify with a model of the page. @param {string} text @param {string} [model] @returns {Promise<Classified>} */
@@ -49,23 +51,28 @@ export function mountReviews(root, context) {
     const { models = [], text: givenText } = context.data;
     for (const { name, data } of models) keepModel(name, async () => loadModel((await unpackModel(data)).files, name));
     const choice = el("select", { change: () => attempt(() => choose(choice.value)) });
-    const folder = el("input", { type: "file", multiple: true, webkitdirectory: true, hidden: true, change: openFolder });
-    const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or make a page with ",
-        el("code", {}, "hardmax page --model imdb-2d"), ".");
-    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text", input: edit, change: settle });
-    const answer = el("div", { "aria-live": "polite" });
-    const change = el("div", { class: "hm-change" });
+    const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
+    const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or "
+        + "make a page with ", el("code", {}, "hardmax page --model imdb-2d"), ".");
+    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" });
+    input.addEventListener("input", edit);
+    input.addEventListener("change", settle);
+    const verdict = el("div", { "aria-live": "polite" });
+    const answer = el("div");
+    const change = el("div", { class: "hm-change", "aria-live": "polite" });
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
     const figure = el("figure", { class: "hm-figure" });
-    const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" },
-        "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter."), marked);
+    const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" }, ABOUT_WORDS), marked);
+    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
+    const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
+    const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
     root.classList.add("hardmax");
-    root.append(el("p", { class: "hm-intro" }, REVIEWS_INTRODUCTION),
-        el("div", { class: "hm-models" }, labelled("Model", choice), el("button", { click: () => folder.click() }, "Open a model folder …"), folder,
-            el("span", { class: "hardmax-note" }, "or drop the folder anywhere here")),
-        noModel, el("div", { class: "hm-columns" }, labelled("Text", input), el("div", {}, answer, change), figure, textShown, ledgers));
+    root.append(
+        el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
+        el("div", { class: "hm-models" }, labelled("Model", choice), opening, folder, hint), noModel,
+        el("div", { class: "hm-columns" }, ...parts));
     const plane = mountPlane(figure, context.calm);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
 
@@ -87,21 +94,24 @@ export function mountReviews(root, context) {
             const state = name ? { model: name } : {};
             const crossed = words.flatMap((word, n) => (out.has(word.start) ? [n] : [])).join(".");
             if (last.length > LONGEST_IN_URL || crossed.length > LONGEST_IN_URL) return state;
-            if (last !== givenText) state.text = last;
+            if (last !== (givenText ?? "")) state.text = last;
             return crossed ? { ...state, out: crossed } : state;
         },
         restore: (state) => {
             if (state.text !== undefined) setText(state.text.slice(0, LONGEST_IN_URL));
             words = textWords(input.value);
-            if (/^[\d.]{1,2000}$/.test(state.out ?? "")) out = new Set(state.out.split(".").flatMap((n) => words[Number(n)]?.start ?? []));
-            if (state.model && !reviewModels.has(state.model)) throw new Error(`The page has no model "${shortName(state.model)}": open its folder.`);
+            const numbers = (state.out ?? "").slice(0, LONGEST_IN_URL).split(".");
+            out = new Set(numbers.flatMap((n) => words[n === "" ? -1 : Number(n)]?.start ?? []));
             listModels(state.model);
+            if (state.model && state.model !== name) modelNamed(state.model).catch(tell);
         },
-        keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"], ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
+        keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"],
+            ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
             if (event.target instanceof Element && event.target.closest("button, [role=button]")) return false;
             if (event.key === " ") plane.toggle();
-            else if (event.key === "ArrowLeft" || event.key === "ArrowRight") plane.step(event.key === "ArrowLeft" ? -1 : 1);
+            else if (event.key === "ArrowLeft") plane.step(-1);
+            else if (event.key === "ArrowRight") plane.step(1);
             else if (event.key === "r") restoreText();
             else return false;
             return true;
@@ -146,8 +156,10 @@ export function mountReviews(root, context) {
         if (name !== wanted) return; // another one was chosen meanwhile
         model = found;
         if (!input.value && givenText === undefined && classify(model, EXAMPLE).decided) setText(EXAMPLE);
-        const depth = model.layers === Infinity ? "infinitely many layers" : plural(model.layers, "layer");
-        context.announce(`${shortName(name)}: ${plural(model.classes.length, "class", "es")}, ${plural(model.surfaces.length, "token")}, ${plural(model.dimension, "dimension")}, ${depth}`);
+        const { classes, surfaces, dimension, layers } = model;
+        const depth = layers === Infinity ? "infinitely many layers" : plural(layers, "layer");
+        const size = `${plural(surfaces.length, "token")}, ${plural(dimension, "dimension")}, ${depth}`;
+        context.announce(`${shortName(name)}: ${plural(classes.length, "class", "es")}, ${size}`);
         update(true);
     }
 
@@ -161,8 +173,10 @@ export function mountReviews(root, context) {
     async function open(files, from) {
         const wanted = files.filter((file) => MODEL_FILES.includes(file.name));
         const title = from || "dropped model";
-        const read = await Promise.all(wanted.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]));
-        const found = await loadModel(Object.fromEntries(read), title);
+        /** @type {Record<string, Uint8Array>} */
+        const read = {};
+        for (const file of wanted) read[file.name] = new Uint8Array(await file.arrayBuffer());
+        const found = await loadModel(read, title);
         keepModel(title, async () => found);
         listModels(title);
         await choose(title);
@@ -173,12 +187,6 @@ export function mountReviews(root, context) {
     /** @param {string} text */
     function setText(text) {
         [input.value, original, out] = [text, text, new Set()];
-        direct();
-    }
-
-    /** Browsers take many seconds to find the direction of a very long text. */
-    function direct() {
-        input.dir = input.value.length > LONG_TEXT ? "ltr" : "auto";
     }
 
     function restoreText() {
@@ -187,7 +195,6 @@ export function mountReviews(root, context) {
     }
 
     function edit() {
-        direct();
         clearTimeout(timer);
         timer = setTimeout(() => {
             const text = input.value;
@@ -196,8 +203,9 @@ export function mountReviews(root, context) {
             if (start + end < original.length / 2) original = "";
             // Words stay crossed out if they stand in the same place, seen from the beginning or from the end.
             const [head, tail] = sharedEnds(last, text);
-            const isKept = (/** @type {{start: number, end: number}} */ { start, end }) => out.has(start) && (end <= head || start >= last.length - tail);
-            out = new Set(words.filter(isKept).map((word) => word.start + (word.end <= head ? 0 : text.length - last.length)));
+            const crossed = words.filter((word) => out.has(word.start));
+            out = new Set(crossed.flatMap((word) => (word.end <= head ? [word.start]
+                : word.start >= last.length - tail ? [word.start + text.length - last.length] : [])));
             update(false);
         }, wait);
     }
@@ -256,36 +264,42 @@ export function mountReviews(root, context) {
         if (!model) return;
         const started = performance.now();
         last = input.value;
+        // Browsers take many seconds to find the direction of a very long text themselves.
+        input.dir = RIGHT_TO_LEFT.test(last) ? "rtl" : "ltr";
         words = textWords(last);
         const crossed = words.filter((word) => out.has(word.start));
         const text = withoutWords(last, crossed);
         const found = classify(model, text);
         textShown.hidden = !last;
         const why = explanationOf(model, found);
-        answer.replaceChildren(...why.showAnswer());
+        const [heading, ...rest] = why.showAnswer();
+        verdict.replaceChildren(heading);
+        answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));
         focusWord(marked.querySelector("[data-start]"), false);
-        ledgers.replaceChildren(...why.showLedgers((token) =>
-            toggleWords(words.filter((word) => token.places.some(([start, end]) => start <= word.start && word.end <= end)))));
+        ledgers.replaceChildren(...why.showLedgers(({ places }) => toggleWords(words.filter((word) =>
+            places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
-        if (!change.hidden) change.replaceChildren(...showChange(classify(model, original), found, crossed.map((word) => word.surface)));
+        if (!change.hidden) change.replaceChildren(...showChange(classify(model, original), found, crossed));
         plane.show(model, found, fresh);
         wait = Math.min(1000, 2 * (performance.now() - started)); // long texts are not read at every key
         context.changed();
     }
 
-    /** @param {Classified} before @param {Classified} after @param {string[]} crossed */
+    /** @param {Classified} before @param {Classified} after @param {{surface: string}[]} crossed */
     function showChange(before, after, crossed) {
-        const names = [...new Set(crossed)].map((each) => `“${shortName(each, 30)}”`);
-        const listed = [...names.slice(0, MOST_CROSSED), ...(names.length > MOST_CROSSED ? [`${names.length - MOST_CROSSED} more`] : [])];
-        const how = [...(last === original ? [] : ["edited"]), ...(listed.length ? [`without ${listed.join(", ")}`] : [])].join("; ");
-        const logits = before.towards === after.towards ? `; logit ${signed(before.logit)} → ${signed(after.logit)}` : "";
-        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how}${logits})`),
+        const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
+        if (names.length > MOST_CROSSED) names.splice(MOST_CROSSED, Infinity, `${names.length - MOST_CROSSED} more`);
+        const how = [
+            last === original ? "" : "edited", names.length ? `without ${names.join(", ")}` : "",
+            before.towards === after.towards ? `logit ${signed(before.logit)} → ${signed(after.logit)}` : "",
+        ].filter(Boolean).join("; ");
+        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how})`),
             el("button", { click: restoreText }, "Restore the original")];
     }
 }
 
-/** How many characters two texts share at the beginning, and how many more at the end. @param {string} a @param {string} b */
+/** How many characters texts share at the beginning, and how many at the end. @param {string} a @param {string} b */
 function sharedEnds(a, b) {
     const most = Math.min(a.length, b.length);
     let [start, end] = [0, 0];
@@ -295,7 +309,7 @@ function sharedEnds(a, b) {
 }
 
 /**
- * The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in its place.
+ * The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in place.
  * @param {string} text
  * @param {{start: number, end: number}[]} words in order
  */

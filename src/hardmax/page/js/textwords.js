@@ -83,20 +83,20 @@ export function textFold(word) {
  */
 export function textWords(text) {
     const { pieces, solo } = textPatterns();
-    /** @type {{surface: string, start: number, end: number, isSolo: boolean, gap: string | null}[]} */
+    /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */
     const words = [];
     let isFirst = true;
     for (const piece of text.matchAll(pieces)) {
         const word = piece[1] ?? piece[2];
         if (word !== undefined) {
-            const [surface, isSolo, before] = [textFold(word), piece[1] !== undefined, words[words.length - 1]];
+            const surface = textFold(word);
             let gap = isFirst ? null : " ";
-            if (gap && isSolo && before.isSolo) {
+            if (gap && piece[1]) {
+                const before = words[words.length - 1].surface;
                 solo.lastIndex = 0;
-                solo.test(before.surface + surface);
-                gap = solo.lastIndex === before.surface.length ? "" : " ";
+                gap = solo.test(before + surface) && solo.lastIndex === before.length ? "" : " ";
             }
-            words.push({ surface, start: piece.index, end: piece.index + word.length, isSolo, gap });
+            words.push({ surface, start: piece.index, end: piece.index + word.length, gap });
         }
         isFirst = word === undefined;
     }
