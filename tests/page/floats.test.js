@@ -15,8 +15,10 @@ import {
 
 fc.configureGlobal({ seed: 1 });
 const METRICS = [null, ["2", "1", "1", "3"]];
-// Small integers: floats compute the first layers of these without rounding, and there are ties everywhere.
-const clouds = fc.array(fc.tuple(fc.integer({ min: -6, max: 6 }), fc.integer({ min: -6, max: 6 })), { minLength: 1, maxLength: 90 });
+// Small integers: with alpha = 1 floats compute some fifty layers of these without rounding, and ties are everywhere.
+const coordinate = fc.integer({ min: -6, max: 6 });
+const [small, large] = [[1, 12], [40, 90]].map(([minLength, maxLength]) => fc.array(fc.tuple(coordinate, coordinate), { minLength, maxLength }));
+const clouds = fc.oneof(small, large);
 const both = (rows, alpha, metric) => {
     const tokens = rows.map((row) => row.map(String));
     const floats = cloudFloats(tokens);
@@ -26,27 +28,16 @@ const both = (rows, alpha, metric) => {
     return { exact, run, truth: runOfLimit(floats, 2, Number(alpha), exact) };
 };
 
-test("at layer 0 every token attends to those that exact arithmetic finds", () => {
+test("where nothing is rounded, every choice, leader and limit is that of exact arithmetic", () => {
     fc.assert(
         fc.property(clouds, fc.constantFrom(...METRICS), (rows, metric) => {
-            const { run, truth } = both(rows, "1", metric);
+            const { exact, run, truth } = both(rows, "1", metric);
             rows.forEach((_, token) => assert.deepEqual(attendedTokens(run, token, 0), attendedTokens(truth, token, 0)));
+            assert.deepEqual(Array.from(run.since), Array.from(truth.since));
+            assert.deepEqual(compareRuns(truth, run), []);
+            assert.ok(run.limits && exact.limits);
         }),
-    );
-});
-
-test("a run ends where the exact limit is, unless a choice differs", () => {
-    fc.assert(
-        fc.property(clouds, fc.constantFrom("1", "3"), (rows, alpha) => {
-            const { exact, run, truth } = both(rows, alpha, null);
-            fc.pre(exact.limits !== null && run.limits !== null);
-            for (const { token, layer } of compareRuns(truth, run)) {
-                const differs = truth.layers.some((_, k) => rows.some((_, i) => {
-                    return `${attendedTokens(run, i, k)}` !== `${attendedTokens(truth, i, k)}`;
-                }));
-                assert.ok(layer >= 0 || differs, `token ${token} ends elsewhere without a reason`);
-            }
-        }),
+        { numRuns: 300 },
     );
 });
 
@@ -63,7 +54,7 @@ test("positions after the last layer are those of more layers", () => {
 
 test("in every direction some vertex of the hull is furthest, and a thick hull has all points that are", () => {
     fc.assert(
-        fc.property(clouds, fc.integer({ min: -9, max: 9 }), fc.integer({ min: -9, max: 9 }), (rows, a, b) => {
+        fc.property(clouds, fc.integer({ min: -2, max: 2 }), fc.integer({ min: -2, max: 2 }), (rows, a, b) => {
             const points = [...new Map(rows.map((row) => [`${row}`, row])).values()];
             const z = Float64Array.from(points.flat());
             const scores = points.map(([x, y]) => a * x + b * y);
