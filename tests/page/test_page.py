@@ -265,8 +265,8 @@ HOSTILE = [
     "layer=1e99",
     "selected=99999999",
     "cloud=constructor",
-    "random=1e9,2,3",
-    "random=2000,99999,1",
+    "cloud=random:1e9,2,3",
+    "cloud=random:2000,99999,1",
     "room=__proto__",
     "room=reviews&text=" + "<script>alert(1)</script>" * 9,
     "room=reviews&model=<svg onload=alert(1)>",
@@ -369,7 +369,7 @@ def test_every_export_is_what_is_shown(files, browser):
         assert len(ElementTree.fromstring(svg).findall(".//{*}path")) >= len(tokens)
         png = save(page, "PNG")
         picture = imread(BytesIO(png))
-        assert len(np.unique(picture.reshape(-1, picture.shape[2]), axis=0)) > 10
+        assert len(np.unique(picture[::9, ::9, :3].reshape(-1, 3), axis=0)) > 10
         assert [*picture.shape[1::-1]] == page.eval_on_selector(
             "canvas", "it => [2 * it.clientWidth, 2 * it.clientHeight]"
         )
