@@ -139,6 +139,7 @@ def test_playing_ends_at_the_limit(browser, files):
     with Watched(browser) as watched:
         watched.page.add_init_script(FRAMES)
         page = watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "9"}))
+        page.click("button:text-is('Play')")
         page.wait_for_selector("text=∞: the limit")
         assert page.evaluate("window.frames_drawn.length") > 10
         lim = hm.limit([row.split(",") for row in SMALL.split(";")], hm.Dynamics(9))

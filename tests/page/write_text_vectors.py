@@ -72,7 +72,7 @@ def make_model(seed: int) -> TextModel:
     }
     embeddings, decoder = draws[kind](len(surfaces), d), draws[kind](1 if classes == 2 else classes, d)
     if kind == "orders":
-        embeddings[rng.random(len(surfaces)) < 0.3] = few[0]
+        embeddings[rng.random(len(surfaces)) < 0.3] = few.mean() / 2  # for them all orders are equally far
     bias = np.zeros(len(decoder)) if rng.random() < 0.5 else rng.normal(size=len(decoder))
     if classes > 2 and rng.random() < 0.5:
         decoder[1], bias[1] = decoder[0], bias[0]

@@ -128,6 +128,13 @@ export function readRows(rows, name) {
     });
 }
 
+/** @param {unknown} rows @param {number} d */
+export function readMetric(rows, d) {
+    const metric = readRows(rows, "metric");
+    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}, as the tokens are.`);
+    return metric;
+}
+
 /** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */
 export function readRowsText(text, name) {
     return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);

@@ -1,5 +1,6 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
-import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf, readAlpha, readCell, readRows, readRowsText } from "./cloud.js";
+import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
+import { readAlpha, readCell, readMetric, readRows, readRowsText } from "./cloud.js";
 import { acceptDrops, el } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
@@ -81,11 +82,7 @@ export class DynamicsRoom {
         window.addEventListener("afterprint", () => this.paint());
         this.use(FIRST_CLOUD);
         const given = context.data.cloud;
-        if (given) this.guard(() => {
-            this.use("own", readRows(given.tokens, "tokens"));
-            const metric = given.metric ? readRows(given.metric, "metric") : null;
-            this.set({ metric, alpha: readAlpha(given.alpha ?? "1/2") });
-        });
+        if (given) this.guard(() => this.setValues({ tokens: given.tokens, alpha: given.alpha, metric: given.metric }));
         this.past = [];
     }
 
@@ -500,8 +497,7 @@ export class DynamicsRoom {
             else this.set({ tokens: rows, source: "own" });
         }
         if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
-        if (metric?.some((row) => row.length !== this.d || metric.length !== this.d)) throw new Error(`metric must be ${this.d} by ${this.d}.`);
-        if (metric !== undefined) this.set({ metric: metric && readRows(metric, "metric") });
+        if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
         if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
     }
 
@@ -534,9 +530,7 @@ export class DynamicsRoom {
         if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
-        if (state.metric) problem.metric = readRowsText(state.metric, "metric");
-        const { metric } = problem;
-        check(!metric || (metric.length === d && metric[0].length === d), `a metric of ${d} by ${d}`);
+        if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
         check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
@@ -544,7 +538,7 @@ export class DynamicsRoom {
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
         const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
         this.selected = selected < problem.tokens.length ? selected : -1;
-        Object.assign(this, { problem, past: [], looks: new Map(), restored: true });
+        Object.assign(this, { problem, past: [], looks: new Map(), restored: state.layer !== undefined });
         this.changed();
         this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
     }

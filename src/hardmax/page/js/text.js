@@ -1,7 +1,7 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 
-import { readNumber } from "./exact.js";
-import { layersKeep, makeLayerRules, walkLayers } from "./textlayers.js";
+import { exactDynamics } from "./exact.js";
+import { layersKeep, walkLayers } from "./textlayers.js";
 import { textWords } from "./textwords.js";
 
 /**
@@ -222,15 +222,11 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const toPython = (/** @type {any} */ label) => (typeof label === "boolean" ? Number(label) : label);
     const labels = Array.isArray(classes) ? classes.map(toPython) : [];
     const areLabels = labels.every((label) => ["string", "number"].includes(typeof label)) && new Set(labels).size > 1;
-    let isStep = false;
-    try {
-        isStep = readNumber(String(alpha)).p > 0n;
-    } catch {}
     /** @type {[string, string, boolean][]} */
     const checks = [
         ["classes", "two or more labels, all different", areLabels && new Set(labels).size === labels.length],
         ["layers", 'a whole number from 0 to 10000, or "inf"', layers === "inf" || textIsWhole(layers, 0, 10_000)],
-        ["alpha", 'a positive number or fraction such as "1/2"', isStep],
+        ["alpha", 'a positive number or fraction such as "1/2"', ["string", "number"].includes(typeof alpha)],
         ["temperature", "a finite number above 0", Number.isFinite(temperature) && temperature > 0],
         ["gate", "null, or from 0 to below 1", gate === null || (Number.isFinite(gate) && gate >= 0 && gate < 1)],
         ["neutral_weight", "a whole number from 1 up", textIsWhole(neutralWeight, 1)],
@@ -257,8 +253,9 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
     const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
-    const rules = makeLayerRules(d, layers === "inf" ? Infinity : layers, alpha, matrix);
-    textMust(rules.dynamics.definite, "`metric` must be symmetric positive definite");
+    const dynamics = exactDynamics({ alpha, metric: matrix }, d);
+    const rules = { d, layers: layers === "inf" ? Infinity : layers, dynamics };
+    textMust(dynamics.definite, "`metric` must be symmetric positive definite");
     const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
     table.set(embeddings.values);
     if (extra) table.set(extra.values, tokens * d);

@@ -1,13 +1,11 @@
-// The layers of a text classifier, every choice proved: by floats with an error bound, as Python's kernel does it, or,
-// where they do not prove one, by exact.js.
+// The layers of a text classifier, every choice proved: by floats with an error bound, which is enough for most texts,
+// and else by exact.js.
 
-import { exactCloud, exactDynamics, exactFloat, exactPhases } from "./exact.js";
+import { exactCloud, exactFloat, exactPhases } from "./exact.js";
 
 /**
- * @typedef {{d: number, layers: number, dynamics: ReturnType<typeof exactDynamics>, metric: Float64Array | null,
- *     rounding: number, spread: number}} LayerRules  `layers` may be Infinity; `metric` is scaled by a power of two;
- *     with R the largest norm and e the error of positions, a score along A z is off by less than half of
- *     `rounding` |z| R + `spread` (|z| e + R e + e^2)
+ * @typedef {{d: number, layers: number, dynamics: import("./exact.js").ExactDynamics}} LayerRules  `layers` may be
+ *     Infinity
  * @typedef {{start: Float64Array, weights: number[], of: number[]}} TextCloud  the distinct points of a text,
  *     (points, d), how much each weighs, and the point of each token
  * @typedef {{last: number, settled: boolean, since: number[], sets: (layer: number) => number[][],
@@ -22,24 +20,6 @@ const LAYERS_DEEPEST = 10_000; // of infinitely many; a text that has not settle
 const LAYERS_IN_FLOATS = 64; // a text that takes more until it settles is left to exact numbers
 const LAYERS_BUDGET = 20_000; // milliseconds
 
-/**
- * @param {number} d @param {number} layers @param {string | number} alpha
- * @param {number[][] | null} matrix @returns {LayerRules}
- */
-export function makeLayerRules(d, layers, alpha, matrix) {
-    const dynamics = exactDynamics({ alpha, metric: matrix }, d);
-    const [gamma, twice] = [(d * LAYERS_UNIT) / (1 - d * LAYERS_UNIT), 2 * LAYERS_SAFETY];
-    if (!matrix) return { d, layers, dynamics, metric: null, rounding: twice * gamma, spread: twice };
-    const largest = Math.max(...matrix.flat().map(Math.abs));
-    const exponent = -Math.floor(Math.log2(largest));
-    const half = Math.trunc(exponent / 2); // 2 ** exponent itself may overflow
-    const metric = Float64Array.from(matrix.flat(), (x) => x * 2 ** half * 2 ** (exponent - half));
-    const isExact = matrix.flat().every((x, at) => metric[at] * 2 ** -half * 2 ** (half - exponent) === x);
-    const norm = Math.sqrt(metric.reduce((sum, x) => sum + x * x, 0));
-    const rounding = isExact ? twice * (2 * gamma + gamma * gamma) * norm : Infinity; // then floats prove nothing
-    return { d, layers, dynamics, metric, rounding, spread: twice * norm };
-}
-
 /** @param {LayerRules} rules @param {number} layers @returns {number} what these leave of the way to a target */
 export function layersKeep({ dynamics: { keep } }, layers) {
     return Number.isFinite(layers) ? exactFloat(keep.p ** BigInt(layers), keep.q ** BigInt(layers)) : 0;
@@ -51,12 +31,13 @@ export function walkLayers(cloud, rules) {
 }
 
 /**
- * A run in which every point attends to one, proved by floats, or null. A layer adds less than seven units of the
- * largest norm to the error of positions.
+ * A run in which every point attends to one, proved by floats, or null. With R the largest norm, u the unit of rounding
+ * and e the error of positions, a score along z is off by at most d u |z| R + |z| e + R e + e^2, and a layer adds less
+ * than 7 u R to e. Training gives no model a metric: one that has it is left to exact numbers.
  * @param {TextCloud} cloud @param {LayerRules} rules @returns {LayerRun | null}
  */
 function layersInFloats({ start, weights }, rules) {
-    const { d, rounding, spread } = rules;
+    const { d } = rules;
     const since = weights.map(() => -1);
     const alone = weights.map((_, i) => [i]);
     const positions = [start];
@@ -70,10 +51,10 @@ function layersInFloats({ start, weights }, rules) {
         const norms = weights.map((_, i) => Math.hypot(...z.subarray(i * d, i * d + d)) * LAYERS_SAFETY);
         const largest = norms.reduce((a, b) => Math.max(a, b), 0);
         const isUsual = largest >= 2 ** -100 && largest <= 2 ** 100; // where the bounds hold; later layers lie inside
-        if (pending.length && !layer && !isUsual) return null;
+        if (pending.length && ((!layer && !isUsual) || rules.dynamics.metric)) return null;
         for (const i of pending) {
-            const off = norms[i] * error + largest * error + error * error;
-            const winner = layersWinner(i, z, rounding * norms[i] * largest + spread * off + LAYERS_TINY, rules);
+            const off = d * LAYERS_UNIT * norms[i] * largest + norms[i] * error + largest * error + error * error;
+            const winner = layersWinner(i, z, d, 2 * LAYERS_SAFETY * off + LAYERS_TINY);
             if (winner < 0) return null;
             here[i] = alone[winner];
             if (winner === i && since[i] < 0) since[i] = layer;
@@ -92,16 +73,14 @@ function layersInFloats({ start, weights }, rules) {
 }
 
 /**
- * The one point whose score along A z_i leads by more than the slack, or -1.
- * @param {number} i @param {Float64Array} z @param {number} slack @param {LayerRules} rules
+ * The one point whose score along z_i leads by more than the slack, or -1.
+ * @param {number} i @param {Float64Array} z @param {number} d @param {number} slack
  */
-function layersWinner(i, z, slack, { d, metric }) {
-    const own = z.subarray(i * d, i * d + d);
-    const way = metric ? own.map((_, row) => own.reduce((sum, x, c) => sum + metric[row * d + c] * x, 0)) : own;
+function layersWinner(i, z, d, slack) {
     let [best, second, winner] = [-Infinity, -Infinity, -1];
     for (let j = 0, at = 0; at < z.length; j++) {
-        let score = way[0] * z[at++];
-        for (let c = 1; c < d; c++) score += way[c] * z[at++];
+        let score = 0;
+        for (let c = 0; c < d; c++) score += z[i * d + c] * z[at++];
         if (score > best) [second, best, winner] = [best, score, j];
         else if (score > second) second = score;
     }
@@ -128,7 +107,6 @@ function layersExactly({ start, weights }, { d, layers, dynamics }) {
     const since = weights.map((_, i) => phases.find((phase) => phase.leads[i])?.layer ?? -1);
     const final = phases[phases.length - 1];
     const settled = final.until === null;
-    const last = settled ? final.layer : most;
     const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until && layer < until) ?? final;
     const at = (/** @type {number} */ layer) => {
         const { rows, targets, denominator, ...phase } = phaseAt(layer);
@@ -138,5 +116,5 @@ function layersExactly({ start, weights }, { d, layers, dynamics }) {
         const mixed = rows.flatMap((z, i) => z.map((x, c) => far * x + (all - far) * targets[i][c]));
         return Float64Array.from(mixed, (x) => exactFloat(x, all * denominator));
     };
-    return { last, settled, since, sets: (layer) => phaseAt(layer).sets, at };
+    return { last: settled ? final.layer : most, settled, since, sets: (layer) => phaseAt(layer).sets, at };
 }
