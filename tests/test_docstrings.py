@@ -57,9 +57,7 @@ def test_a_public_name_is_documented(path: str):
     thing = getattr(importlib.import_module(module), name)
     if inspect.isclass(thing):
         wrong = errors(path, "GL08 SS01 EX01" + ("" if name in RETURNED else " PR01 PR02"))
-        # Most arguments of the methods of models and estimators are `texts` or `X`.
-        codes = "GL08 SS01" if path.startswith(("hardmax.text", "hardmax.sklearn")) else "GL08 SS01 PR01 PR02"
-        wrong += [error for member in members(path, thing) for error in errors(member, codes)]
+        wrong += [error for member in members(path, thing) for error in errors(member, "GL08 SS01 PR01 PR02")]
     else:
         wrong = errors(path, "GL08 SS01 PR01 PR02 RT01 EX01") if inspect.isfunction(thing) else []
     assert not wrong, "\n".join(wrong)

@@ -4,6 +4,7 @@ from html import escape
 from inspect import signature
 from typing import TYPE_CHECKING, Any, Self
 
+from hardmax._format import pluralize
 from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 from hardmax._validation import InputError, MissingExtra, check_int, check_str, shorten
@@ -64,9 +65,7 @@ class Explorer(anywidget.AnyWidget):
 
     def __init__(self, tokens: Any, dynamics: Dynamics | None = None) -> None:
         dynamics = Dynamics("1/2") if dynamics is None else check_dynamics(dynamics)
-        cloud = _read(tokens, dynamics)
-        given = {name: cloud[name] for name in ("tokens", "alpha", "metric")}
-        super().__init__(_data={"room": "dynamics", "cloud": cloud}, **given)
+        super().__init__(_data={"room": "dynamics"}, **_read(tokens, dynamics))
 
     @classmethod
     def of_model(cls, model: "TextModel", text: str) -> Self:
@@ -87,8 +86,8 @@ class Explorer(anywidget.AnyWidget):
         from hardmax.text.page import pack
 
         made = cls([[0.0]])
-        made._data = {"room": "reviews", "models": [pack(model)], "text": check_str(text, "`text`")}
         made.text = text
+        made._data = {"room": "reviews", "models": [pack(model)]}
         return made
 
     @property
@@ -117,18 +116,17 @@ class Explorer(anywidget.AnyWidget):
         return value if isinstance(value, list | str) and same else read[name]
 
     def __repr__(self) -> str:
-        about = f"{len(self.tokens):,} tokens" if "cloud" in self._data else f"text={shorten(self.text)}"
+        texts = self._data["room"] == "reviews"
+        about = f"text={shorten(self.text)}" if texts else pluralize(len(self.tokens), "token")
         return f"Explorer({about})"
 
     def _repr_mimebundle_(self, **options: Any) -> Any:
         found = super()._repr_mimebundle_(**options)
-        data = self._data | {"text": self.text}
-        if "cloud" in data:
-            data["cloud"] = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
+        cloud = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
+        data = self._data | ({"text": self.text} if self._data["room"] == "reviews" else {"cloud": cloud})
         page = escape(render(data))
-        frame = (
-            f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" width="100%" height="{_HEIGHT}"></iframe>'
-        )
+        allowed = 'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
+        frame = f'<iframe srcdoc="{page}" {allowed} height="{_HEIGHT}"></iframe>'
         bundle = found[0] if isinstance(found, tuple) else found
         if bundle is not None:
             bundle["text/html"] = frame

@@ -177,22 +177,66 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self
 
     def decision_function(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Logits: (texts,) for two classes, positive for the second; else (texts, classes)."""
+        """Logits of the classes.
+
+        Parameters
+        ----------
+        X : sequence of str, Series, Arrow array or DataFrame
+            Texts.
+
+        Returns
+        -------
+        ndarray
+            Of shape (texts,) for two classes, positive for the second; else (texts, classes).
+        """
         check_is_fitted(self)
         return self.model_.decision_function(self._texts(X))
 
     def predict_proba(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Probabilities of `classes_`, (texts, classes). Those of a text depend on that text alone, bit for bit."""
+        """Probabilities of the classes.
+
+        Parameters
+        ----------
+        X : sequence of str, Series, Arrow array or DataFrame
+            Texts.
+
+        Returns
+        -------
+        ndarray of shape (texts, classes)
+            In the order of `classes_`. Those of a text depend on that text alone, bit for bit.
+        """
         check_is_fitted(self)
         return self.model_.predict_proba(self._texts(X))
 
     def predict_log_proba(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Logarithms of the probabilities."""
+        """Logarithms of the probabilities.
+
+        Parameters
+        ----------
+        X : sequence of str, Series, Arrow array or DataFrame
+            Texts.
+
+        Returns
+        -------
+        ndarray of shape (texts, classes)
+            As in `predict_proba`.
+        """
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 
     def predict(self, X: Any) -> np.ndarray:  # noqa: N803
-        """Most probable class of each text; the most frequent class if the text is undecided (`model_.decided`)."""
+        """Most probable class of each text.
+
+        Parameters
+        ----------
+        X : sequence of str, Series, Arrow array or DataFrame
+            Texts.
+
+        Returns
+        -------
+        ndarray of shape (texts,)
+            Labels; the most frequent one for a text that is undecided (`model_.decided`).
+        """
         check_is_fitted(self)
         return self.classes_[self.model_.class_numbers(self._texts(X))]
 
@@ -213,7 +257,18 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.explain(text)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Tokens that the model knows."""
+        """Tokens that the model knows.
+
+        Parameters
+        ----------
+        input_features : None
+            Ignored.
+
+        Returns
+        -------
+        ndarray of str
+            In the order of `to_pandas`.
+        """
         check_is_fitted(self)
         return np.array(self.model_.vocabulary.surfaces, dtype=object)
 
@@ -223,13 +278,30 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return self.model_.to_pandas()
 
     def save(self, folder: str | Path) -> None:
-        """Write the model to a folder, whole or not at all."""
+        """Write the model to a folder, whole or not at all.
+
+        Parameters
+        ----------
+        folder : path
+            A new or empty folder, or one with a model.
+        """
         check_is_fitted(self)
         self.model_.save(folder)
 
     @classmethod
     def load(cls, folder: str | Path) -> Self:
-        """A fitted classifier from a folder that `save` wrote; its parameters keep their defaults."""
+        """A fitted classifier from a folder; its parameters keep their defaults.
+
+        Parameters
+        ----------
+        folder : path
+            What `save` wrote.
+
+        Returns
+        -------
+        HardmaxClassifier
+            Ready to predict.
+        """
         found = cls()
         found.model_ = TextModel.load(folder)
         found.classes_ = np.array(found.model_.classes)
@@ -309,7 +381,20 @@ class HardmaxClustering(ClusterMixin, BaseEstimator):
         self.center = center
 
     def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
-        """Find the limits of the points; `y` is ignored."""
+        """Find the limits of the points.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Points.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        HardmaxClustering
+            This estimator.
+        """
         check_numeric(X, "`X`", within=1)
         try:
             points = np.asarray(validate_data(self, X, dtype=np.float64))

@@ -58,11 +58,11 @@ def test_dragging_is_smooth(n, browser, page_file):
     found = []
     for _ in range(3):  # others may use the machine
         with Watched(browser) as watched:
-            page = watched.open(page_file, f"random={n},2,7&layer=limit")
+            page = watched.open(page_file, f"cloud=random:{n},2,7&layer=limit")
             page.wait_for_selector(".hm-verdict p")
             box = page.locator("canvas").bounding_box()
             middle = [box["x"] + box["width"] / 2, box["y"] + box["height"] / 2]
             found.append(statistics.median(page.evaluate(DRAG, [*middle, 240])))
-            page.wait_for_function("() => !location.hash.includes('random=')")  # it was dragged
+            page.wait_for_function("() => !location.hash.includes('cloud=')")  # it was dragged
     print(f"n {n}: median frame", found, "ms")
     assert min(found) <= 17, found

@@ -16,6 +16,7 @@ from text.test_tokeniser import tokenisers
 
 from hardmax._validation import InputError
 from hardmax.text import encoding
+from hardmax.text._analysis import weigh_text
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import read_text
 from hardmax.text._texts import encode_text, read_texts
@@ -179,7 +180,7 @@ def test_where_the_parts_begin_in_which_texts_are_read_changes_nothing(monkeypat
     monkeypatch.setattr(encoding, "_BYTES_AT_ONCE", size)
     assert_same(model.analyse(texts), whole)
     assert_same(encode(texts, model.vocabulary, model.tokeniser), encoded)
-    alone = [model.read(text).encoded.ids.tolist() for text in texts]
+    alone = [weigh_text(model, text)[0].encoded.ids.tolist() for text in texts]
     assert [whole.ids[a:b].tolist() for a, b in pairwise(whole.offsets)] == alone
 
 

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.text._analysis import Analysis
+from hardmax.text._analysis import Analysis, join_analyses, weigh_text
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -119,7 +119,7 @@ def assert_equal(one: Analysis, other: Analysis) -> None:
 @given(cases())
 def test_masses_logits_and_active_tokens_are_those_of_the_definition(case: Case):
     model, text, as_trained = case
-    found, expected = model.weigh_words(model.read(text).encoded)[0], by_definition(model, text)
+    found, expected = weigh_text(model, text)[1], by_definition(model, text)
     assert found.masses == pytest.approx(np.array(expected.masses, dtype=float), abs=1e-9)
     assert found.logits[0] == pytest.approx(np.array(expected.logits, dtype=float), abs=1e-9)
     active = found.active[:-1].tolist()
@@ -132,7 +132,7 @@ def test_masses_logits_and_active_tokens_are_those_of_the_definition(case: Case)
 @given(cases(), cases())
 def test_one_text_is_read_as_many_are(case: Case, other: Case):
     model, texts = case.model, [case.text, "", other.text]
-    assert_equal(Analysis.join([found for found, _ in model.weigh_texts(texts)]), model.analyse(texts))
+    assert_equal(join_analyses([weigh_text(model, text)[1] for text in texts]), model.analyse(texts))
 
 
 @given(cases())

@@ -19,8 +19,8 @@ import hardmax
 from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.text import _analysis
-from hardmax.text._analysis import ends, follows, masses, walk_cloud
-from hardmax.text.encoding import Encoded, encode, lexicon_of
+from hardmax.text._analysis import ends, follows, masses, walk_cloud, weigh_text, weigh_words
+from hardmax.text.encoding import encode, join_encoded, lexicon_of
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -85,7 +85,7 @@ def test_logits_are_those_of_the_definition_and_probabilities_follow_them(name):
 def test_masses_leaders_followers_and_ends_are_those_of_the_engines(name):
     model = small_model(**VARIANTS[name])
     found = model.analyse(random_texts(40))
-    _, places = model.weigh_words(Encoded.join([model.read(text).encoded for text in random_texts(40)]))
+    _, places = weigh_words(model, join_encoded([weigh_text(model, text)[0].encoded for text in random_texts(40)]))
     for text, (a, b) in enumerate(pairwise(found.offsets)):
         if a == b:
             continue
@@ -132,7 +132,7 @@ def test_ten_megabytes_no_known_token_no_text_and_huge_logits_pass():
     for classes in (2, 3):
         own = small_model(classes=classes)
         nothing = encode([], own.vocabulary, own.tokeniser)
-        for found in (own.weigh_words(nothing)[0], own.analyse([])):
+        for found in (weigh_words(own, nothing)[0], own.analyse([])):
             assert (len(found), found.probabilities.shape) == (0, (0, classes))
         assert own.predict([]).tolist() == own.decided([]).tolist() == []
 

@@ -18,7 +18,7 @@ from hardmax._tokens.batches import Ragged
 from hardmax.dynamics import Dynamics
 from hardmax.text._kernels_layers import ROWS_AT_MOST, Depth, Said, Vectors, Weights, decode_texts, walk_texts
 from hardmax.text._kernels_layers import UNDECIDED as UNPROVED
-from hardmax.text.encoding import Encoded
+from hardmax.text.encoding import Encoded, Read, read_one
 
 if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
@@ -79,12 +79,12 @@ class Analysis:
     @property
     def leaders_per_text(self) -> np.ndarray:
         """How many leaders each text has."""
-        return self.sums(self.leader_since >= 0).astype(np.int64)
+        return _sums(self, self.leader_since >= 0).astype(np.int64)
 
     @property
     def active_per_text(self) -> np.ndarray:
         """How many distinct tokens are active in each text."""
-        return self.sums(self.active).astype(np.int64)
+        return _sums(self, self.active).astype(np.int64)
 
     @property
     def decided(self) -> np.ndarray:
@@ -100,26 +100,33 @@ class Analysis:
     @property
     def mass_on_leaders(self) -> np.ndarray:
         """The share of the mean of each text that its leaders make up."""
-        return self.sums(np.where(self.leader_since >= 0, self.masses, 0.0))
+        return _sums(self, np.where(self.leader_since >= 0, self.masses, 0.0))
 
-    def sums(self, values: np.ndarray) -> np.ndarray:
-        """For each text the sum of the values of its tokens."""
-        texts = np.repeat(np.arange(len(self)), np.diff(self.offsets))
-        return np.bincount(texts, values, minlength=len(self))
 
-    @classmethod
-    def join(cls, parts: Sequence["Analysis"]) -> "Analysis":
-        """The texts of all parts, at least one, one part after the other."""
-        if len(parts) == 1:
-            return parts[0]
-        shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-        joined = {
-            each.name: np.concatenate([getattr(part, each.name) for part in parts])
-            for each in fields(cls)
-            if each.name not in ("offsets", "by_integers")
-        }
-        return cls(**joined, offsets=np.concatenate([[0], *offsets]), by_integers=sum(p.by_integers for p in parts))
+def _sums(found: Analysis, values: np.ndarray) -> np.ndarray:
+    """For each text the sum of the values of its tokens."""
+    texts = np.repeat(np.arange(len(found)), np.diff(found.offsets))
+    return np.bincount(texts, values, minlength=len(found))
+
+
+def join_analyses(parts: Sequence[Analysis]) -> Analysis:
+    """The texts of all parts, at least one, one part after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+    joined = {
+        each.name: np.concatenate([getattr(part, each.name) for part in parts])
+        for each in fields(Analysis)
+        if each.name not in ("offsets", "by_integers")
+    }
+    return Analysis(**joined, offsets=np.concatenate([[0], *offsets]), by_integers=sum(p.by_integers for p in parts))
+
+
+def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:
+    """The number of the class of each text: the most probable, or, if it is undecided, the most frequent one."""
+    usual = int(model.vocabulary.counts.sum(axis=0).argmax()) if len(model.vocabulary) else 0
+    return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
 
 
 class Prepared:
@@ -215,6 +222,18 @@ def weigh(found: Encoded, prepared: Prepared, places: np.ndarray | None = None) 
     return Analysis(
         found.ids, rows, found.counts, found.offsets, *weights[:3], active, logits, probabilities, len(left)
     )  # fmt: skip
+
+
+def weigh_words(model: "TextModel", found: Encoded) -> tuple[Analysis, np.ndarray]:
+    """The same, and where each token ends, (tokens, d)."""
+    ends = np.empty((len(found.ids), model.dimension))
+    return weigh(found, model.prepared, ends), ends
+
+
+def weigh_text(model: "TextModel", text: str) -> tuple[Read, Analysis, np.ndarray]:
+    """The known tokens of one text and where they are in it; its analysis; where each token ends."""
+    read = read_one(text, model.vocabulary, model.tokeniser, model.prepared.extra)
+    return read, *weigh_words(model, read.encoded)
 
 
 def walk_cloud(tokens: np.ndarray, counts: np.ndarray, dynamics: Dynamics, layers: float) -> "Trajectory":

@@ -15,6 +15,7 @@ import numpy as np
 
 from hardmax._format import pluralize, sanitize_line
 from hardmax._validation import InputError, check_int, check_str, shorten
+from hardmax.text._analysis import predicted_classes
 from hardmax.text._characters import fold
 from hardmax.text._format import format_probability
 from hardmax.text._texts import number_of_class
@@ -119,7 +120,7 @@ def flip(
     changes = tuple(sorted(smaller or found or (), key=lambda change: change.spans))
     changed = _changed(text, changes)
     now = model.analyse([changed])
-    after = int(model.predicted(now)[0])
+    after = int(predicted_classes(model, now)[0])
     return Flip(
         text=changed,
         decided=search.decided,
@@ -151,7 +152,7 @@ class _Search:
     @classmethod
     def of(cls, model: TextModel, text: str, others: tuple[Any, ...], to: Any, keep: tuple[str, ...]) -> "_Search":
         found = model.analyse([text])
-        before, decided = int(model.predicted(found)[0]), bool(found.decided[0])
+        before, decided = int(predicted_classes(model, found)[0]), bool(found.decided[0])
         goal = None if to is None else number_of_class(to, model.classes, "`to`")
         if decided and goal == before:
             raise InputError(f"`to` is {shorten(to)}, which is the label now: name another class.", argument="`to`")

@@ -51,16 +51,16 @@ class Encoded:
     def __repr__(self) -> str:
         return f"Encoded({pluralize(len(self), 'text')}, {pluralize(int(self.counts.sum()), 'known token')})"
 
-    @classmethod
-    def join(cls, parts: Sequence["Encoded"]) -> "Encoded":
-        """The texts of all parts, one part after the other."""
-        shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-        offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-        return cls(
-            np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
-            np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
-            np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-        )
+
+def join_encoded(parts: Sequence[Encoded]) -> Encoded:
+    """The texts of all parts, one part after the other."""
+    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
+    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
+    return Encoded(
+        np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
+        np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
+        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +98,7 @@ def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
     check_instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
     parts = list(encode_parts(read_texts(texts), vocabulary, tokeniser))
-    return parts[0] if len(parts) == 1 else Encoded.join(parts)
+    return parts[0] if len(parts) == 1 else join_encoded(parts)
 
 
 def encode_parts(
@@ -111,7 +111,7 @@ def encode_parts(
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
         defined = [_define(text, vocabulary, tokeniser, extra).encoded for text in texts.strings()] if in_python else []
     if in_python:
-        yield Encoded.join(defined)
+        yield join_encoded(defined)
         return
     lexicon, first = lexicon_of(vocabulary), 0
     while first < len(texts) or not first:

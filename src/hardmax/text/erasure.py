@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._validation import InputError, check_instance, check_int
-from hardmax.text._analysis import UNDECIDED
+from hardmax.text._analysis import UNDECIDED, weigh_text
 from hardmax.text._texts import read_texts
 from hardmax.text.spans import cut, keep, merged, touched
 from hardmax.text.text_model import TextModel
@@ -68,8 +68,7 @@ def measure_erasure(model: TextModel, texts: Any, *, at_most: int = 1000, seed: 
 
 def _parts(model: TextModel, text: str, rng: np.random.Generator) -> Iterator[str]:
     """The leaders alone, the active tokens alone, the text without these, and without as many other words."""
-    read = model.read(text)
-    found, _ = model.weigh_words(read.encoded)
+    read, found, _ = weigh_text(model, text)
     leads = (found.leader_since >= 0) & (found.ids < len(model.vocabulary))
     leading, active = (
         merged((start, end) for t in np.flatnonzero(own) for start, end in read.places[t].tolist())

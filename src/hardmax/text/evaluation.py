@@ -8,6 +8,7 @@ import numpy as np
 
 from hardmax._tokens.batches import float_array
 from hardmax._validation import InputError, check_int, require_extra, shorten
+from hardmax.text._analysis import predicted_classes
 from hardmax.text._texts import SHOWN, class_numbers
 from hardmax.text.interpret import Leader, frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -109,7 +110,7 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
     """
     truth = _numbers(labels, model.classes)
     found = model.analyse(texts)
-    predicted, decided = model.predicted(found), found.decided
+    predicted, decided = predicted_classes(model, found), found.decided
     metrics = evaluate(truth, found.probabilities, predicted) | {
         "undecided": float((~decided).mean()),
         "accuracy_decided": float((truth == predicted)[decided].mean()) if decided.any() else None,

@@ -11,7 +11,7 @@ import numpy as np
 from hardmax._files import write_whole
 from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
-from hardmax.text._analysis import Analysis, walk_cloud
+from hardmax.text._analysis import Analysis, predicted_classes, walk_cloud, weigh_text
 from hardmax.text._format import EXTRA_TOKEN, format_probability, layers_to_json
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
@@ -415,7 +415,7 @@ class Explanation:
 
     @cached_property
     def _best(self) -> int:
-        return int(self.model.predicted(self.found)[0])
+        return int(predicted_classes(self.model, self.found)[0])
 
     @property
     def _row(self) -> int:
@@ -425,6 +425,5 @@ class Explanation:
 
 def explain(model: TextModel, text: str) -> Explanation:
     """Explain the label of a text; the numbers are those of `predict_proba`, bit for bit."""
-    read = model.read(text)
-    found, ends = model.weigh_words(read.encoded)
+    read, found, ends = weigh_text(model, text)
     return Explanation(text=text, model=model, found=found, read=read, ends=ends)

@@ -31,9 +31,10 @@ from hardmax import __version__
 from hardmax._files import reason, sync_folder, write_whole
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
-from hardmax.text._analysis import Analysis
+from hardmax.text._analysis import Analysis, predicted_classes, weigh_words
 from hardmax.text._format import EXTRA_TOKEN
-from hardmax.text._texts import encode_text, is_missing
+from hardmax.text._texts import encode_text, is_missing, read_texts
+from hardmax.text.encoding import encode_parts
 from hardmax.text.storage import digest
 from hardmax.text.tables import LineTable
 from hardmax.text.text_model import TextModel
@@ -114,7 +115,9 @@ class Scorer:
         faults = found | faults
         good = np.setdiff1d(np.arange(len(texts)), list(faults))
         sound = texts.take(pa.array(good)) if faults else texts
-        parts = [self._answer(found, says) for found, says in self.model.weigh_texts(sound)]
+        model, extra = self.model, self.model.prepared.extra
+        encoded = encode_parts(read_texts(sound), model.vocabulary, model.tokeniser, extra)
+        parts = [self._answer(*weigh_words(model, part)) for part in encoded]
         table = pa.Table.from_batches(parts, schema=self.schema)
         if faults:
             rows = np.full(len(texts), -1)
@@ -123,10 +126,10 @@ class Scorer:
             table = table.take(pa.array(rows, mask=rows < 0)).set_column(8, self.schema.field(8), errors)
         return table, faults
 
-    def _answer(self, found: Analysis, says: np.ndarray) -> Any:
-        model, count = self.model, len(found)
+    def _answer(self, found: Analysis, ends: np.ndarray) -> Any:
+        model, count, says = self.model, len(found), self.model.prepared.says(ends)
         texts = np.repeat(np.arange(count), np.diff(found.offsets))
-        best, every = model.predicted(found), np.arange(count)
+        best, every = predicted_classes(model, found), np.arange(count)
         probability, others = found.probabilities[every, best], found.probabilities.copy()
         others[every, best] = -1.0
         leads = found.leader_since >= 0

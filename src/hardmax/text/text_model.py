@@ -23,10 +23,10 @@ from hardmax._validation import (
     shorten,
 )
 from hardmax.dynamics import Dynamics
-from hardmax.text._analysis import DEEPEST, Analysis, Prepared, weigh
+from hardmax.text._analysis import DEEPEST, Analysis, Prepared, join_analyses, predicted_classes, weigh
 from hardmax.text._format import format_layers
 from hardmax.text._texts import number_of_class, read_texts
-from hardmax.text.encoding import Encoded, Read, encode_parts, read_one
+from hardmax.text.encoding import encode_parts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -202,7 +202,7 @@ class TextModel:
         ndarray of int, of shape (texts,)
             From 0 on.
         """
-        return np.concatenate([self.predicted(part) for part in self._parts(texts)])
+        return np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
 
     def analyse(self, texts: Any) -> Analysis:
         """Analyse texts: known tokens, masses, leaders, logits, probabilities.
@@ -217,7 +217,7 @@ class TextModel:
         Analysis
             Arrays over all tokens of all texts.
         """
-        return Analysis.join(list(self._parts(texts)))
+        return join_analyses(list(self._parts(texts)))
 
     # ---------------------------------------------------------------- explanations
 
@@ -495,27 +495,6 @@ class TextModel:
     def prepared(self) -> Prepared:
         """The model in the arrays that kernels read."""
         return Prepared(self)
-
-    def predicted(self, found: Analysis) -> np.ndarray:
-        """What `class_numbers` returns, for texts that are analysed already."""
-        usual = int(self.vocabulary.counts.sum(axis=0).argmax()) if len(self.vocabulary) else 0
-        return np.where(found.decided, found.probabilities.argmax(axis=1), usual)
-
-    def read(self, text: str) -> Read:
-        """The known tokens of one text, and where they are."""
-        return read_one(text, self.vocabulary, self.tokeniser, self.prepared.extra)
-
-    def weigh_words(self, found: Encoded) -> tuple[Analysis, np.ndarray]:
-        """What `analyse` returns, from the known tokens of texts, and where each token ends, (tokens, d)."""
-        ends = np.empty((len(found.ids), self.dimension))
-        return weigh(found, self.prepared, ends), ends
-
-    def weigh_texts(self, texts: Any) -> Iterator[tuple[Analysis, np.ndarray]]:
-        """The analysis of many texts, a few megabytes at a time, and the score of each token where it ends,
-        (tokens, rows): <decoder, z(layers)> / temperature."""
-        for found in encode_parts(read_texts(texts), self.vocabulary, self.tokeniser, self.prepared.extra):
-            analysis, ends = self.weigh_words(found)
-            yield analysis, self.prepared.says(ends)
 
     def _parts(self, texts: Any) -> Iterator[Analysis]:
         given = read_texts(texts)

@@ -72,11 +72,33 @@ class Vocabulary:
         return self.counts.sum(axis=1)
 
     def take(self, tokens: np.ndarray) -> "Vocabulary":
-        """Some of the tokens, in this order."""
+        """Some of the tokens.
+
+        Parameters
+        ----------
+        tokens : ndarray of int
+            Numbers of the tokens to keep, in this order.
+
+        Returns
+        -------
+        Vocabulary
+            Those tokens with their counts.
+        """
         return self._of(tuple(self.surfaces[token] for token in tokens.tolist()), self.counts[tokens])
 
     def with_counts(self, counts: np.ndarray) -> "Vocabulary":
-        """The same tokens with other counts."""
+        """The same tokens with other counts.
+
+        Parameters
+        ----------
+        counts : ndarray of int, of shape (tokens, classes)
+            How many training texts of each class have each token.
+
+        Returns
+        -------
+        Vocabulary
+            A new one.
+        """
         return self._of(self.surfaces, counts)
 
     @classmethod

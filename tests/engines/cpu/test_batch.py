@@ -80,6 +80,15 @@ def test_tokens_leaders_and_settling_are_those_of_fractions(metric, layers):
     assert any((outcome.settled != UNDECIDED).any() for outcome in walked.values())
 
 
+def test_a_leader_that_emerges_keeps_its_layer_while_others_still_choose():
+    clouds = np.random.default_rng(1).normal(size=(400, 60, 2))[[260, 263, 288]]
+    outcome = walk_batch(clouds.reshape(-1, 2), np.array([0, 60, 120, 180]), hm.Dynamics("1/10"), 20)
+    alone = [hm.simulate(cloud, hm.Dynamics("1/10"), layers=20, arithmetic="exact") for cloud in clouds]
+    assert [(run.leader_layers.max(), run.settled_at) for run in alone] == [(1, 2), (2, 4), (1, 3)]
+    for found, run in zip(outcome.leader_since.reshape(3, 60), alone, strict=True):
+        assert found[run.leaders].tolist() == run.leader_layers.tolist()
+
+
 def exact_rows(tokens: np.ndarray) -> oracle.Cloud:
     return [[Fraction(x) for x in row] for row in tokens.tolist()]
 

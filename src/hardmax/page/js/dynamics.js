@@ -12,6 +12,7 @@ import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
  * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}} Problem
  * @typedef {{kind: "token" | "ellipse" | "view", at: number[], start: number[], moved: boolean}} Drag
  * @typedef {import("./exact.js").ExactLimit} ExactLimit
+ * @typedef {import("./scene.js").Theme} Theme
  */
 
 const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
@@ -338,14 +339,15 @@ export class DynamicsRoom {
         });
     }
 
-    /** @param {{ink: string, ground: string}} [theme] */
+    /** @param {Theme} [theme] that of the page, if none is given */
     paint(theme) {
         const brush = this.canvas.getContext("2d");
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
-        if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground });
+        const dark = Number(/\d+/.exec(ground)?.[0]) < 128;
+        if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground, dark });
     }
 
-    /** @param {CanvasRenderingContext2D} brush @param {number} dense @param {{ink: string, ground: string}} theme */
+    /** @param {CanvasRenderingContext2D} brush @param {number} dense @param {Theme} theme */
     drawOn(brush, dense, theme) {
         brush.setTransform(dense, 0, 0, dense, 0, 0);
         Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
@@ -353,7 +355,7 @@ export class DynamicsRoom {
         drawScene(canvasPen(brush), this.scene(theme));
     }
 
-    /** @param {{ink: string, ground: string}} theme @returns {import("./scene.js").Scene} */
+    /** @param {Theme} theme @returns {import("./scene.js").Scene} */
     scene(theme) {
         const { frame, run, layer, selected, show, metric, floatRun: floats } = this;
         const looks = new Map([...this.looks].map(([token, look]) => [run.ofToken[token], look]));

@@ -252,7 +252,11 @@ export function renderWidget(source) {
         root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's keys are not for what is in here
         /** @type {Record<string, string>} */
         const last = {};
-        const shell = mountShell(root, model.get("_data"), source, (room) => {
+        const data = { ...model.get("_data") };
+        // What is shown a second time begins with what it is now.
+        if (data.room === "reviews") data.text = model.get("text");
+        else data.cloud = { tokens: model.get("tokens"), alpha: model.get("alpha"), metric: model.get("metric") };
+        const shell = mountShell(root, data, source, (room) => {
             const changes = Object.entries(room.values?.() ?? {}).filter(([name, value]) => last[name] !== JSON.stringify(value));
             for (const [name, value] of changes) {
                 last[name] = JSON.stringify(value);

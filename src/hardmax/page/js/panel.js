@@ -92,7 +92,7 @@ export function buildPanel(root, room) {
     const numbers = folded("All numbers", scroll, more);
     numbers.addEventListener("toggle", () => fillTable());
 
-    const edits = [button("Add token", () => room.add(null)), button("Delete token", () => room.remove())];
+    const edits = [button("Add token", () => room.add(null)), button("Delete", () => room.remove(), "Delete the selected token")];
     const slide = el("label", { class: "hm-label hm-grow" }, layerName, slider);
     root.append(
         el("p", {}, INTRODUCTION),
@@ -122,7 +122,7 @@ export function buildPanel(root, room) {
                     button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
                     button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
                     button("Copy Python", () => copy(pythonOf(), "Python lines"), "Lines that give the same"),
-                    button("Copy link", () => copy(location.href, "link")),
+                    button("Copy link", copyLink),
                 )),
             ),
         ),
@@ -168,6 +168,11 @@ export function buildPanel(root, room) {
     async function copy(text, what) {
         await navigator.clipboard.writeText(text);
         context.announce(`${what} copied`);
+    }
+
+    async function copyLink() {
+        if (!/[#&](cloud|tokens)=/.test(location.hash)) throw new Error("The cloud is too long for a link: save it as CSV.");
+        await copy(location.href, "link");
     }
 
     function savePng() {

@@ -13,9 +13,11 @@
  * @property {number} scale pixels of a unit
  * @property {number} x @property {number} y  along `right` and `up`, in the middle of the screen
  *
+ * @typedef {{ink: string, ground: string, dark: boolean}} Theme
+ *
  * @typedef {object} Scene
  * @property {Frame} frame
- * @property {{ink: string, ground: string}} theme
+ * @property {Theme} theme
  * @property {import("./floats.js").Run} run what is drawn
  * @property {number} layer
  * @property {import("./floats.js").Run} floats the float run
@@ -27,8 +29,9 @@
  */
 import { floatAlong, layerAt, planeHull, positionsAt } from "./floats.js";
 
+const MANY_POINTS = 200; // more are drawn without opacity and strokes, which take most of the time
 /** The colours of what is printed or saved. */
-export const PAPER = { ink: "#1b1b1b", ground: "#ffffff" };
+export const PAPER = { ink: "#1b1b1b", ground: "#ffffff", dark: false };
 // Okabe and Ito's colours, then darker and paler ones; with the shapes 126 pairs. The same as in the Python figures.
 const LEADER_COLOURS = (
     "#009E73 #CC79A7 #E69F00 #56B4E9 #0072B2 #D55E00 #005740 #82376A #7E5700 #1F5F8B #003A5C #743300 " +
@@ -222,10 +225,11 @@ export function drawScene(pen, scene) {
         const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
         if (!groups.get(end)?.push(i)) groups.set(end, [i]);
     });
-    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end)) }));
-    const many = run.first.length > 200;
+    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end), theme) }));
+    const many = run.first.length > MANY_POINTS;
     for (const { members, colour } of styled) {
-        const line = { stroke: colour, width: many ? 0.7 : 1.2, alpha: many ? 0.35 : 0.6 };
+        const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
+        const line = many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 };
         if (show.has("paths")) pen.paint(line, (to) => {
             for (const i of members.filter((point) => run.since[point] !== 0)) {
                 to.moveTo(...toScreen(frame, starts, i));
@@ -245,9 +249,10 @@ export function drawScene(pen, scene) {
         });
     });
     for (const { end, members, colour, shape } of styled) {
-        // Strokes take most of the time that drawing takes: small marks are paler, not hollow.
+        // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        if (layer > 0) pen.paint(many ? { fill: colour, alpha: 0.5 } : hollow, (to) => {
+        const pale = { fill: blended(colour, theme.ground, 0.6) };
+        if (layer > 0) pen.paint(many ? pale : hollow, (to) => {
             for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
         });
         // At the limit followers lie under the star of their leader.
@@ -261,7 +266,7 @@ export function drawScene(pen, scene) {
     const leading = leaders.filter((i) => run.since[i] <= layer);
     for (const i of leading) {
         const at = toScreen(frame, here, i);
-        const style = { fill: lookOf(looks.get(i)).colour, stroke: theme.ink };
+        const style = { fill: lookOf(looks.get(i), theme).colour, stroke: theme.ink };
         pen.paint(style, (to) => drawShape(to, "star", at, Math.max(6, 1.65 * size)));
         if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
@@ -277,11 +282,28 @@ export function drawScene(pen, scene) {
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
-/** Colour and shape of a leader and its followers, or of those between leaders. @param {number} [number] */
-function lookOf(number) {
+/**
+ * Colour and shape of a leader and its followers, or of those between leaders.
+ * @param {number | undefined} number @param {Theme} theme
+ */
+function lookOf(number, { dark }) {
     if (number === undefined) return { colour: BETWEEN_COLOUR, shape: "circle" };
-    const [colour, shape] = [LEADER_COLOURS, LEADER_SHAPES].map((list) => list[number % list.length]);
-    return { colour, shape };
+    const place = number % LEADER_COLOURS.length;
+    // On a dark ground the pale colours come before the dark ones.
+    const colour = LEADER_COLOURS[place < 6 || !dark ? place : place < 12 ? place + 6 : place - 6];
+    return { colour, shape: LEADER_SHAPES[number % LEADER_SHAPES.length] };
+}
+
+/**
+ * What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
+ * @param {string} colour @param {string} ground @param {number} alpha
+ */
+function blended(colour, ground, alpha) {
+    const [over, under] = [colour, ground].map((text) => {
+        const hexadecimal = text.startsWith("#");
+        return (text.match(hexadecimal ? /[0-9a-f]{2}/gi : /\d+/g) ?? []).map((part) => parseInt(part, hexadecimal ? 16 : 10));
+    });
+    return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
 /** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
@@ -289,6 +311,7 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
     const origin = toScreen(frame, new Float64Array(d));
+    const far = frame.width + frame.height;
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
@@ -298,10 +321,11 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
             });
-            const { colour } = lookOf(looks.get(leaders[v]));
-            pen.paint({ fill: colour, alpha: 0.1 }, (to) => drawLine(to, clippedScreen(frame, sides), true));
+            const { colour } = lookOf(looks.get(leaders[v]), theme);
+            const fill = blended(colour, theme.ground, 0.1);
+            pen.paint({ fill }, (to) => drawLine(to, clippedScreen(frame, sides), true));
             // The border to the next cell is a ray from the origin.
-            const [x, y] = [sides[0][1], -sides[0][0]].map((value) => value * -1e4 / Math.hypot(...sides[0]));
+            const [x, y] = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
             pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, (to) => {
                 drawLine(to, [origin, [origin[0] + x, origin[1] - y]]);
             });
@@ -314,13 +338,14 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
             const corners = face.map((v) => places.subarray(2 * v, 2 * v + 2));
             const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))));
             const outline = hull.map((k) => Array.from(corners[k]));
-            pen.paint({ fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 }, (to) => drawLine(to, outline, true));
+            const shade = { fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 };
+            if (run.first.length <= MANY_POINTS) pen.paint(shade, (to) => drawLine(to, outline, true));
             pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
         }
     }
     const reach = (0.47 * Math.min(frame.width, frame.height)) / frame.scale;
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
-        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : 1e4 / frame.scale) : 0));
+        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : far / frame.scale) : 0));
         const end = toScreen(frame, axis);
         const opposite = toScreen(frame, axis.map((x) => -x));
         pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
@@ -419,7 +444,7 @@ function drawDifference(pen, { frame, theme, run, floats, differing }) {
         const path = rows.map((each) => toScreen(frame, each, j));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
         pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
-        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 8));
+        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 6));
         pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => drawShape(to, "circle", exactly, 11));
         if (differing.length > 6) continue;
         pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);

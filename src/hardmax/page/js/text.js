@@ -406,16 +406,26 @@ function textMasses(voices, { of, weights }, run, rules) {
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
 
+/**
+ * exp(x) of x <= 0. Next to 0, where exp(x) = 1 + x + x^2 / 2, browsers forget x^2, which is what tells halves to round
+ * up: classes would be apart that are level in Python.
+ * @param {number} x
+ */
+function textExp(x) {
+    const isHalf = x > -(2 ** -40) && x - (1 + x - 1) === 2 ** -54;
+    return isHalf ? 1 + x + 2 ** -53 : Math.exp(x);
+}
+
 /** @param {number[]} logits of two classes that of the second alone @returns {number[]} */
 function textProbabilities(logits) {
     if (logits.length === 1) {
         // Both from the smaller exponential, so that neither is rounded to nothing.
-        const small = Math.exp(-Math.abs(logits[0]));
+        const small = textExp(-Math.abs(logits[0]));
         const both = [small / (1 + small), 1 / (1 + small)];
         return logits[0] >= 0 ? both : both.reverse();
     }
     const top = Math.max(...logits);
-    const parts = logits.map((logit) => Math.exp(logit - top));
+    const parts = logits.map((logit) => textExp(logit - top));
     const whole = parts.reduce((sum, part) => sum + part, 0);
     return parts.map((part) => part / whole);
 }
