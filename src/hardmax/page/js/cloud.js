@@ -131,7 +131,7 @@ export function readRows(rows, name) {
 /** @param {unknown} rows @param {number} d */
 export function readMetric(rows, d) {
     const metric = readRows(rows, "metric");
-    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}, as the tokens are.`);
+    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
     return metric;
 }
 

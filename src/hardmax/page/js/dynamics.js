@@ -30,9 +30,8 @@ export class DynamicsRoom {
     /** @type {[string, string][]} */
     keys = [
         ["Space", "play or pause"],
-        ["← →", "a layer back or on; if a token is selected, move it"],
+        ["← →", "a layer back or on; if a token is selected, move it, and [ ] change the layer"],
         ["↑ ↓", "move the selected token (with Shift: to tenths)"],
-        ["[ ]", "a layer back or on"],
         ["Home, End", "first layer, limit"],
         ["n, p", "select the next or previous token"],
         ["Esc", "select none"],
@@ -67,6 +66,7 @@ export class DynamicsRoom {
     restored = false;
     drawing = 0;
     timer = 0;
+    hidden = () => this.pause();
 
     /** @param {HTMLElement} root @param {import("./main.js").Context} context */
     constructor(root, context) {
@@ -117,10 +117,6 @@ export class DynamicsRoom {
         this.started = true;
         this.changed();
         if (!this.restored) this.begin();
-    }
-
-    hidden() {
-        this.pause();
     }
 
     /** Show what went wrong in one line. @param {() => unknown} action */
@@ -316,7 +312,8 @@ export class DynamicsRoom {
     summary() {
         const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
         const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
-        return `${where}: ${leaders} ${leaders === 1 ? "leader" : "leaders"} of ${this.n} tokens`;
+        const counted = (/** @type {number} */ n, /** @type {string} */ what) => `${n} ${what}${n === 1 ? "" : "s"}`;
+        return `${where}: ${counted(leaders, "leader")}, ${counted(this.n, "token")}`;
     }
 
     // -- drawing

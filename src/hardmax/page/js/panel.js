@@ -19,8 +19,8 @@ export const SWITCHES = [
 const TABLE_ROWS = 200; // at first: long tables take long to build
 const INTRODUCTION =
     "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in " +
-    "its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays for " +
-    "ever, and the others gather at the leaders, or exactly between them where two tie.";
+    "its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays " +
+    "for ever, and the others gather at the leaders, or exactly between them where two tie.";
 const LEGEND =
     "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
@@ -92,7 +92,8 @@ export function buildPanel(root, room) {
     const numbers = folded("All numbers", scroll, more);
     numbers.addEventListener("toggle", () => fillTable());
 
-    const edits = [button("Add token", () => room.add(null)), button("Delete", () => room.remove(), "Delete the selected token")];
+    const add = button("Add token", () => room.add(null));
+    const remove = button("Delete", () => room.remove(), "Delete the selected token");
     const slide = el("label", { class: "hm-label hm-grow" }, layerName, slider);
     root.append(
         el("p", {}, INTRODUCTION),
@@ -106,7 +107,7 @@ export function buildPanel(root, room) {
                 { class: "hm-controls" },
                 group(
                     "Cloud", labelled("Begin with", cloud), random, about,
-                    row(...edits, button("Undo", () => room.undo())),
+                    row(add, remove, button("Undo", () => room.undo())),
                     el(
                         "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS),
                         labelled("CSV file", file), labelled("Tokens", pasted), use,
@@ -171,7 +172,8 @@ export function buildPanel(root, room) {
     }
 
     async function copyLink() {
-        if (!/[#&](cloud|tokens)=/.test(location.hash)) throw new Error("The cloud is too long for a link: save it as CSV.");
+        const whole = /[#&](cloud|tokens)=/.test(location.hash);
+        if (!whole) throw new Error("The cloud is too long for a link: save it as CSV.");
         await copy(location.href, "link");
     }
 
@@ -252,8 +254,10 @@ export function buildPanel(root, room) {
         for (const { token, layer, exactly, floats } of differences.slice(0, 4)) {
             const wrong = place(positionsAt(floatRun, Infinity), floatRun.ofToken[token]);
             const choice = exactly.length > 1 ? `ties between ${and(exactly)}` : `attends to ${exactly}`;
-            const why = layer < 0 ? "those it follows differ" : `at layer ${layer} it ${choice}, floats see ${and(floats)}`;
-            lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${limitOf(token)}: ${why}.`);
+            const event = `at layer ${layer} it ${choice}, but floats see ${and(floats)}`;
+            const why = layer < 0 ? "because of those that it follows" : event;
+            const right = limitOf(token);
+            lines.push(`Floats say that token ${token} ends at ${wrong}, exactly it ends at ${right}: ${why}.`);
         }
         if (differences.length > 4) lines.push(`Floats go wrong with ${differences.length - 4} more tokens.`);
         for (const token of differences.length ? [] : between.slice(0, 2)) {

@@ -300,8 +300,8 @@ function lookOf(number, { dark }) {
  */
 function blended(colour, ground, alpha) {
     const [over, under] = [colour, ground].map((text) => {
-        const hexadecimal = text.startsWith("#");
-        return (text.match(hexadecimal ? /[0-9a-f]{2}/gi : /\d+/g) ?? []).map((part) => parseInt(part, hexadecimal ? 16 : 10));
+        const [digits, base] = text.startsWith("#") ? [/[0-9a-f]{2}/gi, 16] : [/\d+/g, 10];
+        return (text.match(digits) ?? []).map((part) => parseInt(part, base));
     });
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
