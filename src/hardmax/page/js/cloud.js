@@ -197,11 +197,8 @@ export function cloudOf(source) {
     throw new Error(`cloud must be ${names}, or random:n,d,seed with at most ${MOST_TOKENS} tokens.`);
 }
 
-/**
- * Lines of Python that give the same.
- * @param {Tokens} tokens @param {string} alpha @param {string[][] | null} metric @param {number} layer
- */
-export function pythonLines(tokens, alpha, metric, layer) {
+/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} layer */
+export function pythonLines({ tokens, alpha, metric }, layer) {
     const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
     const dynamics = `hm.Dynamics(alpha="${alpha}"${metric ? `, metric=${JSON.stringify(metric)}` : ""})`;
     const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.points";

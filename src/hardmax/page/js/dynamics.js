@@ -372,8 +372,8 @@ export class DynamicsRoom {
             const place = at(event);
             const found = this.find(place, event.pointerType === "touch" ? 24 : 13);
             if (event.button) return;
-            this.pause();
-            if (found > -2 && found !== this.selected) this.select(found);
+            if (found !== -1 && this.playing) this.goTo(this.layer);
+            if (found >= 0 && found !== this.selected) this.select(found);
             const kind = found === -2 ? "ellipse" : found < 0 ? "view" : "token";
             this.drag = { kind, at: place, start: this.startOf(found), moved: false };
             canvas.setPointerCapture(event.pointerId);
@@ -387,17 +387,19 @@ export class DynamicsRoom {
                 return;
             }
             const [x, y] = [place[0] - drag.at[0], drag.at[1] - place[1]];
+            if (!drag.moved && Math.hypot(x, y) < 3) return;
             if (drag.kind === "view") {
                 if (this.d > 2) this.rotate(x / 120, -y / 120);
-                drag.at = place;
-            } else if (!drag.moved && Math.hypot(x, y) < 3) return;
-            else if (drag.kind === "token") this.move(drag.start, x, y, event.shiftKey);
+                Object.assign(drag, { at: place, moved: true });
+            } else if (drag.kind === "token") this.move(drag.start, x, y, event.shiftKey);
             else this.set({ metric: metricOfEllipse(this.frame, toWorld(this.frame, place)) });
         });
         const end = () => {
-            const changed = this.drag?.moved;
+            const { drag } = this;
             this.drag = null;
-            if (!changed) return;
+            // A click beside all tokens selects none.
+            if (drag?.kind === "view" && !drag.moved && this.selected >= 0) this.select(-1);
+            if (!drag?.moved || drag.kind === "view") return;
             this.changed();
             this.context.announce(this.summary());
         };

@@ -122,7 +122,7 @@ export function buildPanel(root, room) {
                 folded("Save and share", row(
                     button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
                     button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
-                    button("Copy Python", () => copy(pythonOf(), "Python lines"), "Lines that give the same"),
+                    button("Copy Python", () => copy(pythonLines(room.problem, room.layer), "Python lines")),
                     button("Copy link", copyLink),
                 )),
             ),
@@ -158,11 +158,6 @@ export function buildPanel(root, room) {
     /** @param {string} text */
     function setAlpha(text) {
         room.guard(() => room.set({ alpha: readAlpha(text) }));
-    }
-
-    function pythonOf() {
-        const { tokens, alpha: step, metric } = room.problem;
-        return pythonLines(tokens, step, metric, room.layer);
     }
 
     /** @param {string} text @param {string} what */

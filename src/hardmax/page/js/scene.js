@@ -140,7 +140,7 @@ export function fitFrame(tokens, d, width, height, angles) {
 export function directionsOf(d, { yaw, pitch }) {
     if (d < 3) return { right: [1, 0].slice(0, d), up: [0, 1].slice(0, d) };
     const [c, s, rest] = [Math.cos(yaw), Math.sin(yaw), new Array(d - 3).fill(0)];
-    return { right: [c, s, 0, ...rest], up: [s * Math.sin(pitch), -c * Math.sin(pitch), Math.cos(pitch), ...rest] };
+    return { right: [c, s, 0, ...rest], up: [-s * Math.sin(pitch), c * Math.sin(pitch), Math.cos(pitch), ...rest] };
 }
 
 /** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
@@ -204,17 +204,12 @@ function clippedScreen(frame, sides) {
     return corners.map((corner) => toScreen(frame, corner));
 }
 
-/** The radius of the mark of one of n tokens. @param {number} n */
-export function markSize(n) {
-    return Math.max(2.2, Math.min(6.5, 6.5 * (50 / n) ** 0.3));
-}
-
 /** @param {Pen} pen @param {Scene} scene */
 export function drawScene(pen, scene) {
     const { frame, theme, run, layer, looks, show, selected } = scene;
     if (!run.first.length) return;
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
-    const size = markSize(run.ofToken.length);
+    const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
     drawGround(pen, scene, leaders);
     if (selected >= 0) drawSelected(pen, scene, here);
@@ -273,7 +268,8 @@ export function drawScene(pen, scene) {
     if (scene.differing.length) drawDifference(pen, scene);
     if (!many) run.first.forEach((token, i) => {
         const words = (show.has("numbers") ? `${token}` : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
-        const [x, y] = toScreen(frame, here, i);
+        // Where they started no two are in one place.
+        const [x, y] = toScreen(frame, starts, i);
         if (words) pen.text([x, y + 22], words, theme.ink);
     });
     if (selected < 0) return;
