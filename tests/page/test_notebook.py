@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Watched, in_browser, started_browser
+from browser import PLACES, Watched, in_browser, started_browser
 
 import hardmax as hm
 
@@ -27,6 +27,7 @@ CELLS = [
     "print('read', reading.text)",
     "reading.text = 'A wonderful film.'",
     "explorer  # again",
+    "print('dragged', explorer.tokens)",
 ]
 
 
@@ -129,6 +130,7 @@ def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     with (folder / "log").open("w") as log:
         server = subprocess.Popen(command, env=os.environ | home, stdout=log, stderr=log)
     try:
+        found = []
         for _ in range(600):
             found = list((folder / "run").glob("jpserver-*.json"))
             if found or server.poll() is not None:
@@ -191,4 +193,17 @@ def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
     again = cells.nth(6).locator(".hm-widget")
     again.locator(".hm-verdict:has-text('Proved')").wait_for()
     assert again.locator("label:has-text('alpha') input").first.input_value() == "1/3"
+    again.locator("canvas").scroll_into_view_if_needed()
+    x, y = again.locator("canvas").evaluate(PLACES)[0]  # the leftmost, token 1
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 30, y + 50, steps=5)
+    page.mouse.up()
+    page.wait_for_timeout(500)
+    # Python has floats, and the first view follows the second.
+    dragged = json.loads(run(7).removeprefix("dragged").strip())
+    assert dragged[1] != [-1.0, 0.25]
+    assert {type(value) for row in dragged for value in row} <= {int, float}
+    widget.locator("summary:has-text('All numbers')").click()
+    assert f"({dragged[1][0]}"[:5] in widget.locator("tbody tr").nth(1).inner_text()
     context.close()

@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import Watched as BareWatched
-from browser import in_browser, started_browser
+from browser import Watched, in_browser, started_browser
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
@@ -55,11 +54,11 @@ UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll(
     && (each.getAttribute("href") ?? "#").startsWith("#"))"""
 
 
-class Watched(BareWatched):
-    """The same, with scripts or without; an explanation is there when it is opened."""
+class Opened(Watched):
+    """A page of an explanation, with scripts or without; with them, once it has computed the answer."""
 
     def __init__(self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any) -> None:
-        super().__init__(browser, width, java_script_enabled=scripts, **context)
+        super().__init__(browser, width, 900, java_script_enabled=scripts, **context)
         self.scripts = scripts
 
     def open(self, path: Path, fragment: str = "") -> Any:
@@ -99,7 +98,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 @in_browser
 @with_and_without_scripts
 def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
-    with Watched(browser, scripts=scripts) as watched:
+    with Opened(browser, scripts=scripts) as watched:
         for name, path in pages.items():
             page = watched.open(path)
             for width in (320, PHONE, 768, DESK):
@@ -112,7 +111,7 @@ def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESK, "light")])
 def test_axe_finds_nothing_serious(browser, pages, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
-    with Watched(browser, width, color_scheme=scheme) as watched:
+    with Opened(browser, width, color_scheme=scheme) as watched:
         for name in ("four classes", "report"):
             found = axe.Axe().run(watched.open(pages[name])).response["violations"]
             bad = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
@@ -125,7 +124,7 @@ def test_axe_finds_nothing_serious(browser, pages, width, scheme):
 @with_and_without_scripts
 def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages, scripts):
     rows = "all => all.map(row => row.innerText.split('\\t'))"
-    with Watched(browser, PHONE, scripts=scripts) as watched:
+    with Opened(browser, PHONE, scripts=scripts) as watched:
         for name in (*REVIEWS, "long", "no layers", "four classes"):
             page = watched.open(pages[name])
             tables = page.query_selector_all(".hardmax table")
@@ -143,7 +142,7 @@ def test_bars_lie_on_the_side_of_their_votes(browser, pages, scripts):
     bars = """all => all.map(bar => {
         const own = bar.getBoundingClientRect(), cell = bar.parentNode, around = cell.getBoundingClientRect()
         return [Number(cell.previousElementSibling.innerText), own.left, own.right, around.left, around.right]})"""
-    with Watched(browser, scripts=scripts) as watched:
+    with Opened(browser, scripts=scripts) as watched:
         found = watched.open(pages["four classes"]).eval_on_selector_all("td.hardmax-votes i", bars)
     largest = max(abs(vote) for vote, *_ in found)
     for vote, left, right, cell_left, cell_right in found:
@@ -155,7 +154,7 @@ def test_bars_lie_on_the_side_of_their_votes(browser, pages, scripts):
 @in_browser
 def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(browser, pages):
     ground = "getComputedStyle(document.body).backgroundColor"
-    with Watched(browser, color_scheme="dark") as watched:
+    with Opened(browser, color_scheme="dark") as watched:
         page = watched.open(pages["arabic"])
         assert page.evaluate(ground) == "rgb(21, 23, 27)"
         assert page.evaluate("getComputedStyle(document.querySelector('.hardmax-text')).direction") == "rtl"
@@ -165,7 +164,7 @@ def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(brow
 
 @in_browser
 def test_a_report_is_walked_through_with_the_keyboard(browser, pages):
-    with Watched(browser) as watched:
+    with Opened(browser) as watched:
         page = watched.open(pages["report"])
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.getAttribute('href')") == "#text-1"
@@ -221,7 +220,7 @@ def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
     told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
     hm.report(told, tmp_path / "all.html")
     told[2].save(tmp_path / "one.html")
-    with Watched(browser, bypass_csp=bypass) as watched:
+    with Opened(browser, bypass_csp=bypass) as watched:
         for name in ("all", "one"):
             page = watched.open(tmp_path / f"{name}.html")
             assert page.evaluate(UNTOUCHED)
@@ -236,7 +235,7 @@ def test_the_policy_would_stop_what_came_through(browser, tmp_path):
     shown = (tmp_path / "page.html").read_text(encoding="utf-8")
     shown = re.sub("<body[^>]*>", f"<body><script>{SCRIPT}</script>{_IMAGE}", shown)
     (tmp_path / "page.html").write_text(shown, encoding="utf-8")
-    with Watched(browser) as watched:
+    with Opened(browser) as watched:
         page = watched.open(tmp_path / "page.html")
         assert page.title() != "owned"
         assert not page.evaluate(UNTOUCHED)

@@ -196,22 +196,25 @@ export function mountReviews(root, context) {
 
     function edit() {
         clearTimeout(timer);
-        timer = setTimeout(() => {
-            const text = input.value;
-            const [start, end] = sharedEnds(original, text);
-            // A text of which more than half is new is another one: there is nothing to compare it with.
-            if (start + end < original.length / 2) original = "";
-            // Words stay crossed out if they stand in the same place, seen from the beginning or from the end.
-            const [head, tail] = sharedEnds(last, text);
-            const crossed = words.filter((word) => out.has(word.start));
-            out = new Set(crossed.flatMap((word) => (word.end <= head ? [word.start]
-                : word.start >= last.length - tail ? [word.start + text.length - last.length] : [])));
-            update(false);
-        }, wait);
+        timer = setTimeout(readEdited, wait);
     }
 
-    /** The text that was typed is the original, if there is none. */
+    function readEdited() {
+        const text = input.value;
+        const [start, end] = sharedEnds(original, text);
+        // A text of which more than half is new is another one: there is nothing to compare it with.
+        if (start + end < original.length / 2) original = "";
+        // Words stay crossed out if they stand in the same place, seen from the beginning or from the end.
+        const [head, tail] = sharedEnds(last, text);
+        const crossed = words.filter((word) => out.has(word.start));
+        out = new Set(crossed.flatMap((word) => (word.end <= head ? [word.start]
+            : word.start >= last.length - tail ? [word.start + text.length - last.length] : [])));
+        update(false);
+    }
+
+    /** Whoever leaves the text box is done with the text: it is the original, if there is none. */
     function settle() {
+        if (last !== input.value) readEdited();
         original ||= input.value;
     }
 
