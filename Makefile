@@ -42,7 +42,6 @@ lint: .venv/ready
 
 types: .venv/ready
 	$(BIN)/pyright
-	@test ! -e tests/page/node_modules/ready || tests/page/node_modules/.bin/tsc --project tests/page/tsconfig.json
 
 layers: .venv/ready
 	$(BIN)/lint-imports
