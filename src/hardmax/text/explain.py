@@ -12,7 +12,7 @@ from hardmax._files import write_whole
 from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
 from hardmax.text._analysis import Analysis, predicted_classes, walk_cloud, weigh_text
-from hardmax.text._format import EXTRA_TOKEN, format_probability, layers_to_json
+from hardmax.text._format import EXTRA_TOKEN, format_probability
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
@@ -333,7 +333,7 @@ class Explanation:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": layers_to_json(self.model.layers),
+            "layers": "inf" if math.isinf(self.model.layers) else int(self.model.layers),
             "alpha": str(self.model.dynamics.alpha),
             "rest": self.rest,
             "leaders": [entry.to_dict() for entry in self.leaders],
