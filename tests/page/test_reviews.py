@@ -101,6 +101,18 @@ def test_words_are_crossed_out_by_mouse_keys_and_ledger(review, watched):
     answers(page, REVIEW)
 
 
+def test_words_are_found_that_change_the_answer(review, watched):
+    page = watched.open(review)
+    answers(page, REVIEW)
+    page.click("text=Find words that change the answer")
+    page.wait_for_selector(".hm-marked del")
+    crossed = {word.lower() for word in page.locator(".hm-marked del").all_inner_texts()}
+    gone = sorted(place for word in crossed for place in places_of(REVIEW, word))
+    answers(page, cut(REVIEW, gone))
+    model = hm.load("imdb-2d")
+    assert model.explain(cut(REVIEW, gone)).label != model.explain(REVIEW).label
+
+
 def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_out(review, watched):
     page = watched.open(review)
     answers(page, REVIEW)

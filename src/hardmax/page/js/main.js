@@ -4,7 +4,7 @@ import { mountDynamics } from "./dynamics.js";
 import { exactAttended, exactLayers, exactLimit, makeCertificate } from "./exact.js";
 import { classifyHere, mountReviews } from "./reviews.js";
 import { loadModel } from "./text.js";
-import { verify } from "./verify.js";
+import { verify, verifyText } from "./verify.js";
 
 /**
  * What a page begins with.
@@ -236,7 +236,8 @@ function scripting(data) {
     return {
         version: data.version,
         limit: exactLimit,
-        verify,
+        /** @param {unknown} certificate as text or parsed */
+        verify: (certificate) => (typeof certificate === "string" ? verifyText(certificate) : verify(certificate)),
         certificate: makeCertificate,
         /** @param {(string | number)[][]} tokens @param {import("./exact.js").ExactOptions} options */
         step: (tokens, options) => exactLayers(tokens, options, 1).positions[1],

@@ -1,7 +1,7 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
 import { acceptDrops, el, labelled } from "./dom.js";
 import { answerOf, explanationOf, plural, shortName, signed } from "./explanation.js";
-import { classify, loadModel, unpackModel } from "./text.js";
+import { classify, loadModel, removalsFlip, unpackModel } from "./text.js";
 import { textWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
 
@@ -64,7 +64,9 @@ export function mountReviews(root, context) {
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
     const figure = el("figure", { class: "hm-figure" });
-    const textShown = el("div", {}, el("h2", {}, "The text"), el("p", { class: "hardmax-note" }, ABOUT_WORDS), marked);
+    const flipping = el("button", { click: crossFew }, "Find words that change the answer");
+    const aboutWords = el("p", { class: "hardmax-note" }, ABOUT_WORDS);
+    const textShown = el("div", {}, el("h2", {}, "The text"), aboutWords, marked, flipping);
     const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
     const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
@@ -223,6 +225,15 @@ export function mountReviews(root, context) {
         settle();
         const isBack = which.every((word) => out.has(word.start));
         for (const { start } of which) isBack ? out.delete(start) : out.add(start);
+        update(false);
+    }
+
+    /** Cross out a few words that change the answer: found one by one, not proved to be the fewest. */
+    function crossFew() {
+        settle();
+        const few = model ? removalsFlip(model, last).words : [];
+        if (!few.length) return context.announce("no words were found that change the answer");
+        out = new Set(words.flatMap((word) => (few.includes(word.surface) ? [word.start] : [])));
         update(false);
     }
 
