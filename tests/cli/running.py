@@ -71,6 +71,7 @@ def on_a_terminal(*arguments: object, columns: int, colors: bool = False, kind: 
                 run()
     watching.join(timeout=60)
     os.close(reader)
-    text = shown.decode().replace("\r", "")
+    # A bar that is drawn again takes its own place.
+    text = re.sub(r"[^\n]*\r(?!\n)", "", shown.decode()).replace("\r", "")
     assert not left.value.code, text
     return text if colors else re.sub(r"\x1b\[[?0-9;]*[A-Za-z]", "", text)
