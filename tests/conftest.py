@@ -1,6 +1,10 @@
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
+from browser import started_browser
 from effort import THOROUGH
 from hypothesis import HealthCheck, Phase, settings
 
@@ -20,3 +24,9 @@ settings.register_profile(
     phases=[Phase.explicit, Phase.generate] if os.environ.get("HARDMAX_MUTANT") else list(Phase),
 )
 settings.load_profile("hardmax")
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    with started_browser() as opened:
+        yield opened

@@ -9,7 +9,7 @@ from hardmax._tokens.batches import read_batch
 from hardmax._tokens.points import merge
 from hardmax._validation import InputError, MissingExtra, check_int, check_str, shorten
 from hardmax.dynamics import Dynamics, check_dynamics
-from hardmax.page import cloud_data, render, style, widget_module
+from hardmax.page import cloud_data, dynamics_data, render, style, widget_module
 
 try:
     import anywidget
@@ -109,7 +109,9 @@ class Explorer(anywidget.AnyWidget):
         if name == "layer":
             limit = isinstance(value, str) and value == "limit"
             return value if limit else check_int(value, "`layer`", at_least=0)
-        read = _read(value, Dynamics(1)) if name == "tokens" else Dynamics(**({"alpha": 1} | {name: value})).to_dict()
+        read = (
+            _read(value, Dynamics(1)) if name == "tokens" else dynamics_data(Dynamics(**({"alpha": 1} | {name: value})))
+        )
         # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
         rows = value if isinstance(value, list) else [[]]
         same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)

@@ -89,6 +89,8 @@ def test_what_cannot_be_used_is_refused_in_one_line(hardmax: Command, here: Path
     assert_refused(hardmax("page", "--cloud", "many.json"), "`--cloud`", "one cloud")
     assert_refused(hardmax("page", "--cloud", "large.npy"), "2,000", "2,001")
     assert_refused(hardmax("page", "--cloud", "mine.csv", "--alpha", "-1"), "`--alpha`")
+    for alpha in ("1/5000", "5000", f"0.{'1' * 60}"):  # the page would show another step
+        assert_refused(hardmax("page", "--cloud", "mine.csv", "--alpha", alpha), "The page takes an alpha")
     assert_refused(hardmax("page", "--cloud", "mine.csv", "--metric", "1"), "`--metric`")
     assert_refused(hardmax("page", "--alpha", "1"), "`--cloud`")
     assert not (here / "page.html").exists()

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from browser import PLACES, Watched, in_browser, started_browser
+from browser import PLACES, Watched, in_browser
 
 import hardmax as hm
 
@@ -76,12 +76,6 @@ def notebook(cells: list[str]) -> dict[str, Any]:
     ]
     kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
     return {"cells": made, "metadata": kernel, "nbformat": 4, "nbformat_minor": 5}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started_browser() as opened:
-        yield opened
 
 
 @in_browser

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from browser import FRAMES, PLACES, Watched, in_browser, started_browser
+from browser import FRAMES, PLACES, Watched, in_browser
 from text.small_models import small_model
 
 import hardmax as hm
@@ -34,12 +34,6 @@ DROP = """async ([files, folder]) => {
     event.dataTransfer = { items: entries.map((each) => ({ webkitGetAsEntry: () => each })) }
     document.querySelector("section:not([hidden])").dispatchEvent(event)
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from browser import Watched, in_browser, started_browser
+from browser import Watched, in_browser
 from text.small_models import small_model
 
 import hardmax as hm
@@ -35,12 +35,6 @@ MODELS: dict[str, TextModel] = {
     "twenty classes": small_model(classes=20, dimension=6, layers=5),
     "extra token": small_model(dimension=4, extra=[0, 1, 2, 3]),
 }
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started_browser() as opened:
-        yield opened
 
 
 @pytest.fixture

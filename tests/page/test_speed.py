@@ -1,12 +1,10 @@
 """How soon something moves, and how smoothly a token can be dragged. For a quiet machine: run by `make page-test`."""
 
 import statistics
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-from browser import FRAMES, Watched, in_browser, started_browser
+from browser import FRAMES, Watched, in_browser
 
 from hardmax.page import write_page
 
@@ -26,12 +24,6 @@ DRAG = """async ([x, y, frames]) => {
     send("pointerup", x, y)
     return times.slice(1).map((time, frame) => time - times[frame])
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

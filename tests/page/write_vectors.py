@@ -187,7 +187,9 @@ def main() -> None:
         document = make()
         if args.costly or len(document) <= 2**20:
             (args.folder / "hostile" / name).write_bytes(document)
-            expected[name] = verdict
+            # These two are true: Python's checker only gives up on their cost, for which the page's may have the time.
+            is_true = args.costly and name in ("a wide metric", "a wide point")
+            expected[name] = "true" if is_true and hm.verify(json.loads(document), effort=10_000) else verdict
     (args.folder / "hostile.json").write_text(json.dumps(expected))
 
 

@@ -2,14 +2,13 @@
 
 import itertools
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from browser import Watched, in_browser, started_browser
+from browser import Watched, in_browser
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
@@ -66,12 +65,6 @@ class Opened(Watched):
         if "hm-data" in path.read_text(encoding="utf-8") and self.scripts:
             page.wait_for_selector("#hm-reviews .hardmax-verdict")
         return page
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with started_browser() as opened:
-        yield opened
 
 
 @pytest.fixture(scope="module")

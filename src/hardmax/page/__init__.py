@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from hardmax import __version__
 from hardmax._files import write_whole
 from hardmax._format import escape_html
-from hardmax._validation import InputError, check_path
+from hardmax._validation import InputError, check_path, shorten
 
 if TYPE_CHECKING:
     from hardmax._tokens.points import Points
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 # As in js/cloud.js.
 MOST_TOKENS, MOST_DIMENSIONS, LARGEST = 2_000, 16, 1e9
+SMALLEST_STEP, LARGEST_STEP, LONGEST_STEP = 1e-3, 1e3, 40  # the last in characters
 # Packed, the script is a third of its size. The policy allows this one and what it unpacks, by their hashes.
 _LOADER = """
 (async () => {
@@ -60,7 +61,16 @@ def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     repeated = [point for point, times in enumerate(points.multiplicities.tolist()) for _ in range(times)]
     rows = points.coordinates[points.of_token if count == points.tokens else repeated].tolist()
     tokens = [[value if isinstance(value, float) else str(value) for value in row] for row in rows]
-    return {"tokens": tokens, **dynamics.to_dict()}
+    return {"tokens": tokens, **dynamics_data(dynamics)}
+
+
+def dynamics_data(dynamics: "Dynamics") -> dict[str, Any]:
+    """Step size and metric as the page takes them; it would show another step than one that it refuses."""
+    alpha = str(dynamics.alpha)
+    if not SMALLEST_STEP <= dynamics.alpha <= LARGEST_STEP or len(alpha) > LONGEST_STEP:
+        most = f"from {SMALLEST_STEP:g} to {LARGEST_STEP:g}, of up to {LONGEST_STEP} characters"
+        raise InputError(f"The page takes an alpha {most}, not {shorten(alpha)}.", argument="alpha")
+    return dynamics.to_dict()
 
 
 def render(data: dict[str, Any], *, title: str = "hardmax", static: str = "") -> str:

@@ -83,3 +83,8 @@ export function acceptDrops(target, use) {
 function fileOf(entry) {
     return new Promise((resolve, reject) => entry.file(resolve, reject));
 }
+
+/** What went wrong, in one line. @param {unknown} error */
+export function messageOf(error) {
+    return error instanceof Error ? error.message : String(error);
+}

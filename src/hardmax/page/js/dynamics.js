@@ -1,7 +1,7 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
 import { readAlpha, readCell, readMetric, readRows, readRowsText } from "./cloud.js";
-import { acceptDrops, el } from "./dom.js";
+import { acceptDrops, el, messageOf } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
 import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
@@ -124,7 +124,7 @@ export class DynamicsRoom {
         try {
             await action();
         } catch (error) {
-            this.context.fail(error instanceof Error ? error.message : String(error));
+            this.context.fail(messageOf(error));
         }
     }
 
@@ -205,7 +205,7 @@ export class DynamicsRoom {
                 this.exact = { limit, run };
             }
         } catch (error) {
-            reason = error instanceof Error ? error.message : String(error);
+            reason = messageOf(error);
         }
         this.keepLooks();
         this.panel.update(reason);

@@ -544,13 +544,6 @@ export function exactLayers(tokens, options, layers) {
     return found;
 }
 
-/** @param {Numeric[][]} tokens @param {ExactOptions} options @returns {number[][]} the tokens each token attends to */
-export function exactAttended(tokens, options) {
-    const { sets, reason } = exactLayers(tokens, options, 0);
-    if (reason) throw new Error(reason);
-    return sets[0];
-}
-
 /**
  * What Python's `lim.certificate` is: plain data, for `certificateText`, JSON.stringify or a checker.
  * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>}

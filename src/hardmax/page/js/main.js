@@ -1,7 +1,7 @@
 // The shell of the page: two rooms, their state in the URL, a worker for exact arithmetic, help, and scripting.
-import { el } from "./dom.js";
+import { el, messageOf } from "./dom.js";
 import { mountDynamics } from "./dynamics.js";
-import { exactAttended, exactLayers, exactLimit, makeCertificate } from "./exact.js";
+import { exactLayers, exactLimit, makeCertificate } from "./exact.js";
 import { classifyHere, mountReviews } from "./reviews.js";
 import { loadModel } from "./text.js";
 import { verify, verifyText } from "./verify.js";
@@ -55,7 +55,7 @@ import { verify, verifyText } from "./verify.js";
 const ROOMS = { dynamics: { title: "Dynamics", mount: mountDynamics }, reviews: { title: "Reviews", mount: mountReviews } };
 
 /** What the worker can be asked for. @type {Record<string, (...args: any[]) => any>} */
-const WORK = { limit: exactLimit, layers: exactLayers, attended: exactAttended, certificate: makeCertificate, verify };
+const WORK = { limit: exactLimit, certificate: makeCertificate };
 
 /** @param {Function} source the whole bundle */
 export function startPage(source) {
@@ -66,13 +66,13 @@ export function startPage(source) {
     Object.assign(window, { hardmax: scripting(data) });
 }
 
-/** Answers messages {id, method, args} with {id, result} or {id, error}. */
+/** Answers a message {method, args} with {result} or {error}. */
 export function startWorker() {
-    self.addEventListener("message", ({ data: { id, method, args } }) => {
+    self.addEventListener("message", ({ data: { method, args } }) => {
         try {
-            self.postMessage({ id, result: WORK[method](...args) });
+            self.postMessage({ result: WORK[method](...args) });
         } catch (error) {
-            self.postMessage({ id, error: messageOf(error) });
+            self.postMessage({ error: messageOf(error) });
         }
     });
 }
@@ -190,11 +190,6 @@ function mountShell(root, data, source, report = null) {
     }
 }
 
-/** @param {unknown} error */
-export function messageOf(error) {
-    return error instanceof Error ? error.message : String(error);
-}
-
 /**
  * Runs work in a worker made from the bundle itself, so that it runs from a disk, too; here, if there are no workers.
  * A new question for the same method makes the one before it moot: its worker is stopped, and nobody is answered.
@@ -224,7 +219,7 @@ function askWorker(source) {
                 else resolve(data.result);
             };
             worker.onerror = here;
-            worker.postMessage({ id: 0, method, args });
+            worker.postMessage({ method, args });
         });
 }
 
@@ -240,7 +235,11 @@ function scripting(data) {
         verify: (certificate) => (typeof certificate === "string" ? verifyText(certificate) : verify(certificate)),
         certificate: makeCertificate,
         /** @param {(string | number)[][]} tokens @param {import("./exact.js").ExactOptions} options */
-        step: (tokens, options) => exactLayers(tokens, options, 1).positions[1],
+        step: (tokens, options) => {
+            const { positions, reason } = exactLayers(tokens, options, 1);
+            if (reason) throw new Error(reason);
+            return positions[1];
+        },
         classify: classifyHere,
         loadModel,
     };

@@ -1,8 +1,8 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
-import { acceptDrops, el, labelled } from "./dom.js";
+import { acceptDrops, el, labelled, messageOf } from "./dom.js";
 import { answerOf, explanationOf, plural, shortName, signed } from "./explanation.js";
 import { classify, loadModel, removalsFlip, unpackModel } from "./text.js";
-import { textWords } from "./textwords.js";
+import { textWords, withoutWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
 
 /**
@@ -138,7 +138,7 @@ export function mountReviews(root, context) {
 
     /** @param {unknown} error */
     function tell(error) {
-        context.fail(error instanceof Error ? error.message : String(error));
+        context.fail(messageOf(error));
     }
 
     /** @param {string} [wanted] */
@@ -320,18 +320,4 @@ function sharedEnds(a, b) {
     while (start < most && a[start] === b[start]) start++;
     while (end < most - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
     return [start, end];
-}
-
-/**
- * The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in place.
- * @param {string} text
- * @param {{start: number, end: number}[]} words in order
- */
-function withoutWords(text, words) {
-    let [done, at] = ["", 0];
-    for (const { start, end } of words) {
-        done += `${text.slice(at, start)}.${" ".repeat(end - start - 1)}`;
-        at = end;
-    }
-    return done + text.slice(at);
 }

@@ -2,7 +2,7 @@
 
 import { exactDynamics } from "./exact.js";
 import { layersKeep, walkLayers } from "./textlayers.js";
-import { textWords } from "./textwords.js";
+import { textWords, withoutWords } from "./textwords.js";
 
 /**
  * @typedef {import("./textlayers.js").LayerRules} LayerRules
@@ -467,9 +467,7 @@ function textNotes({ lengths }, text, places) {
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
-        const cut = all.filter((word) => words.includes(word.surface));
-        const kept = [...cut.keys(), cut.length].map((k) => text.slice(cut[k - 1]?.end ?? 0, cut[k]?.start));
-        const changed = kept.join(" . ");
+        const changed = withoutWords(text, all.filter((word) => words.includes(word.surface)));
         const { tokens, decided, label, probability, probabilities } = classify(model, changed);
         const lead = Math.max(...probabilities.filter((_, c) => c !== answer)) - probabilities[answer];
         const flips = decided && lead > 1e-9;

@@ -102,3 +102,17 @@ export function textWords(text) {
     }
     return words;
 }
+
+/**
+ * The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in place.
+ * @param {string} text
+ * @param {{start: number, end: number}[]} words in order
+ */
+export function withoutWords(text, words) {
+    let [done, at] = ["", 0];
+    for (const { start, end } of words) {
+        done += `${text.slice(at, start)}.${" ".repeat(end - start - 1)}`;
+        at = end;
+    }
+    return done + text.slice(at);
+}
