@@ -152,7 +152,7 @@ def test_the_widget_goes_both_ways_in_jupyterlab(browser, lab):
         cells.nth(cell).locator(".jp-Editor").first.click()
         page.keyboard.press("Control+Enter")
         page.wait_for_function(
-            "cell => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell].textContent)",
+            "cell => /\\[\\d+\\]/.test(document.querySelectorAll('.jp-CodeCell .jp-InputPrompt')[cell]?.textContent)",
             arg=cell,
         )
         return cells.nth(cell).locator(".jp-OutputArea").inner_text()

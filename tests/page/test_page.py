@@ -111,7 +111,7 @@ def test_dragging_a_token_changes_the_leaders(files, watched):
     for step in range(1, 9):
         page.mouse.move(x + 25 * step, y + 20 * step)
     page.mouse.up()
-    page.wait_for_function("() => /3 leaders/.test(document.querySelector('.hm-verdict').textContent)")
+    page.wait_for_function("() => /3 leaders/.test(document.querySelector('.hm-verdict')?.textContent)")
     moved = [",".join(numbers(row[1])) for row in rows_of(page)]
     assert moved[:2] == SMALL.split(";")[:2]
     state_of(page, tokens=";".join(moved))
@@ -394,7 +394,7 @@ def test_a_review_is_explained_as_python_does(files, watched):
     for text in (REVIEW, "A great film. Wonderful!", "xyzzy", "<script>alert('great')</script> <b>awful</b>"):
         page.fill("#hm-reviews textarea", text)
         why = model.explain(text)
-        page.wait_for_function("text => document.querySelector('.hm-marked').textContent === text", arg=text)
+        page.wait_for_function("text => document.querySelector('.hm-marked')?.textContent === text", arg=text)
         assert str(why.answer) in page.inner_text("#hm-reviews")
         marked = page.eval_on_selector_all(".hm-marked mark", "all => all.map(each => each.textContent)")
         assert {each.lower() for each in marked} == {entry.word for entry in why.active}
@@ -425,7 +425,7 @@ def test_a_model_folder_that_is_dropped_answers_as_python_does(files, watched, f
     page = watched.open(files["plain"])
     page.click("#hm-tab-reviews")
     drop(page, {path.name: path.read_bytes() for path in folder.iterdir()}, folder.name)
-    page.wait_for_function("() => document.querySelector('#hm-reviews select').value !== ''")
+    page.wait_for_function("() => document.querySelector('#hm-reviews select')?.value")
     text = "a great film, very witty but the plot is awful"
     page.fill("#hm-reviews textarea", text)
     page.wait_for_selector(".hm-marked mark")
@@ -469,7 +469,7 @@ def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
         assert page.locator("#hm-reviews :is(i, img):has-text('bad')").count() == 0
         assert page.locator("#hm-reviews option").all_inner_texts() == ["imdb-2d"]
     page.fill("#hm-reviews textarea", "A great film.")
-    page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews').innerText)")
+    page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews')?.innerText)")
 
 
 @pytest.mark.slow

@@ -54,7 +54,7 @@ def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def answers(page: Any, text: str) -> None:
     """Wait for the answer that Python gives to a text."""
     answer = hm.load("imdb-2d").explain(text).answer
-    page.wait_for_function("told => document.querySelector('.hardmax-verdict').textContent === told", arg=answer)
+    page.wait_for_function("told => document.querySelector('.hardmax-verdict')?.textContent === told", arg=answer)
 
 
 def places_of(text: str, word: str) -> list[tuple[int, int]]:
