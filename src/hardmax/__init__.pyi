@@ -15,6 +15,7 @@ from .engines import Engine
 from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
+from .stream import StreamedLimit, StreamedRun
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
@@ -41,6 +42,8 @@ __all__ = [
     "Record",
     "Settled",
     "Stop",
+    "StreamedLimit",
+    "StreamedRun",
     "TextModel",
     "TheoremReport",
     "TieSlack",

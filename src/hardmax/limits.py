@@ -28,6 +28,7 @@ from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
+from hardmax.stream import StreamedLimit, check_streamable, is_stream, stream_limit
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
@@ -327,13 +328,15 @@ def limit(
     arithmetic: str = "certified",
     engine: Engine | str | None = None,
     progress: Progress | None = None,
-) -> Limit | Limits:
+) -> Limit | Limits | StreamedLimit:
     """Infinite-depth limit of hardmax attention, with a certificate.
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), or a batch of clouds
-        Starting points. Floats stand for the binary fractions they store, strings for what they say.
+    tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
+        Starting points. Floats stand for the binary fractions they store, strings for what they say. A cloud larger
+        than memory is read chunk by chunk from a `numpy.memmap`, an array of Zarr or Dask, a `pyarrow.dataset`, or a
+        Parquet file, folder or pattern (``"points/*.parquet"``).
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
@@ -344,12 +347,12 @@ def limit(
     engine : Engine or str, optional
         As in `simulate`.
     progress : callable, optional
-        Called with (clouds done, clouds).
+        Called with (clouds done, clouds), or with (tokens read, tokens) in every pass over a source of chunks.
 
     Returns
     -------
-    Limit or Limits
-        Limit points, leaders, polytope and clusters; `Limits` for a batch.
+    Limit, Limits or StreamedLimit
+        Limit points, leaders, polytope and clusters; `Limits` for a batch, `StreamedLimit` for a source of chunks.
 
     Notes
     -----
@@ -366,10 +369,14 @@ def limit(
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
     default = 10_000 if dynamics.is_definite else 500
+    stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
+    if is_stream(tokens):
+        check_streamable(arithmetic, engine)
+        return stream_limit(tokens, dynamics, stop, progress)
     run = simulate(
         tokens,
         dynamics,
-        stop=Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)),
+        stop=stop,
         arithmetic=arithmetic,
         # Without the theorem there may be cycles, which are found in the layers.
         record=LastOnly() if dynamics.is_definite else Every(1),

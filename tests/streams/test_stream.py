@@ -1,0 +1,109 @@
+"""A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import hard_floats, problems
+
+import hardmax as hm
+from hardmax import _observers, stream
+
+
+class Parts(stream.Local):
+    """Tokens cut into chunks at given places."""
+
+    def __init__(self, tokens: np.ndarray, cuts: list[int]) -> None:
+        super().__init__(tokens.shape[1], lambda: iter(np.split(tokens, cuts)), len(tokens))
+
+
+@contextmanager
+def room_for(coordinates: int) -> Iterator[None]:
+    """So few coordinates are welcome in memory together: more are walked chunk by chunk, if that can be."""
+    with mock.patch.object(_observers, "WELCOME", coordinates):
+        yield
+
+
+def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
+    chunks = Parts(tokens, cuts)
+    return hm.StreamedLimit(chunks, _observers.find_core(chunks, dynamics, hm.Settled()))
+
+
+def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
+    assert found.settled_at == lim.settled_at
+    assert found.leaders.tolist() == lim.distinct_leaders.tolist()
+    since = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
+    assert found.leader_layers.tolist() == [since[row] for row in found.leaders.tolist()]
+    if lim.settled_at is None:
+        return
+    chunks = list(found.chunks())
+    points, leader, cluster = (np.concatenate(column) for column in zip(*chunks, strict=True))
+    assert np.array_equal(points, lim.float_points)
+    assert np.array_equal(cluster, lim.clusters.labels)
+    assert np.array_equal(found.cluster_points, lim.clusters.points)
+    assert np.array_equal(found.cluster_sizes, lim.clusters.sizes)
+    assert found.cluster_kinds == lim.clusters.kinds
+    kinds = lim.clusters.kinds
+    assert leader.tolist() == [getattr(kinds[label], "leader", -1) for label in cluster.tolist()]
+
+
+def floats(cloud: Any) -> np.ndarray:
+    return np.array(cloud, dtype=object).astype(np.float64)
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> tuple[np.ndarray, hm.Dynamics, list[int]]:
+    """A problem full of ties, with smaller copies of its tokens inside, cut at random."""
+    cloud, metric, alpha = draw(problems(max_n=16))
+    tokens = floats(cloud)
+    shares = draw(st.lists(st.sampled_from([0.5, 0.25, 0.125, -0.375]), max_size=3))
+    tokens = np.concatenate([tokens, *(share * tokens for share in shares)])
+    tokens = tokens[draw(st.permutations(range(len(tokens))))]
+    cuts = sorted(draw(st.lists(st.integers(0, len(tokens)), max_size=5)))
+    return tokens, hm.Dynamics(alpha, metric=metric), cuts
+
+
+@settings(max_examples=300)
+@given(chunked(), st.sampled_from([0, 6, 2**20]))
+def test_chunks_have_the_limit_of_one_array(problem: tuple[np.ndarray, hm.Dynamics, list[int]], room: int) -> None:
+    tokens, dynamics, cuts = problem
+    with room_for(room):
+        assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
+
+
+@settings(max_examples=100)
+@given(hard_floats(max_d=4, max_n=60), st.sampled_from(["1/2", "1/10", 3]), st.integers(0, 7))
+def test_so_do_floats_that_are_hard_to_prove(tokens: np.ndarray, alpha: str, pieces: int) -> None:
+    dynamics, cuts = hm.Dynamics(alpha), list(range(0, len(tokens), 1 + len(tokens) // (1 + pieces)))
+    with room_for(0):
+        assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
+
+
+def clouds_of(n: int, d: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(5)
+    gaussian = rng.normal(size=(n, d))
+    return {
+        "gaussian": gaussian,
+        "uniform": rng.uniform(-1, 1, size=(n, d)),
+        "positive": rng.uniform(0, 1, size=(n, d)),
+        "long": gaussian * [10.0] + 0.0 if d == 1 else gaussian * np.array([10.0] + [1.0] * (d - 1)),
+        "ball": gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True) * rng.random((n, 1)) ** (1 / d),
+        "grid": rng.integers(-9, 10, size=(n, d)).astype(float),
+    }
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("alpha", ["1/2", 10])
+def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> None:
+    dynamics, walked = hm.Dynamics(alpha), 0
+    for tokens in clouds_of(3000, d).values():
+        with room_for(0):
+            found = found_in(tokens, dynamics, [100, 100, 1700])
+        assert_same(found, hm.limit(tokens, dynamics))
+        walked += found.gathered < len(np.unique(tokens, axis=0)) // 2
+    assert walked >= 3
