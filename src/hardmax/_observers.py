@@ -46,7 +46,7 @@ from hardmax.trajectory import Trajectory
 HIGHEST_DIMENSION = 4
 # Coordinates of distinct tokens in memory together: as many as are welcome, and the most if there is no other way. A
 # run needs some 100 bytes for each of them.
-WELCOME, MOST = 2**22, 2**24
+WELCOME, MOST = 2**20, 2**24
 MOST_LAYERS = 64  # walked chunk by chunk
 _SAMPLED = 2**12
 _OF_REACH = 2.0**-44  # as in `active_set`
@@ -72,6 +72,8 @@ class Tokens(NamedTuple):
         if not len(self):
             return self
         points = merge(Cloud(self.values))
+        if points.count == len(self) and (self.rows[1:] > self.rows[:-1]).all():
+            return self
         rows, counts = np.full(points.count, np.iinfo(np.int64).max), np.zeros(points.count, dtype=np.int64)
         np.minimum.at(rows, points.of_token, self.rows)
         combine.at(counts, points.of_token, self.counts)
@@ -94,14 +96,19 @@ class Followers(NamedTuple):
     firsts: np.ndarray
 
     @classmethod
-    def of(cls, leaders: np.ndarray, counts: np.ndarray, firsts: np.ndarray) -> "Followers":
-        distinct, which = np.unique(leaders, return_inverse=True)
-        first = np.full(len(distinct), np.iinfo(np.int64).max)
-        np.minimum.at(first, which, firsts)
-        return cls(distinct, np.bincount(which, counts, len(distinct)).astype(np.int64), first)
+    def of(cls, leaders: np.ndarray, rows: np.ndarray, known: np.ndarray) -> "Followers":
+        """Of tokens in some rows, increasing, that follow leaders; `known` are all leaders, increasing."""
+        which, firsts = np.searchsorted(known, leaders), np.zeros_like(known)
+        firsts[which[::-1]] = rows[::-1]  # the last one that is written counts
+        counts = np.bincount(which, minlength=len(known))
+        return cls(*(column[counts > 0] for column in (known, counts, firsts)))
 
     def joined(self, other: "Followers") -> "Followers":
-        return Followers.of(*map(np.concatenate, zip(self, other, strict=True)))
+        every, counts, firsts = map(np.concatenate, zip(self, other, strict=True))
+        leaders, which = np.unique(every, return_inverse=True)
+        first = np.full(len(leaders), np.iinfo(np.int64).max)
+        np.minimum.at(first, which, firsts)
+        return Followers(leaders, np.bincount(which, counts, len(leaders)).astype(np.int64), first)
 
 
 class Scene(NamedTuple):
@@ -190,7 +197,8 @@ def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> 
     for layer, scene in enumerate(scenes):
         if not len(rows):
             break
-        z, norms, longest = places[rows], norms_above(places[rows]), float(norms_above(scene.positions).max())
+        z = places if len(rows) == len(places) else places[rows]
+        norms, longest = norms_above(z), float(norms_above(scene.positions).max())
         slack = factors.slack(norms, error, longest, scene.error)
         found = CPU._argmax(metric.directions(z), scene.positions, slack)
         is_sure = np.ones(len(rows), dtype=bool)
@@ -219,8 +227,11 @@ def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: D
     left = Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
     latest = int(np.argmax(fates.since)) if len(tokens) else 0
 
+    leaders = np.unique(np.concatenate([rows[:0], *(scene.rows[scene.leads] for scene in scenes)]))
+    is_zero = np.logical_and.reduce([column == 0 for column in tokens.T]) if not scenes else rows[:0]
+
     def followers(which: np.ndarray) -> Followers:
-        return Followers.of(fates.leader[which], np.ones(np.count_nonzero(which)), rows[which])
+        return Followers.of(fates.leader[which], rows[which], leaders)
 
     return Part(
         len(tokens),
@@ -232,8 +243,8 @@ def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: D
         followers(fates.finished >= 0),
         followers(is_following),
         (int(fates.since[latest]), first + latest, tokens[latest]) if len(tokens) else (-1, 0, np.empty(dimension)),
-        int(np.count_nonzero(~tokens.any(axis=1))),
-        float(np.abs(tokens).max(initial=0.0)),
+        int(np.count_nonzero(is_zero)),
+        max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
     )
 
 

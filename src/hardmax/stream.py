@@ -15,6 +15,7 @@ from hardmax._files import write_whole
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
 from hardmax._observers import Core, Scene, find_core, observe
+from hardmax._tokens.points import _make_keys
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.polytope import Polytope
@@ -99,19 +100,20 @@ def _on_block(block: Any, first: int, function: Callable[..., Any], arguments: t
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:
     """The tokens of a chunk in float64, none of them rounded; `first` is the row of the first one."""
-    parts = [np.asarray(chunk)]
-    if hasattr(chunk, "columns"):  # of pyarrow
-        parts = [column.to_numpy(zero_copy_only=False)[:, None] for column in chunk.columns]
-    for part in parts:
+    is_batch = hasattr(chunk, "columns")  # of pyarrow
+    columns = [one.to_numpy(zero_copy_only=False) for one in chunk.columns] if is_batch else np.asarray(chunk).T
+    table = np.empty((len(columns[0]), len(columns)))
+    for part in columns:
         if part.dtype.kind not in "biuf" or part.dtype.itemsize > 8:
             raise InputError(f"`tokens` must be floats or integers of up to 8 bytes, not {part.dtype}.")
         if part.dtype.kind in "iu" and max(int(part.max(initial=0)), -int(part.min(initial=0))) > _LARGEST_INTEGER:
             raise InputError("`tokens` must be integers of at most 2^53: float64 does not store larger ones.")
-    table = np.concatenate([part.astype(np.float64, copy=False) for part in parts], axis=1)
+    for axis, column in enumerate(columns):
+        np.add(column, 0.0, out=table[:, axis])  # -0.0 becomes 0.0
     if not np.isfinite(table).all():
         row = int(np.argmin(np.isfinite(table).all(axis=1)))
         raise InputError(f"`tokens` must be finite: token {first + row:,} is {shorten(table[row].tolist())}.")
-    return np.ascontiguousarray(table + 0.0)  # a copy, in which -0.0 is 0.0
+    return table
 
 
 def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
@@ -174,24 +176,30 @@ class Answers(NamedTuple):
     scenes: tuple[Scene, ...]
     all_follow: bool
     rows: np.ndarray
-    keys: np.ndarray  # the tokens of the core, as bytes, increasing
-    places: np.ndarray  # where the keys are in the core
+    values: np.ndarray  # the tokens of the core, in the order of their keys
+    keys: np.ndarray  # increasing
+    places: np.ndarray  # where they are in the core
     points: np.ndarray  # of the core, at the limit or at the layer
     leader: np.ndarray
     cluster: np.ndarray
 
     def find(self, tokens: np.ndarray) -> np.ndarray:
         """The places of some tokens in the core."""
-        if not len(tokens):
-            return np.empty(0, dtype=np.int64)
-        keys = _keys(tokens)
-        found = np.minimum(np.searchsorted(self.keys, keys), len(self.keys) - 1)
-        assert (self.keys[found] == keys).all(), "the tokens have changed since the limit was found"
+        keys = hash_rows(tokens)
+        found = np.searchsorted(self.keys, keys)
+        # Different tokens may have one key: they are next to each other.
+        while (differ := (self.values.take(found, axis=0, mode="clip") != tokens).any(axis=1)).any():
+            found[differ] += 1
+            if found.max() >= len(self.keys):
+                raise InputError("The tokens have changed since their limit was found.")
         return self.places[found]
 
 
-def _keys(tokens: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(tokens).view(f"V{8 * tokens.shape[1]}").ravel()
+def hash_rows(tokens: np.ndarray) -> np.ndarray:
+    """A key for each token, the same for equal ones."""
+    keys = np.empty(len(tokens), dtype=np.uint64)
+    _make_keys(np.ascontiguousarray(tokens).view(np.int64), keys, np.empty(len(tokens), dtype=np.int64))
+    return keys
 
 
 def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
@@ -284,10 +292,11 @@ class Streamed:
         return len(self.core.tokens)
 
     def _answers(self, points: np.ndarray, leader: np.ndarray, cluster: np.ndarray) -> Answers:
-        core, keys = self.core, _keys(self.core.tokens.values)
-        order = np.argsort(keys)
-        known = core.run.dynamics, core.scenes, core.all_follow, core.tokens.rows, keys[order], order
-        return Answers(*known, points, leader, cluster)
+        core, keys = self.core, hash_rows(self.core.tokens.values)
+        order = np.argsort(keys, kind="stable")
+        table = core.tokens.values[order], keys[order], order
+        known = core.run.dynamics, core.scenes, core.all_follow, core.tokens.rows
+        return Answers(*known, *table, points, leader, cluster)
 
     def _asked(self) -> tuple[Any, ...]:
         """The function that answers for a chunk, and its arguments."""
@@ -397,7 +406,7 @@ class StreamedLimit(Streamed):
         return answer_limits, self._clusters[3]
 
     def to_dask(self) -> dict[str, "Array"]:
-        """`points`, `leader` and `cluster` of the tokens as dask arrays with the chunks of the tokens, not computed."""
+        """`points`, `leader` and `cluster` of the tokens as dask arrays in the same chunks, not computed."""
         import dask.array as da
 
         parts = self._lazily()
@@ -444,7 +453,7 @@ class StreamedRun(Streamed):
         return answer_layer, self._answers(points, nobody, nobody), self.layers
 
     def to_dask(self) -> "Array":
-        """Return the tokens at the last layer as a dask array with the chunks of the tokens, not computed."""
+        """Return the tokens at the last layer as a dask array in the same chunks, not computed."""
         import dask.array as da
 
         parts = [da.from_delayed(part, (size, self.d), dtype=np.float64) for part, size in self._lazily()]

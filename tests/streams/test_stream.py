@@ -1,15 +1,13 @@
 """A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import hard_floats, problems
+from streams.same import assert_same, room_for
 
 import hardmax as hm
 from hardmax import _observers, stream
@@ -22,34 +20,9 @@ class Parts(stream.Local):
         super().__init__(tokens.shape[1], lambda: iter(np.split(tokens, cuts)), len(tokens))
 
 
-@contextmanager
-def room_for(coordinates: int) -> Iterator[None]:
-    """So few coordinates are welcome in memory together: more are walked chunk by chunk, if that can be."""
-    with mock.patch.object(_observers, "WELCOME", coordinates):
-        yield
-
-
 def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
     chunks = Parts(tokens, cuts)
     return hm.StreamedLimit(chunks, _observers.find_core(chunks, dynamics, hm.Settled()))
-
-
-def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
-    assert found.settled_at == lim.settled_at
-    assert found.leaders.tolist() == lim.distinct_leaders.tolist()
-    since = dict(zip(lim.leaders.tolist(), lim.run.leader_layers.tolist(), strict=True))
-    assert found.leader_layers.tolist() == [since[row] for row in found.leaders.tolist()]
-    if lim.settled_at is None:
-        return
-    chunks = list(found.chunks())
-    points, leader, cluster = (np.concatenate(column) for column in zip(*chunks, strict=True))
-    assert np.array_equal(points, lim.float_points)
-    assert np.array_equal(cluster, lim.clusters.labels)
-    assert np.array_equal(found.cluster_points, lim.clusters.points)
-    assert np.array_equal(found.cluster_sizes, lim.clusters.sizes)
-    assert found.cluster_kinds == lim.clusters.kinds
-    kinds = lim.clusters.kinds
-    assert leader.tolist() == [getattr(kinds[label], "leader", -1) for label in cluster.tolist()]
 
 
 def floats(cloud: Any) -> np.ndarray:
