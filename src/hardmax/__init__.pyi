@@ -16,6 +16,7 @@ from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
 from .stream import StreamedLimit, StreamedRun
+from .sweeps import sweep
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
@@ -63,6 +64,7 @@ __all__ = [
     "report",
     "simulate",
     "step",
+    "sweep",
     "text",
     "train",
     "verify",
