@@ -8,11 +8,11 @@ from hardmax._float.policies import TieSlack
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
-from hardmax._validation import InputError, check_instance, require_extra, shorten
+from hardmax._validation import InputError, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
-from hardmax.stream import StreamedRun, check_streamable, is_stream, stream_run
+from hardmax.stream import StreamedRun, check_progress, check_streamable, is_stream, stream_run
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
@@ -90,11 +90,10 @@ def simulate(
         check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
     )
+    check_progress(progress)
     if is_stream(tokens):
         check_streamable(arithmetic, engine)
         return stream_run(tokens, plan.dynamics, plan.stop, plan.record, progress)
-    if not (progress is None or callable(progress)):
-        raise InputError(f"`progress` must be None or a function of (done, total), not {shorten(progress)}.")
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
         from hardmax._gpu.simulation import read_there

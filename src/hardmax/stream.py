@@ -11,7 +11,7 @@ import numpy as np
 
 from hardmax._clusters import FaceProjection, Kind, Vertex, find_clusters
 from hardmax._exact.vectors import power
-from hardmax._files import write_whole
+from hardmax._files import make_folder, write_whole
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
 from hardmax._observers import Core, Scene, find_core, observe
@@ -118,6 +118,7 @@ def read_chunk(chunk: Any, first: int) -> np.ndarray:
 
 def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
     """The chunks of what `is_stream` recognizes."""
+    check_progress(progress)
     library = _library(tokens)
     if isinstance(tokens, str | Path) or library == "pyarrow":
         return _open_dataset(tokens, progress)
@@ -316,11 +317,10 @@ class Streamed:
             row number), z0, z1, … and, for a limit, `leader` and `cluster`.
         """
         require_extra("`write`", "tables", "pyarrow")
-        target = check_path(folder, "`folder`")
-        if target.exists() and (not target.is_dir() or any(target.iterdir())):
+        asked, target = self._asked(), make_folder(check_path(folder, "`folder`"), "`folder`")
+        if any(target.iterdir()):
             raise InputError(f"`folder` must be new or empty, not {shorten(str(target))}.", argument="folder")
-        target.mkdir(parents=True, exist_ok=True)
-        for _ in self.chunks_in.map(_write_part, target.absolute(), *self._asked()):
+        for _ in self.chunks_in.map(_write_part, target, *asked):
             pass
 
     def _lazily(self) -> list[tuple[Any, int]]:
@@ -458,6 +458,12 @@ class StreamedRun(Streamed):
 
         parts = [da.from_delayed(part, (size, self.d), dtype=np.float64) for part, size in self._lazily()]
         return da.concatenate(parts)
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (progress is None or callable(progress)):
+        raise InputError(f"`progress` must be None or a function of (done, total), not {shorten(progress)}.")
 
 
 def check_streamable(arithmetic: Any, engine: Any) -> None:

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hardmax import clouds
-from hardmax._files import write_whole
+from hardmax._files import make_folder, write_whole
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, limit
+from hardmax.stream import check_progress
 
 if TYPE_CHECKING:
     import pyarrow
@@ -96,6 +97,7 @@ def sweep(
     import pyarrow as pa
     from pyarrow import parquet
 
+    check_progress(progress)
     checked = read_grid(grid, observables)
     folder = None if output is None else _prepare(check_path(output, "`output`"), grid, checked)
     total = sum(map(len, checked.groups))
@@ -198,15 +200,11 @@ def _prepare(folder: Path, grid: Mapping[str, Any], checked: Grid) -> Path:
     dynamics = [[*names, one.to_dict()] for names, one in checked.dynamics.items()]
     named = {"makers": list(checked.makers), "observables": list(checked.observables)}
     text = json.dumps(named | {"arguments": known, "dynamics": dynamics}, indent=1)
-    about = folder / "_sweep.json"  # which readers of folders of Parquet files leave out
+    about = make_folder(folder, "`output`") / "_sweep.json"  # which readers of folders of Parquet files leave out
     if about.exists() and about.read_text() != text:
         raise InputError(f"`output` `{folder}` has the parts of another sweep. Name a new folder.", argument="output")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"`output` `{folder}` cannot be made: {error.strerror}.", argument="output") from None
     write_whole(about, text.encode())
-    return folder.absolute()
+    return about.parent
 
 
 def _part(folder: Path, number: int) -> Path:

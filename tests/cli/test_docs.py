@@ -20,11 +20,13 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
+    "docs/streams.md": ("pyarrow", "pandas", "dask", "joblib"),
     "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"proof.json", "review.html"},
     "docs/install.md": {"limit.png"},
+    "docs/streams.md": {"points.parquet", "limits", "sweep"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
         *("reliability.png", "card.html", "why.html", "reviews.html", "review.gif", "scored.parquet"),
@@ -32,6 +34,7 @@ LEFT = {
 }
 NOT_RUN = {
     "README.md": ["sets up the project", "needs texts and labels"],
+    "docs/streams.md": ["a file for `hardmax sweep`"],
     "docs/install.md": ["sets up the project", "sets up the project", "needs reviews.csv"],
 }
 _BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$", flags=re.M | re.S)
