@@ -46,7 +46,7 @@ from hardmax.trajectory import Trajectory
 HIGHEST_DIMENSION = 4
 # Coordinates of distinct tokens in memory together: as many as are welcome, and the most if there is no other way. A
 # run needs some 100 bytes for each of them.
-WELCOME, MOST = 2**20, 2**24
+WELCOME, MOST = 2**18, 2**24
 MOST_LAYERS = 64  # walked chunk by chunk
 _SAMPLED = 2**12
 _OF_REACH = 2.0**-44  # as in `active_set`
@@ -138,6 +138,13 @@ class Fates(NamedTuple):
     error: float
 
 
+Last = tuple[int, int, np.ndarray]  # since when a token follows a leader, its row and the token
+
+
+def later(one: Last, other: Last) -> Last:
+    return max(one, other, key=lambda last: (last[0], -last[1]))
+
+
 class Part(NamedTuple):
     """What `examine` finds in a chunk. `alive` are those who are not finished, None if they are too many; `outermost`
     those of them who may be attended to next, with the `unsure`."""
@@ -150,9 +157,11 @@ class Part(NamedTuple):
     pending: int
     finished: Followers
     following: Followers
-    last: tuple[int, int, np.ndarray]
+    last: Last
     zeros: int
     largest: float
+    open: np.ndarray
+    """A bit for each token: whether it is not finished."""
 
     def joined(self, other: "Part", alive: Tokens | None) -> "Part":
         """Two as one, of which these are the tokens that are not finished."""
@@ -165,16 +174,19 @@ class Part(NamedTuple):
             self.pending + other.pending,
             self.finished.joined(other.finished),
             self.following.joined(other.following),
-            max(self.last, other.last, key=lambda last: (last[0], -last[1])),
+            later(self.last, other.last),
             self.zeros + other.zeros,
             max(self.largest, other.largest),
+            other.open,
         )
 
 
-def join(parts: Iterable[Part], most: int) -> Part:
-    """What all chunks have, with those who are not finished unless they are more than `most`."""
-    whole, alive, held = None, [], 0
+def join(parts: Iterable[Part], most: int) -> tuple[Part, list[np.ndarray]]:
+    """What all chunks have, with those who are not finished unless they are more than `most`; and which these are in
+    each chunk."""
+    whole, alive, held, unfinished = None, [], 0, []
     for part in parts:
+        unfinished.append(part.open)
         whole = part if whole is None else whole.joined(part, None)
         check_size(whole.outermost, whole)
         held = np.inf if part.alive is None else held + len(part.alive)
@@ -184,7 +196,8 @@ def join(parts: Iterable[Part], most: int) -> Part:
             held = len(alive[0]) if len(alive[0]) <= most else np.inf
     assert whole is not None, "there is a chunk"
     together = None if held == np.inf else Tokens.joined(*alive)
-    return whole._replace(alive=together if together is not None and len(together) <= most else None)
+    together = together if together is not None and len(together) <= most else None
+    return whole._replace(alive=together), unfinished
 
 
 def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> Fates:
@@ -216,9 +229,17 @@ def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> 
     return Fates(leader, since, finished, unsure, places, error)
 
 
-def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: Dynamics, most: int) -> Part:
-    """What a chunk, from row `first` on, adds to a pass; up to `most` tokens that are not finished are returned."""
-    dimension, rows = tokens.shape[1], first + np.arange(len(tokens))
+def examine(
+    tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: Dynamics, most: int, unfinished: Any = None
+) -> Part:
+    """What a chunk, from row `first` on, adds to a pass; up to `most` tokens that are not finished are returned. Those
+    that were finished in the pass before, as far as `unfinished` tells, do not count."""
+    count, dimension = tokens.shape
+    own = np.arange(count)
+    if unfinished is not None:
+        own = np.flatnonzero(np.unpackbits(unfinished, count=count))
+        tokens = tokens[own]
+    rows = first + own
     fates = observe(tokens, scenes, dynamics)
     is_alive = (fates.finished < 0) & ~fates.unsure
     is_following = is_alive & (fates.since >= 0)
@@ -226,7 +247,8 @@ def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: D
     outer = alive[outermost(fates.places[alive], fates.error)]
     left = Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
     latest = int(np.argmax(fates.since)) if len(tokens) else 0
-
+    still = np.zeros(count, dtype=bool)
+    still[own[fates.finished < 0]] = True
     leaders = np.unique(np.concatenate([rows[:0], *(scene.rows[scene.leads] for scene in scenes)]))
     is_zero = np.logical_and.reduce([column == 0 for column in tokens.T]) if not scenes else rows[:0]
 
@@ -234,7 +256,7 @@ def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: D
         return Followers.of(fates.leader[which], rows[which], leaders)
 
     return Part(
-        len(tokens),
+        count,
         Tokens.of(tokens[unsure], rows[unsure]),
         Tokens.of(tokens[outer], rows[outer]),
         left,
@@ -242,9 +264,10 @@ def examine(tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: D
         int(np.count_nonzero(is_alive & ~is_following)),
         followers(fates.finished >= 0),
         followers(is_following),
-        (int(fates.since[latest]), first + latest, tokens[latest]) if len(tokens) else (-1, 0, np.empty(dimension)),
+        (int(fates.since[latest]), int(rows[latest]), tokens[latest]) if len(tokens) else (-1, 0, np.empty(dimension)),
         int(np.count_nonzero(is_zero)),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
+        np.packbits(still),
     )
 
 
@@ -281,11 +304,12 @@ def _shell(points: np.ndarray) -> Shell | None:
 
 
 class Chunks(Protocol):
-    """A cloud of tokens of one dimension in chunks, one at least: `map` yields function(chunk, its first row, …)."""
+    """A cloud of tokens of one dimension in chunks, one at least: `map` yields function(chunk, its first row, …). The
+    last argument may be one of each chunk's own."""
 
     dimension: int
 
-    def map(self, function: Any, *arguments: Any) -> Iterable[Any]: ...
+    def map(self, function: Any, *arguments: Any, own: Sequence[Any] | None = None) -> Iterable[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -316,9 +340,15 @@ def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
         raise InputError(f"`metric` {reason}. Read the tokens into memory.", argument="metric")
     scenes: tuple[Scene, ...] = ()
     known, following, lasting, gather = no_tokens(dimension), False, False, False
+    before, unfinished = None, None
     while True:
         most = (MOST if gather else WELCOME) // dimension
-        part = join(chunks.map(examine, scenes, dynamics, most), most)
+        part, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
+        if before is not None:  # whoever was finished then is not examined again
+            last = later(before.last, part.last)
+            largest = max(before.largest, part.largest)
+            part = part._replace(finished=before.finished.joined(part.finished), last=last, largest=largest)
+        before = part
         uncertain = len(known.joined(part.unsure, combine=np.maximum)) > len(known)
         if part.alive is not None:
             left, all_follow = part.alive.joined(part.unsure), False
@@ -334,7 +364,7 @@ def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
             raise _too_many(part.left, part.tokens, dimension, reason)
         gather = bool(reason) or len(scenes) == MOST_LAYERS or (lasting and not part.pending and not uncertain)
         if reason:
-            scenes, known = (), no_tokens(dimension)
+            scenes, known, before, unfinished = (), no_tokens(dimension), None, None
         if not gather:
             known = known.joined(part.unsure.joined(part.outermost), combine=np.maximum)
             check_size(known, part)

@@ -1,7 +1,7 @@
 """One cloud larger than memory: tokens that come in chunks, and what `limit` and `simulate` return for them."""
 
 import glob
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -51,11 +51,11 @@ class Local:
     count: int
     progress: Progress = None
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    def map(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
         first = 0
-        for chunk in self.read():
+        for number, chunk in enumerate(self.read()):
             table = read_chunk(chunk, first)
-            yield function(table, first, *arguments)
+            yield function(table, first, *arguments, *([] if own is None else [own[number]]))
             first += len(table)
             if self.progress is not None:
                 self.progress(first, self.count)
@@ -76,17 +76,19 @@ class Blocks:
         self.dimension, sizes = int(array.shape[1]), self.array.chunks[0]
         self.sizes, self.firsts = sizes, np.cumsum([0, *sizes]).tolist()
 
-    def lazily(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
+    def lazily(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> list[Any]:
         from dask import delayed
 
         shared = delayed(arguments, traverse=False)
         blocks = self.array.to_delayed().ravel()
-        return [delayed(_on_block)(block, first, function, shared) for block, first in zip(blocks, self.firsts)]  # noqa: B905
+        owned = [[]] * len(blocks) if own is None else [[one] for one in own]
+        each = zip(blocks, self.firsts[:-1], owned, strict=True)
+        return [delayed(_on_block)(block, first, function, shared, one) for block, first, one in each]
 
-    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+    def map(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
         import dask
 
-        blocks = self.lazily(function, *arguments)
+        blocks = self.lazily(function, *arguments, own=own)
         for start in range(0, len(blocks), _BLOCKS):
             some = blocks[start : start + _BLOCKS]
             yield from dask.compute(*some)
@@ -94,8 +96,8 @@ class Blocks:
                 self.progress(self.firsts[start + len(some)], self.firsts[-1])
 
 
-def _on_block(block: Any, first: int, function: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
-    return function(read_chunk(block, first), first, *arguments)
+def _on_block(block: Any, first: int, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
+    return function(read_chunk(block, first), first, *shared, *own)
 
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:
