@@ -25,6 +25,7 @@ cases all tokens have to fit into memory.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import add
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -88,29 +89,6 @@ def no_tokens(dimension: int) -> Tokens:
     return Tokens(np.empty((0, dimension)), *np.empty((2, 0), dtype=np.int64))
 
 
-class Followers(NamedTuple):
-    """How many tokens follow each of some leaders, given by their rows, and the first that does."""
-
-    leaders: np.ndarray
-    counts: np.ndarray
-    firsts: np.ndarray
-
-    @classmethod
-    def of(cls, leaders: np.ndarray, rows: np.ndarray, known: np.ndarray) -> "Followers":
-        """Of tokens in some rows, increasing, that follow leaders; `known` are all leaders, increasing."""
-        which, firsts = np.searchsorted(known, leaders), np.zeros_like(known)
-        firsts[which[::-1]] = rows[::-1]  # the last one that is written counts
-        counts = np.bincount(which, minlength=len(known))
-        return cls(*(column[counts > 0] for column in (known, counts, firsts)))
-
-    def joined(self, other: "Followers") -> "Followers":
-        every, counts, firsts = map(np.concatenate, zip(self, other, strict=True))
-        leaders, which = np.unique(every, return_inverse=True)
-        first = np.full(len(leaders), np.iinfo(np.int64).max)
-        np.minimum.at(first, which, firsts)
-        return Followers(leaders, np.bincount(which, counts, len(leaders)).astype(np.int64), first)
-
-
 class Scene(NamedTuple):
     """A layer as observers see it: where those are that can be attended to, each to within `error`, who of them leads,
     and the shell of these leaders."""
@@ -138,66 +116,41 @@ class Fates(NamedTuple):
     error: float
 
 
-Last = tuple[int, int, np.ndarray]  # since when a token follows a leader, its row and the token
-
-
-def later(one: Last, other: Last) -> Last:
-    return max(one, other, key=lambda last: (last[0], -last[1]))
-
-
 class Part(NamedTuple):
-    """What `examine` finds in a chunk. `alive` are those who are not finished, None if they are too many; `outermost`
-    those of them who may be attended to next, with the `unsure`."""
+    """What is found in a chunk, or in several. Leaders are told by their rows; a token of `finished` or `following` is
+    such a row, with the first of its followers and how many there are."""
 
     tokens: int
-    unsure: Tokens
-    outermost: Tokens
-    alive: Tokens | None
-    left: int
-    pending: int
-    finished: Followers
-    following: Followers
-    last: Last
+    left: int  # not finished
+    pending: int  # not following a leader
     zeros: int
+    unsure: Tokens
+    outermost: Tokens  # those who may be attended to at the next layer, but for the unsure
+    finished: Tokens
+    following: Tokens  # but not finished
     largest: float
-    open: np.ndarray
-    """A bit for each token: whether it is not finished."""
+    last: tuple[int, int, tuple[float, ...]]  # to follow a leader: since when, the row (negative), and the token
 
-    def joined(self, other: "Part", alive: Tokens | None) -> "Part":
-        """Two as one, of which these are the tokens that are not finished."""
-        return Part(
-            self.tokens + other.tokens,
-            self.unsure.joined(other.unsure),
-            self.outermost.joined(other.outermost),
-            alive,
-            self.left + other.left,
-            self.pending + other.pending,
-            self.finished.joined(other.finished),
-            self.following.joined(other.following),
-            later(self.last, other.last),
-            self.zeros + other.zeros,
-            max(self.largest, other.largest),
-            other.open,
-        )
+    def joined(self, other: "Part") -> "Part":
+        combine: tuple[Any, ...] = (*[add] * 4, *[Tokens.joined] * 4, max, max)
+        return Part(*(both(mine, its) for both, mine, its in zip(combine, self, other, strict=True)))
 
 
-def join(parts: Iterable[Part], most: int) -> tuple[Part, list[np.ndarray]]:
-    """What all chunks have, with those who are not finished unless they are more than `most`; and which these are in
-    each chunk."""
+def join(found: Iterable[tuple[Part, Tokens | None, np.ndarray]], most: int) -> tuple[Part, Tokens | None, list[Any]]:
+    """What all chunks have together, of what `examine` returns for each."""
     whole, alive, held, unfinished = None, [], 0, []
-    for part in parts:
-        unfinished.append(part.open)
-        whole = part if whole is None else whole.joined(part, None)
+    for part, some, bits in found:
+        whole = part if whole is None else whole.joined(part)
         check_size(whole.outermost, whole)
-        held = np.inf if part.alive is None else held + len(part.alive)
-        alive = [*alive, part.alive] if part.alive is not None and held < np.inf else []
+        unfinished.append(bits)
+        held = np.inf if some is None else held + len(some)
+        alive = [*alive, some] if held < np.inf else []
         if 2 * most < held < np.inf:  # equal tokens are one
             alive = [Tokens.joined(*alive)]
             held = len(alive[0]) if len(alive[0]) <= most else np.inf
     assert whole is not None, "there is a chunk"
     together = None if held == np.inf else Tokens.joined(*alive)
-    together = together if together is not None and len(together) <= most else None
-    return whole._replace(alive=together), unfinished
+    return whole, together if together is not None and len(together) <= most else None, unfinished
 
 
 def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> Fates:
@@ -231,44 +184,36 @@ def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> 
 
 def examine(
     tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: Dynamics, most: int, unfinished: Any = None
-) -> Part:
-    """What a chunk, from row `first` on, adds to a pass; up to `most` tokens that are not finished are returned. Those
-    that were finished in the pass before, as far as `unfinished` tells, do not count."""
-    count, dimension = tokens.shape
-    own = np.arange(count)
+) -> tuple[Part, Tokens | None, np.ndarray]:
+    """What a chunk, from row `first` on, adds to a pass; its tokens that are not finished, unless they are more than
+    `most`, and a bit for each token that tells which these are. Whoever was finished in the pass before does not count.
+    """
+    count, own = len(tokens), np.arange(len(tokens))
     if unfinished is not None:
         own = np.flatnonzero(np.unpackbits(unfinished, count=count))
         tokens = tokens[own]
-    rows = first + own
-    fates = observe(tokens, scenes, dynamics)
+    rows, fates = first + own, observe(tokens, scenes, dynamics)
     is_alive = (fates.finished < 0) & ~fates.unsure
     is_following = is_alive & (fates.since >= 0)
     alive, unsure = np.flatnonzero(is_alive), np.flatnonzero(fates.unsure)
     outer = alive[outermost(fates.places[alive], fates.error)]
-    left = Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
-    latest = int(np.argmax(fates.since)) if len(tokens) else 0
-    still = np.zeros(count, dtype=bool)
-    still[own[fates.finished < 0]] = True
-    leaders = np.unique(np.concatenate([rows[:0], *(scene.rows[scene.leads] for scene in scenes)]))
-    is_zero = np.logical_and.reduce([column == 0 for column in tokens.T]) if not scenes else rows[:0]
-
-    def followers(which: np.ndarray) -> Followers:
-        return Followers.of(fates.leader[which], rows[which], leaders)
-
-    return Part(
+    is_open = np.zeros(count, dtype=bool)
+    is_open[own[fates.finished < 0]] = True
+    by_leader = fates.leader[:, None].astype(np.float64)
+    latest = np.argmax(fates.since) if len(tokens) else -1
+    part = Part(
         count,
-        Tokens.of(tokens[unsure], rows[unsure]),
-        Tokens.of(tokens[outer], rows[outer]),
-        left,
         len(alive) + len(unsure),
         int(np.count_nonzero(is_alive & ~is_following)),
-        followers(fates.finished >= 0),
-        followers(is_following),
-        (int(fates.since[latest]), int(rows[latest]), tokens[latest]) if len(tokens) else (-1, 0, np.empty(dimension)),
-        int(np.count_nonzero(is_zero)),
+        int(np.count_nonzero(np.logical_and.reduce([column == 0 for column in tokens.T]))),
+        Tokens.of(tokens[unsure], rows[unsure]),
+        Tokens.of(tokens[outer], rows[outer]),
+        Tokens.of(by_leader[fates.finished >= 0], rows[fates.finished >= 0]),
+        Tokens.of(by_leader[is_following], rows[is_following]),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
-        np.packbits(still),
+        (int(fates.since[latest]), -int(rows[latest]), tuple(tokens[latest])) if latest >= 0 else (-1, 0, ()),
     )
+    return part, Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None, np.packbits(is_open)
 
 
 def outermost(places: np.ndarray, error: float) -> np.ndarray:
@@ -325,8 +270,8 @@ class Core:
     scenes: tuple[Scene, ...]
     all_follow: bool
     """Whether a token that follows a leader need not be finished."""
-    followers: Followers
-    """How many follow leaders, by the scenes."""
+    followers: Tokens
+    """Who follows leaders by the scenes, as in `Part`."""
     count: int
     """How many tokens the cloud has."""
 
@@ -343,15 +288,14 @@ def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
     before, unfinished = None, None
     while True:
         most = (MOST if gather else WELCOME) // dimension
-        part, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
-        if before is not None:  # whoever was finished then is not examined again
-            last = later(before.last, part.last)
-            largest = max(before.largest, part.largest)
-            part = part._replace(finished=before.finished.joined(part.finished), last=last, largest=largest)
+        part, alive, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
+        if before is not None:  # whoever was finished then was not examined again
+            finished, last = before.finished.joined(part.finished), max(before.last, part.last)
+            part = part._replace(finished=finished, last=last, largest=max(before.largest, part.largest))
         before = part
         uncertain = len(known.joined(part.unsure, combine=np.maximum)) > len(known)
-        if part.alive is not None:
-            left, all_follow = part.alive.joined(part.unsure), False
+        if alive is not None:
+            left, all_follow = alive.joined(part.unsure), False
             break
         if following and not part.pending and not uncertain:
             left, all_follow = part.unsure, True
@@ -371,7 +315,7 @@ def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
             scene, following, lasting = _scene(known, dynamics, len(scenes))
             scenes = (*scenes, scene)
     since, row, value = part.last
-    last = Tokens(value[None], np.array([row]), np.ones(1, dtype=np.int64)) if since > 0 else no_tokens(dimension)
+    last = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
     tokens = known.joined(left, combine=np.maximum).joined(last, combine=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
     with CPU.limited(), interpreted_if_small(len(tokens), dimension):

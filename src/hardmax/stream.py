@@ -14,7 +14,7 @@ from hardmax._exact.vectors import power
 from hardmax._files import make_folder, write_whole
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._observers import Core, Scene, find_core, observe
+from hardmax._observers import Core, Fates, Scene, find_core, observe
 from hardmax._tokens.points import _make_keys
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
@@ -186,6 +186,12 @@ class Answers(NamedTuple):
     leader: np.ndarray
     cluster: np.ndarray
 
+    def walk(self, tokens: np.ndarray, scenes: Sequence[Scene]) -> tuple[Fates, np.ndarray]:
+        """What becomes of tokens in some scenes, and who of them is told a leader for ever."""
+        fates = observe(tokens, scenes, self.dynamics)
+        follows = (fates.since >= 0) & ~fates.unsure
+        return fates, follows if self.all_follow else fates.finished >= 0
+
     def find(self, tokens: np.ndarray) -> np.ndarray:
         """The places of some tokens in the core."""
         keys = hash_rows(tokens)
@@ -207,10 +213,7 @@ def hash_rows(tokens: np.ndarray) -> np.ndarray:
 
 def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
     """The limits of the tokens of a chunk."""
-    fates = observe(tokens, answers.scenes, answers.dynamics)
-    told = fates.finished >= 0
-    if answers.all_follow:
-        told |= (fates.since >= 0) & ~fates.unsure
+    fates, told = answers.walk(tokens, answers.scenes)
     core = np.empty(len(tokens), dtype=np.int64)
     core[told] = np.searchsorted(answers.rows, fates.leader[told])
     core[~told] = answers.find(tokens[~told])
@@ -220,10 +223,7 @@ def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
 def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> np.ndarray:
     """The tokens of a chunk at a layer, to within rounding."""
     scenes = answers.scenes[:layer]
-    fates = observe(tokens, scenes, answers.dynamics)
-    told = fates.finished >= 0
-    if answers.all_follow:
-        told |= (fates.since >= 0) & ~fates.unsure
+    fates, told = answers.walk(tokens, scenes)
     places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
     leaders = answers.points[np.searchsorted(answers.rows, fates.leader[told])]
     shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
@@ -268,11 +268,6 @@ class Streamed:
     def settled_at(self) -> int | None:
         """The layer from which on every token goes straight to its limit; None if the run did not settle."""
         return self.core.run.settled_at
-
-    @property
-    def stopped(self) -> str:
-        """Why the run ended, in words."""
-        return self.core.run.stopped
 
     @property
     def leaders(self) -> np.ndarray:
@@ -359,11 +354,6 @@ class StreamedLimit(Streamed):
     ([0, 1], [2, 1], 0)
     """
 
-    @property
-    def certified(self) -> bool:
-        """Whether the limit is proved."""
-        return self.settled_at is not None
-
     @cached_property
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `leaders[v]`."""
@@ -387,16 +377,16 @@ class StreamedLimit(Streamed):
     @cached_property
     def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], Answers]:
         if self.settled_at is None:
-            raise InputError(f"The run has not settled ({self.stopped}): where its tokens end is not known.")
+            raise InputError(f"The run has not settled ({self.core.run.stopped}): where its tokens end is not known.")
         core, rows = self.core, self.core.tokens.rows
         found = find_clusters(core.run)
         answers = self._answers(core.run.float_ends(), found.labels, found.labels)
         # Tokens of the core count as often as the last pass left them; the others are followers.
-        left, leading = answers.find(core.left.values), np.searchsorted(rows, core.followers.leaders)
+        left, leading = answers.find(core.left.values), np.searchsorted(rows, core.followers.values[:, 0])
         members = found.labels[np.concatenate([left, leading])]
         counts = np.concatenate([core.left.counts, core.followers.counts])
         first = np.full(len(found), np.iinfo(np.int64).max)
-        np.minimum.at(first, members, np.concatenate([core.left.rows, core.followers.firsts]))
+        np.minimum.at(first, members, np.concatenate([core.left.rows, core.followers.rows]))
         order = np.argsort(first)
         labels = np.argsort(order)[found.labels]
         kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
