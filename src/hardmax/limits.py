@@ -14,6 +14,7 @@ import numpy as np
 from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
+from hardmax._chunks import is_stream
 from hardmax._clusters import Clusters, Vertex, number
 from hardmax._columns import Columns, Tabular
 from hardmax._exact.vectors import fractions_table
@@ -29,7 +30,7 @@ from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
-from hardmax.stream import StreamedLimit, check_streamable, is_stream, stream_limit
+from hardmax.stream import StreamedLimit, check_streamable, stream_limit
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._chunks import check_progress, is_stream
 from hardmax._float.policies import TieSlack
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
@@ -12,7 +13,7 @@ from hardmax._validation import InputError, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
-from hardmax.stream import StreamedRun, check_progress, check_streamable, is_stream, stream_run
+from hardmax.stream import StreamedRun, check_streamable, stream_run
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]

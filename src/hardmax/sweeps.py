@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from hardmax import clouds
+from hardmax._chunks import check_progress
 from hardmax._files import make_folder, write_whole
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.limits import Limit, limit
-from hardmax.stream import check_progress
 
 if TYPE_CHECKING:
     import pyarrow

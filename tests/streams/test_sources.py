@@ -10,7 +10,7 @@ from pyarrow import dataset, parquet
 from streams.same import assert_same, room_for
 
 import hardmax as hm
-from hardmax import stream
+from hardmax import _chunks
 
 HALF = hm.Dynamics("1/2")
 TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
@@ -18,7 +18,7 @@ TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "COORDINATES", 500)
+    monkeypatch.setattr(_chunks, "COORDINATES", 500)
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ from strategies import hard_floats, problems
 from streams.same import assert_same, room_for
 
 import hardmax as hm
-from hardmax import _observers, stream
+from hardmax import _chunks, _observers
 
 
-class Parts(stream.Local):
+class Parts(_chunks.Local):
     """Tokens cut into chunks at given places."""
 
     def __init__(self, tokens: np.ndarray, cuts: list[int]) -> None:
