@@ -104,7 +104,9 @@ def sweep(
     missing = [number for number in range(len(checked.groups)) if folder is None or not _part(folder, number).exists()]
     done = total - sum(len(checked.groups[number]) for number in missing)
     threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
-    tasks = (joblib.delayed(_run_group)(checked, number, folder, threads) for number in missing)
+    # Each task travels with its own cells only.
+    alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
+    tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
     tables: dict[int, Any] = {}
     finished: Any = joblib.Parallel(return_as="generator_unordered")(tasks)
     for number, table in finished:
@@ -216,7 +218,7 @@ def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tu
     import pyarrow as pa
     from pyarrow import parquet
 
-    group = grid.groups[number]
+    (group,) = grid.groups
     with limit_threads(threads), warnings.catch_warnings():
         warnings.filterwarnings("ignore", _IGNORED)
         results = _results(grid, group)
