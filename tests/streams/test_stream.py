@@ -1,5 +1,6 @@
 """A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -80,3 +81,28 @@ def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> No
         assert_same(found, hm.limit(tokens, dynamics))
         walked += found.gathered < len(np.unique(tokens, axis=0)) // 2
     assert walked >= 3
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
+    dynamics = hm.Dynamics("1/3")
+    for tokens in clouds_of(400, d).values():
+        with room_for(0):
+            scenes = found_in(tokens, dynamics, [150]).core.scenes
+        fates, run = _observers.observe(tokens, scenes, dynamics), hm.simulate(tokens, dynamics, layers=8)
+        for layer in range(8):
+            attended = np.unique(np.concatenate(list(run.attended(layer))))
+            assert not ((fates.finished[attended] >= 0) & (fates.finished[attended] <= layer)).any()
+
+
+def test_observers_are_where_they_say_they_are() -> None:
+    tokens, dynamics = clouds_of(400, 2)["gaussian"], hm.Dynamics("1/3")
+    with room_for(0):
+        scenes = found_in(tokens, dynamics, [150]).core.scenes[:2]
+    fates = _observers.observe(tokens, scenes, dynamics)
+    (going,) = np.nonzero((fates.finished < 0) & ~fates.unsure)
+    exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
+    ways = np.vectorize(Fraction)(fates.places[going]) - exact
+    furthest = max((ways**2).sum(axis=1))
+    assert len(going) > 20
+    assert 0 < furthest <= Fraction(fates.error) ** 2 < Fraction(1e-14) ** 2
