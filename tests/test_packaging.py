@@ -37,7 +37,7 @@ def imported() -> set[str]:
 def test_dependencies_and_extras_are_what_is_imported():
     extras = [wanted for name, wanted in PROJECT["optional-dependencies"].items() if name not in OURS]
     needed = [*PROJECT["dependencies"], *(wanted for extra in extras for wanted in extra)]
-    names = [re.split("[<>=]", wanted)[0] for wanted in needed]
+    names = [re.split(r"[\[<>=]", wanted)[0] for wanted in needed]
     assert {MODULES.get(name, name) for name in names} == imported()
 
 

@@ -16,6 +16,8 @@ from .explorer import Explorer
 from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
+from .stream import StreamedLimit, StreamedRun
+from .sweeps import sweep
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
@@ -43,6 +45,8 @@ __all__ = [
     "Record",
     "Settled",
     "Stop",
+    "StreamedLimit",
+    "StreamedRun",
     "TextModel",
     "TheoremReport",
     "TieSlack",
@@ -62,6 +66,7 @@ __all__ = [
     "report",
     "simulate",
     "step",
+    "sweep",
     "text",
     "train",
     "verify",

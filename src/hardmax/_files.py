@@ -130,6 +130,15 @@ def write_whole(path: str | Path, data: bytes) -> None:
             draft.unlink()
 
 
+def make_folder(path: Path, name: str) -> Path:
+    """A folder, made where there is none, as an absolute path."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}.", argument=name) from None
+    return path.absolute()
+
+
 def sync_folder(folder: Path) -> None:
     """Put the list of files of a folder on the disk, where the system can do that."""
     with suppress(OSError):

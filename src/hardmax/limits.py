@@ -14,30 +14,34 @@ import numpy as np
 from hardmax import _clusters
 from hardmax import certificate as checker
 from hardmax._certify import Certificate, certify
+from hardmax._chunks import is_stream
 from hardmax._clusters import Clusters, Vertex, number
+from hardmax._columns import Columns, Tabular
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
 from hardmax._run import Together
 from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
-from hardmax._validation import InputError, check_int, check_path, check_real, require_extra, shorten
+from hardmax._validation import InputError, check_int, check_path, check_real, shorten
 from hardmax.certificate import Verdict
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
 from hardmax.stops import Every, LastOnly, Settled
+from hardmax.stream import StreamedLimit, check_streamable, stream_limit
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Limit:
+class Limit(Tabular):
     """Infinite-depth limit of one cloud. Made by `limit`.
+
+    As a table it has a row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or missing).
 
     Examples
     --------
@@ -172,9 +176,8 @@ class Limit:
         """Plain data that proves the limit, for `verify` or any other checker (docs/certificate.md)."""
         return certify(self.run, self.clusters)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """A row per token: token, limit (z0, z1, …), cluster, kind of the limit, leader_since (or <NA>)."""
-        return _to_pandas([self]).drop(columns="cloud")
+    def _columns(self) -> Columns:
+        return _columns_of(*_rows_of(self, 0)[1:])
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -219,8 +222,10 @@ class Limit:
         return cloud_card(self)
 
 
-class Limits(Sequence[Limit]):
+class Limits(Tabular, Sequence[Limit]):
     """Limits of a batch of clouds, in order. Made by `limit`.
+
+    As a table it has the rows of every `Limit`, with a column `cloud` before them.
 
     Examples
     --------
@@ -261,9 +266,13 @@ class Limits(Sequence[Limit]):
         """The layer at which each cloud settled; None if it did not."""
         return self.runs.settled_at
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """The rows of every `Limit.to_pandas`, with a column `cloud` before them."""
-        return _to_pandas(self)
+    def _columns(self) -> Columns:
+        if isinstance(self.runs, Together):
+            clouds, *rows = _rows_together(self, self.runs)
+        else:
+            parts = zip(*(_rows_of(lim, cloud) for cloud, lim in enumerate(self)), strict=True)
+            clouds, *rows = map(np.concatenate, parts)
+        return {"cloud": clouds} | _columns_of(*rows)
 
     def __repr__(self) -> str:
         settled = sum(layer is not None for layer in self.settled_at)
@@ -275,19 +284,9 @@ class Limits(Sequence[Limit]):
         return batch_card(self)
 
 
-def _to_pandas(limits: Sequence[Limit]) -> "pandas.DataFrame":
-    require_extra("`to_pandas`", "tables", "pandas")
-    import pandas
-
-    if isinstance(limits, Limits) and isinstance(limits.runs, Together):
-        clouds, tokens, points, labels, kinds, since = _rows_together(limits, limits.runs)
-    else:
-        parts = zip(*(_rows_of(lim, cloud) for cloud, lim in enumerate(limits)), strict=True)
-        clouds, tokens, points, labels, kinds, since = map(np.concatenate, parts)
-    columns: dict[str, Any] = {"cloud": clouds, "token": tokens}
-    columns |= {f"z{axis}": column for axis, column in enumerate(points.T)}
-    columns |= {"cluster": labels, "kind": kinds, "leader_since": pandas.arrays.IntegerArray(since, since < 0)}
-    return pandas.DataFrame(columns)
+def _columns_of(tokens: np.ndarray, points: np.ndarray, labels: np.ndarray, kinds: Any, since: Any) -> Columns:
+    columns: Columns = {"token": tokens} | {f"z{axis}": column for axis, column in enumerate(points.T)}
+    return columns | {"cluster": labels, "kind": kinds, "leader_since": np.ma.masked_less(since, 0)}
 
 
 def _rows_of(lim: Limit, cloud: int) -> tuple[np.ndarray, ...]:
@@ -337,13 +336,15 @@ def limit(
     arithmetic: str = "certified",
     engine: Engine | str | None = None,
     progress: Progress | None = None,
-) -> Limit | Limits:
+) -> Limit | Limits | StreamedLimit:
     """Infinite-depth limit of hardmax attention, with a certificate.
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), or a batch of clouds
-        Starting points. Floats stand for the binary fractions they store, strings for what they say.
+    tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
+        Starting points. Floats stand for the binary fractions they store, strings for what they say. A cloud larger
+        than memory is read chunk by chunk from a `numpy.memmap`, an array of Zarr or Dask, a `pyarrow.dataset`, or a
+        Parquet file, folder or pattern (``"points/*.parquet"``).
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
@@ -354,12 +355,12 @@ def limit(
     engine : Engine or str, optional
         As in `simulate`.
     progress : callable, optional
-        Called with (clouds done, clouds).
+        Called with (clouds done, clouds), or with (tokens read, tokens) in every pass over a source of chunks.
 
     Returns
     -------
-    Limit or Limits
-        Limit points, leaders, polytope and clusters; `Limits` for a batch.
+    Limit, Limits or StreamedLimit
+        Limit points, leaders, polytope and clusters; `Limits` for a batch, `StreamedLimit` for a source of chunks.
 
     Notes
     -----
@@ -376,10 +377,14 @@ def limit(
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
     default = 10_000 if dynamics.is_definite else 500
+    stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
+    if is_stream(tokens):
+        check_streamable(arithmetic, engine)
+        return stream_limit(tokens, dynamics, stop, progress)
     run = simulate(
         tokens,
         dynamics,
-        stop=Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)),
+        stop=stop,
         arithmetic=arithmetic,
         # Without the theorem there may be cycles, which are found in the layers.
         record=LastOnly() if dynamics.is_definite else Every(1),

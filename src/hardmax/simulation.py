@@ -4,14 +4,16 @@ from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._chunks import check_progress, is_stream
 from hardmax._float.policies import TieSlack
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
-from hardmax._validation import InputError, check_instance, require_extra, shorten
+from hardmax._validation import InputError, check_instance, require_extra
 from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Cpu, Engine, Gpu, machine_for, solvers_for, takes_batch
 from hardmax.stops import A_STOP, AfterLayers, Every, LastOnly, Record, Stop, check_memory
+from hardmax.stream import StreamedRun, check_streamable, stream_run
 from hardmax.trajectory import Tables, Trajectories, Trajectory
 
 Progress = Callable[[int, int], None]
@@ -45,13 +47,14 @@ def simulate(
     record: Record = EVERY_LAYER,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
-) -> Trajectory | Trajectories:
+) -> Trajectory | Trajectories | StreamedRun:
     """Run tokens through layers of hardmax attention.
 
     Parameters
     ----------
-    tokens : array_like of shape (n, d), or a batch of clouds
-        Starting points. Torch tensors are returned as such, of their dtype and on their device.
+    tokens : array_like of shape (n, d), a batch of clouds, or a source of chunks
+        Starting points. Torch tensors are returned as such, of their dtype and on their device. Sources of chunks are
+        those of `limit`; they need ``record=LastOnly()``.
     dynamics : Dynamics
         Step size and metric.
     layers : int, optional
@@ -69,8 +72,8 @@ def simulate(
 
     Returns
     -------
-    Trajectory
-        The run of the cloud; `Trajectories` for a batch.
+    Trajectory, Trajectories or StreamedRun
+        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks.
 
     Examples
     --------
@@ -88,8 +91,10 @@ def simulate(
         check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
     )
-    if not (progress is None or callable(progress)):
-        raise InputError(f"`progress` must be None or a function of (done, total), not {shorten(progress)}.")
+    check_progress(progress)
+    if is_stream(tokens):
+        check_streamable(arithmetic, engine)
+        return stream_run(tokens, plan.dynamics, plan.stop, plan.record, progress)
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
         from hardmax._gpu.simulation import read_there

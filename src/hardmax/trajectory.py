@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeAlias, overload
 import numpy as np
 
 from hardmax._attended import AttendedSets
+from hardmax._columns import Columns, Tabular, stacked
 from hardmax._exact.positions import ExactPhase, ExactView
 from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
@@ -18,12 +19,11 @@ from hardmax._tokens.batches import Form, restore
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import rounding_of
 from hardmax._tokens.tensors import TensorKind
-from hardmax._validation import InputError, check_int, check_path, normalize_index, require_extra, shorten
+from hardmax._validation import InputError, check_int, check_path, normalize_index, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Solver, solvers_for, walk
 
 if TYPE_CHECKING:
-    import pandas
     from matplotlib.axes import Axes
 
 Table: TypeAlias = np.ndarray  # or a tensor, if the tokens came as one
@@ -70,8 +70,10 @@ class Stored:
 
 
 @dataclass(frozen=True, eq=False, kw_only=True, repr=False)
-class Trajectory(Stored):
+class Trajectory(Stored, Tabular):
     """Run of one cloud, a sequence of its recorded layers. `simulate` makes it.
+
+    As a table it has a row for each token at each recorded layer: layer, token, z0, z1, …, `leader`, `attends`.
 
     Examples
     --------
@@ -304,19 +306,15 @@ class Trajectory(Stored):
             raise ValueError("A run has no array to share: its layers are computed. Leave `copy` as it is.")
         return np.array([self.floats_at(layer) for layer in self.recorded], dtype=dtype)
 
-    def to_pandas(self) -> "pandas.DataFrame":
-        """A row for each token at each recorded layer: layer, token, z0…, `leader`, `attends` (extra `tables`)."""
-        require_extra("`to_pandas`", "tables", "pandas")
-        import pandas
-
+    def _columns(self) -> Columns:
         layers, n = np.array(self.recorded), self.n
         since = np.where(self.leader_since < 0, layers[-1] + 1, self.leader_since)[self.points.of_token]
         path = np.asarray(self).reshape(-1, self.d)
-        columns: dict[str, Any] = {"layer": np.repeat(layers, n), "token": np.tile(np.arange(n), len(layers))}
+        columns: Columns = {"layer": np.repeat(layers, n), "token": np.tile(np.arange(n), len(layers))}
         columns |= {f"z{axis}": path[:, axis] for axis in range(self.d)}
         columns["leader"] = (layers[:, None] >= since[None, :]).ravel()
         columns["attends"] = [attended.tolist() for layer in self.recorded for attended in self.attended(layer)]
-        return pandas.DataFrame(columns)
+        return columns
 
     @overload
     def plot(
@@ -406,8 +404,10 @@ class Trajectory(Stored):
         return next(phase for phase in phases if phase.until is None or layer < phase.until)
 
 
-class Trajectories(Stored, Sequence[Trajectory]):
+class Trajectories(Stored, Tabular, Sequence[Trajectory]):
     """Runs of the clouds of a batch. `simulate` makes it.
+
+    As a table it has the rows of every `Trajectory`, with a column `cloud` before them.
 
     Examples
     --------
@@ -448,6 +448,9 @@ class Trajectories(Stored, Sequence[Trajectory]):
     def ends(self) -> Tables:
         """Limits of all tokens of all clouds, in the form in which they were given; all clouds must have settled."""
         return restore(self.form, [run.ends() for run in self], self.multiplicities)
+
+    def _columns(self) -> Columns:
+        return stacked([run._columns() for run in self])
 
     @property
     def leaders(self) -> list[np.ndarray]:

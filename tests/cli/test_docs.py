@@ -20,12 +20,14 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
+    "docs/streams.md": ("pyarrow", "pandas", "dask", "joblib"),
     "docs/page.md": ("anywidget",),
     "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"proof.json", "review.html"},
     "docs/install.md": {"limit.png"},
+    "docs/streams.md": {"points.parquet", "limits", "sweep"},
     "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
@@ -34,6 +36,7 @@ LEFT = {
 }
 NOT_RUN = {
     "README.md": ["sets up the project", "needs texts and labels"],
+    "docs/streams.md": ["a file for `hardmax sweep`"],
     "docs/page.md": ["tests/page runs it in a browser"],
     "docs/install.md": ["sets up the project", "sets up the project", "needs reviews.csv"],
 }

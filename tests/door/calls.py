@@ -1,9 +1,11 @@
 """Calls of everything public with good arguments: what `test_door` replaces by bad ones, one by one."""
 
+import itertools
 from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from text.small_models import small_model
 
@@ -38,6 +40,7 @@ def core_calls() -> Iterator[Call]:
     yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
     yield "step", hm.step, shared
+    yield "sweep", hm.sweep, {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None}
     yield "attended", hm.attended, shared
     yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
@@ -63,12 +66,21 @@ def result_calls() -> Iterator[Call]:
         yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
     for sequence in (batch, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
         yield f"{type(sequence).__name__}[]", lambda index, sequence=sequence: sequence[index], {"index": 1}
+    yield from _streamed_calls()
     yield "Trajectory.page", run.page, {"path": "run.html"}
     yield "Limit.page", lim.page, {"path": "limit.html"}
     yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
     yield "check_theorem", hm.check_theorem, {"result": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
+
+
+def _streamed_calls() -> Iterator[Call]:
+    tokens = np.memmap("tokens", dtype=np.float64, mode="w+", shape=(5, 2))
+    tokens[:] = SQUARE
+    folders = itertools.count()
+    for found in (hm.limit(tokens, HALF), hm.simulate(tokens, HALF, layers=2, record=hm.LastOnly())):
+        yield f"{type(found).__name__}.write", found.write, {"folder": f"limits-{next(folders)}"}
 
 
 def geometry_calls() -> Iterator[Call]:

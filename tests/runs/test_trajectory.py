@@ -244,6 +244,28 @@ def test_batches_are_sequences_that_can_be_pickled(arithmetic, tokens):
     assert all(np.array_equal(mine[cloud], its[cloud]) for cloud in range(len(runs)))
 
 
+def test_a_table_is_the_same_in_pandas_polars_and_arrow():
+    polars = pytest.importorskip("polars")
+    batch = [CLOUDS[2], CLOUDS[2][:3]]
+    limits = hm.limit(batch, HALF), hm.limit(CLOUDS[2], HALF), hm.limit([[1.0]], HALF)
+    for result in (hm.simulate(batch, HALF, layers=2), *limits):
+        table = result.to_arrow()
+        assert result.to_polars().equals(polars.DataFrame(table))
+        rows = result.to_pandas()
+        assert table.column_names == list(rows.columns)
+        assert table.to_pylist() == [
+            {name: None if name == "leader_since" and rows[name].isna()[row] else rows[name][row] for name in rows}
+            for row in range(len(rows))
+        ]
+    clouds = hm.simulate(batch, HALF, layers=2).to_pandas()
+    assert (
+        clouds[clouds.cloud == 1]
+        .drop(columns="cloud")
+        .reset_index(drop=True)
+        .equals(hm.simulate(batch[1], HALF, layers=2).to_pandas())
+    )
+
+
 def test_runs_become_tables():
     run = hm.simulate(CLOUDS[2], HALF, layers=3)
     table = run.to_pandas()

@@ -54,10 +54,7 @@ def simulate_command(
     runs = [result] if isinstance(result, Trajectory) else list(result)
     if output is not None:
         if output.endswith(".csv"):
-            import pandas
-
-            table = pandas.concat([run.to_pandas().assign(cloud=number) for number, run in enumerate(runs)])
-            write_whole(output, table.to_csv(index=False).encode())
+            write_whole(output, result.to_pandas().to_csv(index=False).encode())
         else:
             result.save(output)
         out.notify(f"wrote {output}")

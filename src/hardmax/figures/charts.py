@@ -1,18 +1,22 @@
-"""Charts of a classifier: its heaviest tokens, the tokens that lead most often, and how well it is calibrated."""
+"""Charts of a classifier (its heaviest tokens, how well it is calibrated) and of a sweep (any two of its columns)."""
 
 from collections.abc import Collection, Sequence
+from contextlib import suppress
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardmax._format import truncate
-from hardmax._validation import check_int
+from hardmax._validation import InputError, check_int, shorten
 from hardmax.figures import style
 from hardmax.figures.cards import Bar, heaviest
 from hardmax.figures.labels import escape_mathtext
 from hardmax.figures.palette import BLUE, FAINT, INK, VERMILION, look_of_class
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from hardmax.text.text_model import TextModel
 
 LONGEST_NAME = 32  # characters
@@ -88,3 +92,47 @@ def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> styl
         ax.set_title(f"{int(texts.sum()):,} texts, expected calibration error {error:.4f}", loc="left")
         ax.legend(loc="upper left", frameon=False, fontsize=8)
     return figure
+
+
+def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> style.Figure:
+    """One column of a sweep against another: means, and where the middle half of the cells is; a line for each value of
+    a third column."""
+    columns = {name: table[name].to_pylist() if name in table.column_names else None for name in (x, y, by) if name}
+    if missing := [name for name, values in columns.items() if values is None]:
+        known = ", ".join(table.column_names)
+        raise InputError(f"The sweep has no column {shorten(missing[0])}: there are {known}.")
+    rows = list(zip(columns[x], columns[y], columns[by] if by else [""] * table.num_rows, strict=True))
+    cells = [(_as_number(a), _as_number(b), group) for a, b, group in rows if a is not None and b is not None]
+    if not cells or any(isinstance(value, str) for a, b, _ in cells for value in (a, b)):
+        raise InputError(f"{shorten(x)} and {shorten(y)} must be columns of numbers to be drawn.")
+    with style.our_look():
+        figure = style.Figure(figsize=(5.2, 3.6))
+        ax = figure.add_subplot()
+        for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
+            color, marker = look_of_class(number, 3)
+            at = {place: [b for a, b, own in cells if (a, own) == (place, group)] for place in _places(cells, group)}
+            low, high = np.array([np.quantile(values, (0.25, 0.75)) for values in at.values()]).T
+            label = escape_mathtext(truncate(f"{by} = {group}", LONGEST_NAME)) if by else None
+            means = [float(np.mean(values)) for values in at.values()]
+            ax.plot(list(at), means, color=color, marker=marker, ms=4, lw=1.2, label=label)
+            ax.fill_between(list(at), low, high, color=color, alpha=0.15, lw=0)
+        smallest, largest = min(a for a, *_ in cells), max(a for a, *_ in cells)
+        if smallest > 0 and largest >= 50 * smallest:
+            ax.set_xscale("log")
+        ax.set(xlabel=escape_mathtext(x), ylabel=escape_mathtext(y))
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.set_title(f"mean and middle half of {len(cells):,} cells", loc="left")
+        if by:
+            ax.legend(frameon=False, fontsize=8)
+    return figure
+
+
+def _places(cells: Sequence[tuple[Any, Any, Any]], group: Any) -> list[Any]:
+    return sorted({a for a, _, own in cells if own == group})
+
+
+def _as_number(value: Any) -> Any:
+    """Of a step size, which is a text such as 1/2, the number."""
+    with suppress(ValueError, ZeroDivisionError):
+        return float(Fraction(value)) if isinstance(value, str) else value
+    return value

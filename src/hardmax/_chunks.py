@@ -1,0 +1,153 @@
+"""Sources of tokens in chunks: memory maps, Parquet, Zarr and Dask arrays."""
+
+import glob
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardmax._validation import InputError, check_path, require_extra, shorten
+
+COORDINATES = 2**20  # of a chunk, where we choose its size
+_BLOCKS = 64  # of a dask array are examined before their results are put together
+_LARGEST_INTEGER = 2**53
+Progress = Callable[[int, int], None] | None
+
+
+def is_stream(tokens: Any) -> bool:
+    """Whether tokens are read chunk by chunk: a memory map, a path, a dataset of pyarrow, an array of Zarr or Dask."""
+    if isinstance(tokens, np.memmap):
+        return tokens.ndim == 2
+    return isinstance(tokens, str | Path) or _library(tokens) in ("zarr", "dask", "pyarrow")
+
+
+def _library(tokens: Any) -> str:
+    name = type(tokens).__module__
+    return "" if name.startswith("pyarrow") and "dataset" not in name else name.partition(".")[0]
+
+
+@dataclass
+class Local:
+    """Chunks that this process reads one after the other. Counts, if given, are for `progress`."""
+
+    dimension: int
+    read: Callable[[], Iterator[Any]]
+    count: int
+    progress: Progress = None
+
+    def map(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+        first = 0
+        for number, chunk in enumerate(self.read()):
+            table = read_chunk(chunk, first)
+            yield function(table, first, *arguments, *([] if own is None else [own[number]]))
+            first += len(table)
+            if self.progress is not None:
+                self.progress(first, self.count)
+
+
+@dataclass
+class Blocks:
+    """Blocks of a dask array, each examined where it is."""
+
+    array: Any
+    progress: Progress = None
+
+    def __post_init__(self) -> None:
+        array = self.array
+        if any(np.isnan(size) for size in array.chunks[0]):
+            array = array.compute_chunk_sizes()
+        self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
+        self.dimension, sizes = int(array.shape[1]), self.array.chunks[0]
+        self.sizes, self.firsts = sizes, np.cumsum([0, *sizes]).tolist()
+
+    def lazily(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> list[Any]:
+        from dask import delayed
+
+        shared = delayed(arguments, traverse=False)
+        blocks = self.array.to_delayed().ravel()
+        owned = [[]] * len(blocks) if own is None else [[one] for one in own]
+        each = zip(blocks, self.firsts[:-1], owned, strict=True)
+        return [delayed(_on_block)(block, first, function, shared, one) for block, first, one in each]
+
+    def map(self, function: Callable[..., Any], *arguments: Any, own: Sequence[Any] | None = None) -> Iterator[Any]:
+        import dask
+
+        blocks = self.lazily(function, *arguments, own=own)
+        for start in range(0, len(blocks), _BLOCKS):
+            some = blocks[start : start + _BLOCKS]
+            yield from dask.compute(*some)
+            if self.progress is not None:
+                self.progress(self.firsts[start + len(some)], self.firsts[-1])
+
+
+def _on_block(block: Any, first: int, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
+    return function(read_chunk(block, first), first, *shared, *own)
+
+
+def read_chunk(chunk: Any, first: int) -> np.ndarray:
+    """The tokens of a chunk in float64, none of them rounded; `first` is the row of the first one."""
+    is_batch = hasattr(chunk, "columns")  # of pyarrow
+    columns = [one.to_numpy(zero_copy_only=False) for one in chunk.columns] if is_batch else np.asarray(chunk).T
+    table = np.empty((len(columns[0]), len(columns)))
+    for part in columns:
+        if part.dtype.kind not in "biuf" or part.dtype.itemsize > 8:
+            raise InputError(f"`tokens` must be floats or integers of up to 8 bytes, not {part.dtype}.")
+        if part.dtype.kind in "iu" and max(int(part.max(initial=0)), -int(part.min(initial=0))) > _LARGEST_INTEGER:
+            raise InputError("`tokens` must be integers of at most 2^53: float64 does not store larger ones.")
+    for axis, column in enumerate(columns):
+        np.add(column, 0.0, out=table[:, axis])  # -0.0 becomes 0.0
+    if not np.isfinite(table).all():
+        row = int(np.argmin(np.isfinite(table).all(axis=1)))
+        raise InputError(f"`tokens` must be finite: token {first + row:,} is {shorten(table[row].tolist())}.")
+    return table
+
+
+def open_chunks(tokens: Any, progress: Progress) -> Local | Blocks:
+    """The chunks of what `is_stream` recognizes."""
+    check_progress(progress)
+    library = _library(tokens)
+    if isinstance(tokens, str | Path) or library == "pyarrow":
+        return _open_dataset(tokens, progress)
+    shape = tokens.shape
+    if len(shape) != 2 or not all(shape):
+        raise InputError(f"`tokens` must be a table of shape (n, d) that is not empty, not of shape {shorten(shape)}.")
+    if library == "dask":
+        return Blocks(tokens, progress)
+    step = max(1, COORDINATES // shape[1])
+    if library == "zarr":
+        step = max(1, step // tokens.chunks[0]) * tokens.chunks[0]
+    return Local(
+        shape[1], lambda: (tokens[start : start + step] for start in range(0, shape[0], step)), shape[0], progress
+    )
+
+
+def _open_dataset(tokens: Any, progress: Progress) -> Local:
+    require_extra("Reading Parquet", "tables", "pyarrow")
+    from pyarrow import dataset
+
+    name = "`tokens`"
+    if isinstance(tokens, str | Path):
+        path = str(check_path(tokens, "`tokens`"))
+        found, name = sorted(glob.glob(path)), f"`{shorten(path, 80)}`"  # noqa: PTH207  the path may be absolute
+        if not found:
+            wish = "expected a Parquet file, a folder of them or a pattern such as 'points/*.parquet'"
+            raise InputError(f"{name} does not exist: {wish}.", argument="tokens")
+        tokens = found[0] if found == [path] else found
+    try:
+        tokens = dataset.dataset(tokens, format="parquet") if isinstance(tokens, str | list) else tokens
+        count, names = tokens.count_rows(), tokens.schema.names
+    except Exception as error:  # whatever the bytes of a file that is not Parquet happen to mean
+        raise InputError(f"{name} cannot be read as Parquet: {shorten(str(error), 100)}. Save it again.") from None
+    if not count or not names:
+        raise InputError(f"{name} is empty: a cloud needs at least one token.")
+    # One batch ahead: by default there are sixteen, and as many files are open.
+    options = {"batch_size": max(1, COORDINATES // len(names)), "batch_readahead": 1, "fragment_readahead": 1}
+    return Local(len(names), lambda: tokens.to_batches(**options), count, progress)
+
+
+def check_progress(progress: Any) -> None:
+    """Refuse what cannot be called."""
+    if not (progress is None or callable(progress)):
+        raise InputError(f"`progress` must be None or a function of (done, total), not {shorten(progress)}.")

@@ -1,0 +1,367 @@
+"""One cloud in chunks: which of its tokens have to be in memory together, and what becomes of all the others.
+
+Let S be some of the tokens that contain everybody who is attended to at the layers before p. Then S on its own goes
+as it does in the whole cloud up to layer p, and any other token is an *observer*: where it is depends on S alone, so
+that each chunk is walked on its own. Four facts make S small, and let it be found chunk by chunk.
+
+* Nobody strictly inside the convex hull of some tokens is furthest along any direction but 0. So who is attended to
+  at layer p is found in the hull of each chunk (`examine`), with all copies: a copy that was left out was strictly
+  inside.
+* A token that attends to one leader alone does so for ever (`Choices.follows_leader`). If it is also strictly inside
+  the hull of the leaders, which never move, it stays there on its way, and nobody attends to it again: it is
+  *finished*.
+* If all tokens follow leaders, nothing changes any more (the settling lemma), finished or not.
+* Any tokens may be added to S. So those that floats cannot decide are, and S decides them exactly.
+
+Each pass over the chunks adds the hull of the next layer to S. It is the last one when those who are not finished fit
+into memory, or everybody follows a leader. What is then left, S and those not finished, is an ordinary cloud for the
+solver: its attended sets, layers and limits are those of the whole. One more token is added to it, that which was
+last to follow a leader: the solver then takes the same steps as in the whole cloud, so that its floats are the same
+to the bit.
+
+A token at 0 attends to everybody, so that nobody can be left out; and hulls are for up to four dimensions. In these
+cases all tokens have to fit into memory.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from operator import add
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from hardmax._float.active_set import Shell, shell_of
+from hardmax._float.bounds import LARGEST, SMALLEST, SlackFactors, float_metric, norms_above, step_error
+from hardmax._float.kernels import keep_well_inside
+from hardmax._float.search import CPU
+from hardmax._float.solver import FloatPhase
+from hardmax._run import Plan, run_points
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import Points, merge
+from hardmax._validation import InputError
+from hardmax.dynamics import Dynamics
+from hardmax.engines import interpreted_if_small, solvers_for, walk
+from hardmax.stops import LastOnly, Stop
+from hardmax.trajectory import Trajectory
+
+HIGHEST_DIMENSION = 4
+# Coordinates of distinct tokens in memory together: as many as are welcome, and the most if there is no other way. A
+# run needs some 100 bytes for each of them.
+WELCOME, MOST = 2**18, 2**24
+MOST_LAYERS = 64  # walked chunk by chunk
+_SAMPLED = 2**12
+_OF_REACH = 2.0**-44  # as in `active_set`
+_SAFETY = 1 - 2.0**-20
+
+
+class Tokens(NamedTuple):
+    """Distinct tokens, by their first rows: how many there are of each, as far as they were counted."""
+
+    values: np.ndarray
+    rows: np.ndarray
+    counts: np.ndarray
+
+    @classmethod
+    def of(cls, values: np.ndarray, rows: np.ndarray) -> "Tokens":
+        return cls(values, rows, np.ones(len(rows), dtype=np.int64)).merged()
+
+    def __len__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+        return len(self.rows)
+
+    def merged(self, combine: Any = np.add) -> "Tokens":
+        """Equal tokens as one. Their counts are added, or the largest is taken where the same rows may be meant."""
+        if not len(self):
+            return self
+        points = merge(Cloud(self.values))
+        if points.count == len(self) and (self.rows[1:] > self.rows[:-1]).all():
+            return self
+        rows, counts = np.full(points.count, np.iinfo(np.int64).max), np.zeros(points.count, dtype=np.int64)
+        np.minimum.at(rows, points.of_token, self.rows)
+        combine.at(counts, points.of_token, self.counts)
+        order = np.argsort(rows)
+        return Tokens(points.coordinates[order], rows[order], counts[order])
+
+    def joined(self, *others: "Tokens", combine: Any = np.add) -> "Tokens":
+        return Tokens(*map(np.concatenate, zip(self, *others, strict=True))).merged(combine)
+
+
+def no_tokens(dimension: int) -> Tokens:
+    return Tokens(np.empty((0, dimension)), *np.empty((2, 0), dtype=np.int64))
+
+
+class Scene(NamedTuple):
+    """A layer as observers see it: where those are that can be attended to, each to within `error`, who of them leads,
+    and the shell of these leaders."""
+
+    positions: np.ndarray
+    error: float
+    rows: np.ndarray
+    leads: np.ndarray
+    shell: Shell | None
+
+
+class Fates(NamedTuple):
+    """What becomes of some tokens after some layers; -1 stands for nobody and never."""
+
+    leader: np.ndarray
+    """The leader that each follows for ever."""
+    since: np.ndarray
+    """The layer from which on it does."""
+    finished: np.ndarray
+    """The layer at which it was found that nobody will ever attend to it."""
+    unsure: np.ndarray
+    """Whether floats could not tell, at some layer, whom it attends to."""
+    places: np.ndarray
+    """Where it was when it was finished, else where it is after all layers."""
+    error: float
+
+
+class Part(NamedTuple):
+    """What is found in a chunk, or in several. Leaders are told by their rows; a token of `finished` or `following` is
+    such a row, with the first of its followers and how many there are."""
+
+    tokens: int
+    left: int  # not finished
+    pending: int  # not following a leader
+    zeros: int
+    unsure: Tokens
+    outermost: Tokens  # those who may be attended to at the next layer, but for the unsure
+    finished: Tokens
+    following: Tokens  # but not finished
+    largest: float
+    last: tuple[int, int, tuple[float, ...]]  # to follow a leader: since when, the row (negative), and the token
+
+    def joined(self, other: "Part") -> "Part":
+        combine: tuple[Any, ...] = (*[add] * 4, *[Tokens.joined] * 4, max, max)
+        return Part(*(both(mine, its) for both, mine, its in zip(combine, self, other, strict=True)))
+
+
+def join(found: Iterable[tuple[Part, Tokens | None, np.ndarray]], most: int) -> tuple[Part, Tokens | None, list[Any]]:
+    """What all chunks have together, of what `examine` returns for each."""
+    whole, alive, held, unfinished = None, [], 0, []
+    for part, some, bits in found:
+        whole = part if whole is None else whole.joined(part)
+        check_size(whole.outermost, whole)
+        unfinished.append(bits)
+        held = np.inf if some is None else held + len(some)
+        alive = [*alive, some] if held < np.inf else []
+        if 2 * most < held < np.inf:  # equal tokens are one
+            alive = [Tokens.joined(*alive)]
+            held = len(alive[0]) if len(alive[0]) <= most else np.inf
+    assert whole is not None, "there is a chunk"
+    together = None if held == np.inf else Tokens.joined(*alive)
+    return whole, together if together is not None and len(together) <= most else None, unfinished
+
+
+def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> Fates:
+    """Walk tokens, each by itself, through the layers of some scenes."""
+    metric, keep = float_metric(dynamics), float(dynamics.contraction)
+    factors = SlackFactors.of(tokens.shape[1], metric)
+    leader, since, finished = np.full((3, len(tokens)), -1)
+    unsure, places = np.zeros(len(tokens), dtype=bool), tokens.copy()
+    rows, error = np.arange(len(tokens)), 0.0
+    for layer, scene in enumerate(scenes):
+        if not len(rows):
+            break
+        z = places if len(rows) == len(places) else places[rows]
+        norms, longest = norms_above(z), float(norms_above(scene.positions).max())
+        slack = factors.slack(norms, error, longest, scene.error)
+        found = CPU._argmax(metric.directions(z), scene.positions, slack)
+        is_sure = np.ones(len(rows), dtype=bool)
+        is_sure[found.contested] = False
+        unsure[rows[found.contested]] = True
+        follows = is_sure & scene.leads[found.winners]
+        new = follows & (since[rows] < 0)
+        since[rows[new]], leader[rows[new]] = layer, scene.rows[found.winners[new]]
+        done = follows & strictly_inside(z, scene.shell, max(error, scene.error))
+        finished[rows[done]] = layer
+        go_on = is_sure & ~done
+        rows, z, targets = rows[go_on], z[go_on], scene.positions[found.winners[go_on]]
+        places[rows] = targets + keep * (z - targets)
+        error = max(error, scene.error) + step_error(max(longest, float(norms.max())))
+    return Fates(leader, since, finished, unsure, places, error)
+
+
+def examine(
+    tokens: np.ndarray, first: int, scenes: Sequence[Scene], dynamics: Dynamics, most: int, unfinished: Any = None
+) -> tuple[Part, Tokens | None, np.ndarray]:
+    """What a chunk, from row `first` on, adds to a pass; its tokens that are not finished, unless they are more than
+    `most`, and a bit for each token that tells which these are. Whoever was finished in the pass before does not count.
+    """
+    count, own = len(tokens), np.arange(len(tokens))
+    if unfinished is not None:
+        own = np.flatnonzero(np.unpackbits(unfinished, count=count))
+        tokens = tokens[own]
+    rows, fates = first + own, observe(tokens, scenes, dynamics)
+    is_alive = (fates.finished < 0) & ~fates.unsure
+    is_following = is_alive & (fates.since >= 0)
+    alive, unsure = np.flatnonzero(is_alive), np.flatnonzero(fates.unsure)
+    outer = alive[outermost(fates.places[alive], fates.error)]
+    is_open = np.zeros(count, dtype=bool)
+    is_open[own[fates.finished < 0]] = True
+    by_leader = fates.leader[:, None].astype(np.float64)
+    latest = np.argmax(fates.since) if len(tokens) else -1
+    part = Part(
+        count,
+        len(alive) + len(unsure),
+        int(np.count_nonzero(is_alive & ~is_following)),
+        int(np.count_nonzero(np.logical_and.reduce([column == 0 for column in tokens.T]))),
+        Tokens.of(tokens[unsure], rows[unsure]),
+        Tokens.of(tokens[outer], rows[outer]),
+        Tokens.of(by_leader[fates.finished >= 0], rows[fates.finished >= 0]),
+        Tokens.of(by_leader[is_following], rows[is_following]),
+        max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
+        (int(fates.since[latest]), -int(rows[latest]), tuple(tokens[latest])) if latest >= 0 else (-1, 0, ()),
+    )
+    return part, Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None, np.packbits(is_open)
+
+
+def outermost(places: np.ndarray, error: float) -> np.ndarray:
+    """Those of some places, increasing, that may not be strictly inside the convex hull of all of them."""
+    kept = np.arange(len(places))
+    if len(places) > 2 * _SAMPLED:  # the hull of some puts most of the others inside
+        sample = places[:: len(places) // _SAMPLED]
+        kept = kept[~strictly_inside(places, _shell(sample), error)]
+    return kept[~strictly_inside(places[kept], _shell(places[kept]), error)]
+
+
+def strictly_inside(places: np.ndarray, shell: Shell | None, error: float) -> np.ndarray:
+    """Which places are strictly inside the hull that a shell is of, wherever they and its corners are to within an
+    error."""
+    # Rounding in the distance from a facet is part of `off`, as it is for the corners.
+    depth = np.inf if shell is None else 2 * (shell.off + 4 * error)
+    if shell is None or not depth < shell.radius / 2:
+        return np.zeros(len(places), dtype=bool)
+    inside, square = np.ones(len(places), dtype=bool), ((shell.radius - depth) * _SAFETY) ** 2
+    square = square if shell.radius > 2.0**-400 else -1.0
+    keep_well_inside(places, shell.centre, square, shell.facets, depth, inside)
+    return inside
+
+
+def _shell(points: np.ndarray) -> Shell | None:
+    if len(points) <= points.shape[1] or points.shape[1] > HIGHEST_DIMENSION:
+        return None
+    if points.shape[1] > 1:
+        return shell_of(points)
+    low, high = points.min(), points.max()
+    half = high / 2 - low / 2
+    return Shell(np.array([low / 2 + high / 2]), np.array([[1.0, -half], [-1.0, -half]]), _OF_REACH * half, half)
+
+
+class Chunks(Protocol):
+    """A cloud of tokens of one dimension in chunks, one at least: `map` yields function(chunk, its first row, …). The
+    last argument may be one of each chunk's own."""
+
+    dimension: int
+
+    def map(self, function: Any, *arguments: Any, own: Sequence[Any] | None = None) -> Iterable[Any]: ...
+
+
+@dataclass(frozen=True)
+class Core:
+    """What `find_core` returns: the run of those tokens that had to be in memory together, and what tells the others'
+    fates."""
+
+    run: Trajectory
+    tokens: Tokens
+    """Those of the run."""
+    left: Tokens
+    """Those of them whose fates the scenes do not tell, counted in the whole cloud."""
+    scenes: tuple[Scene, ...]
+    all_follow: bool
+    """Whether a token that follows a leader need not be finished."""
+    followers: Tokens
+    """Who follows leaders by the scenes, as in `Part`."""
+    count: int
+    """How many tokens the cloud has."""
+
+
+def find_core(chunks: Chunks, dynamics: Dynamics, stop: Stop) -> Core:
+    """Go through the chunks as often as it takes, then run what is left."""
+    dimension = chunks.dimension
+    dynamics.check_dimension(dimension)
+    if not dynamics.is_definite:
+        reason = f"must be symmetric positive definite for tokens in chunks: {dynamics.indefinite_reason}"
+        raise InputError(f"`metric` {reason}. Read the tokens into memory.", argument="metric")
+    scenes: tuple[Scene, ...] = ()
+    known, following, lasting, gather = no_tokens(dimension), False, False, False
+    before, unfinished = None, None
+    while True:
+        most = (MOST if gather else WELCOME) // dimension
+        part, alive, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
+        if before is not None:  # whoever was finished then was not examined again
+            finished, last = before.finished.joined(part.finished), max(before.last, part.last)
+            part = part._replace(finished=finished, last=last, largest=max(before.largest, part.largest))
+        before = part
+        uncertain = len(known.joined(part.unsure, combine=np.maximum)) > len(known)
+        if alive is not None:
+            left, all_follow = alive.joined(part.unsure), False
+            break
+        if following and not part.pending and not uncertain:
+            left, all_follow = part.unsure, True
+            break
+        if len(scenes) > stop.last_layer and not stop.when_settled:  # who leads at the last layer is known
+            left, all_follow = part.unsure, False
+            break
+        reason = _why_all(part, dimension)
+        if gather:
+            raise _too_many(part.left, part.tokens, dimension, reason)
+        gather = bool(reason) or len(scenes) == MOST_LAYERS or (lasting and not part.pending and not uncertain)
+        if reason:
+            scenes, known, before, unfinished = (), no_tokens(dimension), None, None
+        if not gather:
+            known = known.joined(part.unsure.joined(part.outermost), combine=np.maximum)
+            check_size(known, part)
+            scene, following, lasting = _scene(known, dynamics, len(scenes))
+            scenes = (*scenes, scene)
+    since, row, value = part.last
+    last = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
+    tokens = known.joined(left, combine=np.maximum).joined(last, combine=np.maximum)
+    plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
+    with CPU.limited(), interpreted_if_small(len(tokens), dimension):
+        run = run_points(_points(tokens), plan)
+    followers = part.finished.joined(part.following) if all_follow else part.finished
+    return Core(run, tokens, left, scenes, all_follow, followers, part.tokens)
+
+
+def _points(tokens: Tokens) -> Points:
+    return Points(tokens.values, tokens.counts, np.arange(len(tokens)))
+
+
+def _scene(tokens: Tokens, dynamics: Dynamics, layer: int) -> tuple[Scene, bool, bool]:
+    """What observers see of some tokens at a layer; whether all of these follow leaders, and whether they do what they
+    do for ever."""
+    (solver,) = solvers_for("certified", CPU)
+    phases = walk(solver, _points(tokens), dynamics)
+    phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
+    assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"
+    # At the first layer nothing is rounded: the sizes of the tokens are within the frame's.
+    positions, error = phase.floats_at(layer), phase.error if layer else 0.0
+    seen = outermost(positions, error)
+    leads = phase.is_leader[seen]
+    scene = Scene(positions[seen], error, tokens.rows[seen], leads, _shell(positions[seen][leads]))
+    return scene, bool(phase.choices.follows_leader.all()), phase.until is None
+
+
+def _why_all(part: Part, dimension: int) -> str:
+    """Why nobody can be left out, if so."""
+    if part.zeros:
+        return "a token is zero, and so attends to everybody"
+    if dimension > HIGHEST_DIMENSION:
+        return f"tokens of {dimension} dimensions are not told apart by hulls: {HIGHEST_DIMENSION} is the most"
+    if not SMALLEST <= part.largest <= LARGEST:
+        return f"the largest coordinate, {part.largest:.3g}, is not between 2^-100 and 2^100"
+    return ""
+
+
+def check_size(tokens: Tokens, part: Part) -> None:
+    dimension = tokens.values.shape[1]
+    if len(tokens) * dimension > MOST:
+        reason = _why_all(part, dimension) or "so many lie on the boundary of their convex hull"
+        raise _too_many(len(tokens), part.tokens, dimension, reason)
+
+
+def _too_many(count: int, of: int, dimension: int, reason: str) -> InputError:
+    needed = f"{count:,} of {of:,} tokens have to be in memory together"
+    why = reason or "so many may still be attended to while others tie"
+    return InputError(f"`tokens`: {needed}, but the most is {MOST // dimension:,} distinct ones: {why}.")

@@ -1,0 +1,284 @@
+"""Many clouds and dynamics at once: `sweep` makes a table with a row for each cell of a grid."""
+
+import inspect
+import itertools
+import json
+import warnings
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from hardmax import clouds
+from hardmax._chunks import check_progress
+from hardmax._files import make_folder, write_whole
+from hardmax._parallel import limit_threads, max_threads
+from hardmax._validation import InputError, check_path, require_extra, shorten
+from hardmax.dynamics import Dynamics
+from hardmax.limits import Limit, limit
+
+if TYPE_CHECKING:
+    import pyarrow
+
+Progress = Callable[[int, int], None]
+Observable = Callable[[Limit], Any]
+MAKERS = {
+    name: make
+    for name, make in vars(clouds).items()
+    if inspect.isfunction(make) and make.__module__ == clouds.__name__ and name != "rotated"
+}
+# Cells go through one kernel together, in groups of about so many coordinates; a group is a part of the table.
+_COORDINATES, _CELLS = 2**18, 512
+_IGNORED = "the theorem does not apply to the metric"
+
+
+class Cell(NamedTuple):
+    """A cloud and its dynamics; `given` are the maker's arguments."""
+
+    number: int
+    maker: str
+    given: dict[str, Any]
+    alpha: str
+    metric: str
+
+
+class Grid(NamedTuple):
+    """A grid, checked: makers, dynamics and observables by name, and all cells in groups."""
+
+    makers: dict[str, Callable[..., Any]]
+    dynamics: dict[tuple[str, str], Dynamics]
+    observables: dict[str, str | Observable]
+    groups: list[list[Cell]]
+
+
+def sweep(
+    grid: Mapping[str, Any],
+    observables: Sequence[str | Observable] | Mapping[str, Observable] = ("settled_at", "leaders", "clusters"),
+    *,
+    output: str | Path | None = None,
+    progress: Progress | None = None,
+) -> "pyarrow.Table":
+    """Limits of many clouds under many dynamics, as a table (extra `sweep`).
+
+    Parameters
+    ----------
+    grid : mapping
+        What to vary; every value is one or a list. `maker` is the name of a function of `hardmax.clouds`
+        (default: gaussian) or a function of your own, `n`, `d`, `seed` and others are its arguments, ``seeds=100``
+        stands for the seeds 0 to 99, `alpha` is the step size (default: 1/2), and `metric` maps names to matrices.
+    observables : sequence or mapping, default ("settled_at", "leaders", "clusters")
+        Names of attributes of `Limit`, or functions of it. Of what has a length, the length is taken.
+    output : str or Path, optional
+        A folder for Parquet files. Each is written as soon as its cells are done; a sweep that was interrupted goes on
+        after them.
+    progress : callable, optional
+        Called with (cells done, cells).
+
+    Returns
+    -------
+    pyarrow.Table
+        A row for each cell: its number, maker, arguments, alpha, metric, observables, and `error`, the reason if it
+        failed.
+
+    Notes
+    -----
+    Groups of cells are tasks of joblib: ``with joblib.parallel_config(backend="loky", n_jobs=8)`` (or "dask", "ray")
+    is all it takes to run them elsewhere.
+
+    Examples
+    --------
+    >>> table = sweep({"n": [10, 20], "d": 2, "seeds": 3}, ["settled_at", "leaders"])
+    >>> table.num_rows, table.column_names[-3:]
+    (6, ['settled_at', 'leaders', 'error'])
+    """
+    require_extra("`sweep`", "sweep", "joblib", "pyarrow")
+    import joblib
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    check_progress(progress)
+    checked = read_grid(grid, observables)
+    folder = None if output is None else _prepare(check_path(output, "`output`"), grid, checked)
+    total = sum(map(len, checked.groups))
+    missing = [number for number in range(len(checked.groups)) if folder is None or not _part(folder, number).exists()]
+    done = total - sum(len(checked.groups[number]) for number in missing)
+    threads = max(1, max_threads() // max(1, joblib.effective_n_jobs()))
+    # Each task travels with its own cells only.
+    alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
+    tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
+    tables: dict[int, Any] = {}
+    finished: Any = joblib.Parallel(return_as="generator_unordered")(tasks)
+    for number, table in finished:
+        tables[number] = table
+        done += len(checked.groups[number])
+        if progress is not None:
+            progress(done, total)
+    if folder is not None:
+        tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(checked.groups))}
+    # In some parts a column may have no value at all, and so no type.
+    return pa.concat_tables([tables[number] for number in sorted(tables)], promote_options="permissive")
+
+
+def read_grid(grid: Any, observables: Any) -> Grid:
+    """Check a grid and list its cells, those of one kernel together."""
+    if not isinstance(grid, Mapping) or not all(isinstance(name, str) for name in grid):
+        raise InputError(f"`grid` must map names such as 'n' to values, not {shorten(grid)}.", argument="grid")
+    axes = {name: _listed(values) for name, values in grid.items() if name not in ("metric", "seeds")}
+    if "seeds" in grid:
+        if not isinstance(grid["seeds"], int) or grid["seeds"] < 1 or "seed" in grid:
+            raise InputError("`grid`: 'seeds' must be how many there are, from 1 up, without 'seed'.", argument="grid")
+        axes["seed"] = list(range(grid["seeds"]))
+    if empty := [name for name, values in axes.items() if not values]:
+        raise InputError(f"`grid`: {empty[0]!r} has no value.", argument="grid")
+    makers = _makers(axes.pop("maker", ["gaussian"]), axes.keys() - {"alpha"})
+    matrices = grid.get("metric", {"identity": None})
+    if not isinstance(matrices, Mapping) or not matrices:
+        raise InputError("`grid`: 'metric' must map names to matrices, {'tilted': [[2, 1], [1, 1]]}.", argument="grid")
+    dynamics = {
+        (str(alpha), str(name)): Dynamics(alpha, None if isinstance(matrix, str) else matrix)
+        for alpha in axes.pop("alpha", ["1/2"])
+        for name, matrix in matrices.items()
+    }
+    numbers = itertools.count()
+    groups: list[list[Cell]] = []
+    for (alpha, metric), (name, make) in itertools.product(dynamics, makers.items()):
+        names = [argument for argument in axes if argument in inspect.signature(make).parameters]
+        cells = (
+            Cell(next(numbers), name, dict(zip(names, values, strict=True)), alpha, metric)
+            for values in itertools.product(*(axes[argument] for argument in names))
+        )
+        groups += _grouped(cells)
+    return Grid(makers, dynamics, _observables(observables), groups)
+
+
+def _listed(values: Any) -> list[Any]:
+    many = isinstance(values, Sequence | range | np.ndarray) and not isinstance(values, str)
+    return [value.item() if isinstance(value, np.generic) else value for value in values] if many else [values]
+
+
+def _makers(wanted: list[Any], arguments: Any) -> dict[str, Callable[..., Any]]:
+    makers = {}
+    for one in wanted:
+        make = MAKERS.get(one.replace("-", "_")) if isinstance(one, str) else one
+        if not callable(make):
+            known = ", ".join(MAKERS)
+            raise InputError(f"`grid`: 'maker' must be one of {known}, or a function, not {shorten(one)}.")
+        makers[one if isinstance(one, str) else getattr(make, "__name__", repr(make))] = make
+    taken = {name for make in makers.values() for name in inspect.signature(make).parameters}
+    if unknown := sorted(arguments - taken):
+        raise InputError(f"`grid`: no maker takes {unknown[0]!r}.", argument="grid")
+    return makers
+
+
+def _observables(wanted: Any) -> dict[str, str | Observable]:
+    if isinstance(wanted, str) or not isinstance(wanted, Sequence | Mapping) or not wanted:
+        raise InputError(f"`observables` must be names of attributes of Limit or functions, not {shorten(wanted)}.")
+    pairs = wanted.items() if isinstance(wanted, Mapping) else [(getattr(one, "__name__", one), one) for one in wanted]
+    for name, one in pairs:
+        public = isinstance(one, str) and not one.startswith("_") and hasattr(Limit, one)
+        if not isinstance(name, str) or not (callable(one) or public):
+            raise InputError(f"`observables`: {shorten(one)} is neither an attribute of Limit nor a function.")
+    return dict(pairs)
+
+
+def _grouped(cells: Iterator[Cell]) -> Iterator[list[Cell]]:
+    group: list[Cell] = []
+    size = 0
+    for cell in cells:
+        group.append(cell)
+        n, d = (cell.given.get(name, usual) for name, usual in (("n", 100), ("d", 2)))
+        size += n * d if isinstance(n, int) and isinstance(d, int) else 200
+        if size >= _COORDINATES or len(group) == _CELLS:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _prepare(folder: Path, grid: Mapping[str, Any], checked: Grid) -> Path:
+    """The folder, which says whose parts it has: those of another sweep are not continued."""
+    known = {name: repr(_listed(values)) for name, values in grid.items() if name not in ("maker", "alpha", "metric")}
+    dynamics = [[*names, one.to_dict()] for names, one in checked.dynamics.items()]
+    named = {"makers": list(checked.makers), "observables": list(checked.observables)}
+    text = json.dumps(named | {"arguments": known, "dynamics": dynamics}, indent=1)
+    about = make_folder(folder, "`output`") / "_sweep.json"  # which readers of folders of Parquet files leave out
+    if about.exists() and about.read_text() != text:
+        raise InputError(f"`output` `{folder}` has the parts of another sweep. Name a new folder.", argument="output")
+    write_whole(about, text.encode())
+    return about.parent
+
+
+def _part(folder: Path, number: int) -> Path:
+    return folder / f"part-{number:06}.parquet"
+
+
+def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tuple[int, Any]:
+    """A part of the table: written, if there is a folder, else returned."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    (group,) = grid.groups
+    with limit_threads(threads), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _IGNORED)
+        results = _results(grid, group)
+    given = dict.fromkeys(name for cell in group for name in cell.given)
+    columns: dict[str, Any] = {"cell": [cell.number for cell in group], "maker": [cell.maker for cell in group]}
+    columns |= {name: [cell.given.get(name) for cell in group] for name in given}
+    columns |= {"alpha": [cell.alpha for cell in group], "metric": [cell.metric for cell in group]}
+    columns |= {name: [result.get(name) for result in results] for name in grid.observables}
+    columns["error"] = pa.array([result.get("error") for result in results], pa.string())
+    table = pa.table(columns)
+    if folder is None:
+        return number, table
+    sink = pa.BufferOutputStream()
+    parquet.write_table(table, sink)
+    write_whole(_part(folder, number), sink.getvalue().to_pybytes())
+    return number, None
+
+
+def _results(grid: Grid, group: list[Cell]) -> list[dict[str, Any]]:
+    """What is observed in each cell; clouds of one dimension go through one kernel."""
+    results: list[dict[str, Any]] = [{} for _ in group]
+    by_dimension: dict[Any, list[tuple[int, Any]]] = {}
+    for place, cell in enumerate(group):
+        try:
+            made = grid.makers[cell.maker](**cell.given)
+            by_dimension.setdefault(np.shape(made)[1:], []).append((place, made))
+        except Exception as error:  # of the maker: it is part of the answer
+            results[place] = {"error": _reason(error)}
+    dynamics = grid.dynamics[group[0].alpha, group[0].metric]
+    for some in by_dimension.values():
+        try:
+            found = list(_observed(grid, limit([made for _, made in some], dynamics)))
+        except Exception:  # one by one, to find out whose it was
+            found = [_alone(grid, made, dynamics) for _, made in some]
+        for (place, _), row in zip(some, found, strict=True):
+            results[place] = row
+    return results
+
+
+def _alone(grid: Grid, made: Any, dynamics: Dynamics) -> dict[str, Any]:
+    try:
+        return next(_observed(grid, limit([made], dynamics)))
+    except Exception as error:
+        return {"error": _reason(error)}
+
+
+def _reason(error: Exception) -> str:
+    return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+
+
+def _observed(grid: Grid, limits: Any) -> Iterator[dict[str, Any]]:
+    # What the batch has for all clouds at once need not be asked of each.
+    at_once = {name: getattr(limits, name) for name in ("settled_at", "leaders") if name in grid.observables.values()}
+    for number in range(len(limits)):
+        row = {}
+        for name, one in grid.observables.items():
+            if isinstance(one, str) and one in at_once:
+                value = at_once[one][number]
+            else:
+                value = getattr(limits[number], one) if isinstance(one, str) else one(limits[number])
+            value = value.item() if isinstance(value, np.generic) else value
+            row[name] = len(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+        yield row

@@ -1,0 +1,167 @@
+"""Everything that tokens can be streamed from, and what is refused."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import dataset, parquet
+from streams.same import assert_same, room_for
+
+import hardmax as hm
+from hardmax import _chunks
+
+HALF = hm.Dynamics("1/2")
+TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_chunks, "COORDINATES", 500)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three Parquet files, of which one is empty."""
+    (tmp_path / "points").mkdir()
+    for number, part in enumerate(np.split(TOKENS, [700, 700])):
+        table = pa.table({"x": part[:, 0], "y": part[:, 1]})
+        parquet.write_table(table, tmp_path / "points" / f"{number}.parquet", row_group_size=300)
+    return tmp_path / "points"
+
+
+def assert_streams(tokens: Any) -> hm.StreamedLimit:
+    with room_for(0):
+        found = hm.limit(tokens, HALF)
+    assert isinstance(found, hm.StreamedLimit)
+    assert_same(found, hm.limit(TOKENS, HALF))
+    assert found.gathered < len(TOKENS) / 4
+    return found
+
+
+def test_a_memory_map(tmp_path: Path) -> None:
+    np.save(tmp_path / "points.npy", TOKENS)
+    found = assert_streams(np.load(tmp_path / "points.npy", mmap_mode="r"))
+    assert len(list(found.chunks())) == 8
+    assert repr(found).startswith("StreamedLimit(2,000 tokens in 2 dimensions: ")
+    assert found.polytope.vertices.tolist() == TOKENS[found.leaders].tolist()
+
+
+def test_parquet_by_folder_pattern_and_dataset(folder: Path) -> None:
+    for source in (folder, str(folder), str(folder / "*.parquet"), dataset.dataset(folder, format="parquet")):
+        assert_streams(source)
+
+
+def test_a_parquet_file_of_integers_and_narrow_floats(tmp_path: Path) -> None:
+    whole = (100 * TOKENS).round()
+    table = pa.table({"x": whole[:, 0].astype(np.int16), "y": whole[:, 1].astype(np.float32)})
+    parquet.write_table(table, tmp_path / "one.parquet")
+    assert_same(hm.limit(tmp_path / "one.parquet", HALF), hm.limit(whole, HALF))
+
+
+def test_zarr(tmp_path: Path) -> None:
+    zarr = pytest.importorskip("zarr")
+    array = zarr.create_array(tmp_path / "points.zarr", shape=TOKENS.shape, chunks=(90, 1), dtype="f8")
+    array[:] = TOKENS
+    assert_streams(array)
+
+
+def test_dask_arrays_stay_lazy(folder: Path) -> None:
+    da = pytest.importorskip("dask.array")
+    array = da.from_array(TOKENS, chunks=((300, 0, 1700), (1, 1)))
+    found = assert_streams(array)
+    lazy, lim = found.to_dask(), hm.limit(TOKENS, HALF)
+    assert lazy["points"].chunks == ((300, 1700), (2,))
+    assert np.array_equal(lazy["points"].compute(), lim.points)
+    assert np.array_equal(lazy["cluster"].compute(), lim.clusters.labels)
+    run = hm.simulate(array, HALF, layers=3, record=hm.LastOnly())
+    assert run.to_dask().chunks == ((300, 1700), (2,))
+    assert np.allclose(run.to_dask().compute(), hm.simulate(TOKENS, HALF, layers=3).at(3), rtol=0, atol=1e-14)
+
+
+def test_dask_workers_in_processes_of_their_own() -> None:
+    da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+    ):
+        assert_streams(da.from_array(TOKENS, chunks=(600, 2)))
+
+
+def test_parts_are_written_whole(folder: Path, tmp_path: Path) -> None:
+    with room_for(0):
+        found = hm.limit(folder, HALF)
+    found.write(tmp_path / "limits")
+    table, lim = parquet.read_table(tmp_path / "limits"), hm.limit(TOKENS, HALF)
+    assert table.column_names == ["token", "z0", "z1", "leader", "cluster"]
+    assert table["token"].to_pylist() == list(range(len(TOKENS)))
+    assert np.array_equal(np.column_stack([table["z0"], table["z1"]]), lim.points)
+    with pytest.raises(hm.InputError, match="must be new or empty"):
+        found.write(tmp_path / "limits")
+
+
+@pytest.mark.parametrize("layers", [0, 1, 2, 50])
+@pytest.mark.parametrize("room", [0, 2**20])
+def test_layers_are_those_of_one_array(folder: Path, layers: int, room: int) -> None:
+    whole = hm.simulate(TOKENS, HALF, layers=layers, record=hm.LastOnly())
+    with room_for(room):
+        run = hm.simulate(folder, HALF, layers=layers, record=hm.LastOnly())
+    assert isinstance(run, hm.StreamedRun)
+    assert np.allclose(np.concatenate(list(run.chunks())), whole.at(layers), rtol=0, atol=1e-14)
+    assert run.layers == layers
+    assert run.settled_at == whole.settled_at
+    assert set(run.leaders.tolist()) <= set(whole.leaders.tolist())
+    assert len(run.leaders) == len(np.unique(TOKENS[whole.leaders], axis=0))
+
+
+def test_progress_counts_tokens(folder: Path) -> None:
+    calls: list[tuple[int, int]] = []
+    hm.limit(folder, HALF, progress=lambda *call: calls.append(call))
+    assert calls[-1] == (len(TOKENS), len(TOKENS))
+
+
+def test_what_is_too_much_is_said(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("hardmax._observers.MOST", 40)
+    with room_for(0), pytest.raises(hm.InputError, match=r"of .* tokens have to be in memory together"):
+        hm.limit(folder, HALF)
+    parquet.write_table(pa.table({"x": [0.0, *range(50)], "y": [0.0, *range(50)]}), folder / "3.parquet")
+    with room_for(0), pytest.raises(hm.InputError, match="a token is zero, and so attends to everybody"):
+        hm.limit(folder / "3.parquet", HALF)
+
+
+def test_what_is_no_cloud_is_refused(folder: Path, tmp_path: Path) -> None:
+    write = parquet.write_table
+    write(pa.table({"x": [1.0, None]}), tmp_path / "missing.parquet")
+    write(pa.table({"x": ["1"]}), tmp_path / "text.parquet")
+    write(pa.table({"x": [2**53 + 1]}), tmp_path / "long.parquet")
+    write(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "empty.parquet")
+    (tmp_path / "broken.parquet").write_text("no")
+    for name, message in {
+        "missing.parquet": r"must be finite: token 1 is \[nan\]",
+        "text.parquet": "must be floats or integers",
+        "long.parquet": r"at most 2\^53",
+        "empty.parquet": "is empty",
+        "broken.parquet": "cannot be read as Parquet",
+        "nowhere/*.parquet": "does not exist",
+    }.items():
+        with pytest.raises(hm.InputError, match=message):
+            hm.limit(tmp_path / name, HALF)
+    refused: list[dict[str, Any]] = [{"arithmetic": "exact"}, {"engine": hm.Cpu(threads=1)}]
+    for options in refused:
+        with pytest.raises(hm.InputError, match="chunk by chunk needs"):
+            hm.limit(folder, HALF, **options)
+    with pytest.raises(hm.InputError, match=r"record=LastOnly\(\)"):
+        hm.simulate(folder, HALF, layers=2)
+    with pytest.raises(hm.InputError, match="symmetric positive definite"):
+        hm.limit(folder, hm.Dynamics(1, metric=[[1, 0], [0, -1]]))
+    with pytest.raises(hm.InputError, match="2 coordinates"):
+        hm.limit(folder, hm.Dynamics(1, metric=[[1]]))
+
+
+def test_a_limit_that_was_not_reached_is_none(folder: Path) -> None:
+    with room_for(0):
+        found = hm.limit(folder, HALF, max_layers=0)
+    assert found.settled_at is None
+    with pytest.raises(hm.InputError, match="has not settled"):
+        list(found.chunks())

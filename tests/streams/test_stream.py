@@ -1,0 +1,108 @@
+"""A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import hard_floats, problems
+from streams.same import assert_same, room_for
+
+import hardmax as hm
+from hardmax import _chunks, _observers
+
+
+class Parts(_chunks.Local):
+    """Tokens cut into chunks at given places."""
+
+    def __init__(self, tokens: np.ndarray, cuts: list[int]) -> None:
+        super().__init__(tokens.shape[1], lambda: iter(np.split(tokens, cuts)), len(tokens))
+
+
+def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
+    chunks = Parts(tokens, cuts)
+    return hm.StreamedLimit(chunks, _observers.find_core(chunks, dynamics, hm.Settled()))
+
+
+def floats(cloud: Any) -> np.ndarray:
+    return np.array(cloud, dtype=object).astype(np.float64)
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> tuple[np.ndarray, hm.Dynamics, list[int]]:
+    """A problem full of ties, with smaller copies of its tokens inside, cut at random."""
+    cloud, metric, alpha = draw(problems(max_n=16))
+    tokens = floats(cloud)
+    shares = draw(st.lists(st.sampled_from([0.5, 0.25, 0.125, -0.375]), max_size=3))
+    tokens = np.concatenate([tokens, *(share * tokens for share in shares)])
+    tokens = tokens[draw(st.permutations(range(len(tokens))))]
+    cuts = sorted(draw(st.lists(st.integers(0, len(tokens)), max_size=5)))
+    return tokens, hm.Dynamics(alpha, metric=metric), cuts
+
+
+@settings(max_examples=300)
+@given(chunked(), st.sampled_from([0, 6, 2**20]))
+def test_chunks_have_the_limit_of_one_array(problem: tuple[np.ndarray, hm.Dynamics, list[int]], room: int) -> None:
+    tokens, dynamics, cuts = problem
+    with room_for(room):
+        assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
+
+
+@settings(max_examples=100)
+@given(hard_floats(max_d=4, max_n=60), st.sampled_from(["1/2", "1/10", 3]), st.integers(0, 7))
+def test_so_do_floats_that_are_hard_to_prove(tokens: np.ndarray, alpha: str, pieces: int) -> None:
+    dynamics, cuts = hm.Dynamics(alpha), list(range(0, len(tokens), 1 + len(tokens) // (1 + pieces)))
+    with room_for(0):
+        assert_same(found_in(tokens, dynamics, cuts), hm.limit(tokens, dynamics))
+
+
+def clouds_of(n: int, d: int) -> dict[str, np.ndarray]:
+    rng = np.random.default_rng(5)
+    gaussian = rng.normal(size=(n, d))
+    return {
+        "gaussian": gaussian,
+        "uniform": rng.uniform(-1, 1, size=(n, d)),
+        "positive": rng.uniform(0, 1, size=(n, d)),
+        "long": gaussian * [10.0] + 0.0 if d == 1 else gaussian * np.array([10.0] + [1.0] * (d - 1)),
+        "ball": gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True) * rng.random((n, 1)) ** (1 / d),
+        "grid": rng.integers(-9, 10, size=(n, d)).astype(float),
+    }
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 4])
+@pytest.mark.parametrize("alpha", ["1/2", 10])
+def test_larger_clouds_are_walked_chunk_by_chunk(d: int, alpha: str | int) -> None:
+    dynamics, walked = hm.Dynamics(alpha), 0
+    for tokens in clouds_of(3000, d).values():
+        with room_for(0):
+            found = found_in(tokens, dynamics, [100, 100, 1700])
+        assert_same(found, hm.limit(tokens, dynamics))
+        walked += found.gathered < len(np.unique(tokens, axis=0)) // 2
+    assert walked >= 3
+
+
+@pytest.mark.parametrize("d", [1, 2, 3])
+def test_whoever_is_finished_is_never_attended_to_again(d: int) -> None:
+    dynamics = hm.Dynamics("1/3")
+    for tokens in clouds_of(400, d).values():
+        with room_for(0):
+            scenes = found_in(tokens, dynamics, [150]).core.scenes
+        fates, run = _observers.observe(tokens, scenes, dynamics), hm.simulate(tokens, dynamics, layers=8)
+        for layer in range(8):
+            attended = np.unique(np.concatenate(list(run.attended(layer))))
+            assert not ((fates.finished[attended] >= 0) & (fates.finished[attended] <= layer)).any()
+
+
+def test_observers_are_where_they_say_they_are() -> None:
+    tokens, dynamics = clouds_of(400, 2)["gaussian"], hm.Dynamics("1/3")
+    with room_for(0):
+        scenes = found_in(tokens, dynamics, [150]).core.scenes[:2]
+    fates = _observers.observe(tokens, scenes, dynamics)
+    (going,) = np.nonzero((fates.finished < 0) & ~fates.unsure)
+    exact = hm.simulate(tokens, dynamics, layers=2).exact_at(2)[going]
+    ways = np.vectorize(Fraction)(fates.places[going]) - exact
+    furthest = max((ways**2).sum(axis=1))
+    assert len(going) > 20
+    assert 0 < furthest <= Fraction(fates.error) ** 2 < Fraction(1e-14) ** 2
