@@ -27,7 +27,7 @@ from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
-from hardmax.stops import Every, LastOnly, Settled
+from hardmax.stops import EachPhase, Every, LastOnly, Settled
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
 if TYPE_CHECKING:
@@ -71,7 +71,13 @@ class Limit:
     def stopped(self) -> str:
         """Why the run ended, in words."""
         repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
-        return self.run.stopped + repeats
+        moving = f"; {pluralize(len(self.moving), 'token')} move for ever" if len(self.moving) else ""
+        return self.run.stopped + repeats + moving
+
+    @property
+    def moving(self) -> np.ndarray:
+        """Tokens that are proved to move for ever and so have no limit; their `points` are infinite."""
+        return self.run.moving
 
     @cached_property
     def points(self) -> Table:
@@ -145,6 +151,8 @@ class Limit:
         near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
+        if len(self.moving):
+            raise InputError(f"Token {self.moving[0]} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
         return _clusters.first_within(self.run, near**2)
@@ -153,6 +161,8 @@ class Limit:
     def theorem_reason(self) -> str:
         """Why Theorem 1.1 does not apply; empty if it does."""
         points = self.run.points
+        if not self.run.dynamics.is_plain:
+            return "it is about layers without a mask and a value matrix, all with the same step"
         if not self.run.dynamics.is_definite:
             return "the metric is not symmetric positive definite"
         zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
@@ -337,8 +347,9 @@ def limit(
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
-        Give up (`settled_at` is None) if the attended sets may still change after so many layers: by default 10,000,
-        or 500 if the metric is not symmetric positive definite, where tokens may never settle.
+        Give up (`settled_at` is None) if the attended sets may still change after so many layers. By default, after
+        they had to be computed 10,000 times, or 500 times where tokens may never settle: if the metric is not symmetric
+        positive definite, or the layer not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         As in `simulate`; "float" proves nothing.
     engine : Engine or str, optional
@@ -365,14 +376,15 @@ def limit(
     dynamics = check_dynamics(dynamics)
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
-    default = 10_000 if dynamics.is_definite else 500
+    default = None if dynamics.is_definite or not dynamics.is_plain else 500
+    layers = default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)
     run = simulate(
         tokens,
         dynamics,
-        stop=Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0)),
+        stop=Settled(layers),
         arithmetic=arithmetic,
         # Without the theorem there may be cycles, which are found in the layers.
-        record=LastOnly() if dynamics.is_definite else Every(1),
+        record=EachPhase() if not dynamics.is_plain else LastOnly() if dynamics.is_definite else Every(1),
         progress=progress,
         engine=engine,
     )
