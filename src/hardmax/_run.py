@@ -27,6 +27,7 @@ DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
 # Products of digits of exact positions, some 5 ns each, after which a cloud that has not settled is given up.
 _MOST_WORK = 10**9
 _MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500  # after which a cloud is given up; other layers may never settle
+_MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
 _AT_HAND = 2**20  # coordinates of the clouds of a batch whose runs are kept once they are made
 
 
@@ -65,23 +66,26 @@ def run_points(points: Points, plan: Plan) -> Trajectory:
 
         phases = map(mark, walk(solver, points, plan.dynamics))
         try:
-            kept = keep(phases if solver is plan.solvers[-1] else _until_slow(phases), points, plan)
+            endless = plan.stop.last_layer == NO_LIMIT
+            kept = keep(phases if solver is plan.solvers[-1] else _until_slow(phases, endless), points, plan)
         except Undecided:
             continue
         return Trajectory(points=points, dynamics=plan.dynamics, solver=solver, leader_since=since, **kept)
     raise AssertionError("the last solver decides everything")
 
 
-def _until_slow(phases: Iterable[AnyPhase]) -> Iterator[AnyPhase]:
-    """The phases, as long as it pays to walk layer by layer; else another solver has to jump over these layers."""
+def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]:
+    """The phases, as long as it pays to walk layer by layer; else another solver has to jump over layers: where
+    integers decide again and again that nothing has changed, and where a run without a last layer does not settle."""
     before, unchanged = None, 0
     try:
-        for phase in phases:
+        for decided, phase in enumerate(phases):
             choices = phase.choices
             same = before is not None and np.array_equal(choices.indices, before.indices)
-            unchanged = unchanged + 1 if same and phase.until == phase.layer + 1 else 0
-            # A layer of floats costs about as much as two closed forms of scores.
-            if unchanged > 32 and unchanged > len(choices) * int((~choices.follows_leader).sum()) // 2:
+            unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
+            leads = len(choices) * int((~choices.follows_leader).sum())  # that the other solver has to look at
+            # Of these a layer costs at least as much as two.
+            if unchanged > 32 + leads // 2 or (endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS):
                 raise Undecided
             before = choices
             yield phase

@@ -119,7 +119,13 @@ class Dynamics:
         return self.steps[min(layer, len(self.steps) - 1)] if isinstance(self.steps, tuple) else self.steps
 
     def rescaling(self, alpha: Fraction) -> Any:
-        """(I + alpha V)^-1, or the number that it is without a value matrix."""
+        """(I + alpha V)^-1, or the number that it is without a value matrix.
+
+        Parameters
+        ----------
+        alpha : Fraction
+            The step.
+        """
         if self.value is None:
             return 1 / (1 + alpha)
         found = inverse(np.eye(len(self.value), dtype=np.int64).astype(object) + alpha * self.value)
@@ -149,7 +155,13 @@ class Dynamics:
         return mask
 
     def points(self, cloud: Cloud) -> Points:
-        """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart."""
+        """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart.
+
+        Parameters
+        ----------
+        cloud : Cloud
+            The tokens, with multiplicities.
+        """
         if self.mask is None:
             return merge(cloud)
         n = len(cloud.tokens)

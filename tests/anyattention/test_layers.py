@@ -1,54 +1,18 @@
-"""Layers with a value matrix, a mask or steps: every layer is that of the definition, and the paper's is one of them."""
+"""Layers with a value matrix, a mask or steps: each is that of the definition, and the paper's is one of them."""
 
 from fractions import Fraction
 
 import numpy as np
 import oracle
 import pytest
-from hypothesis import assume, given
+from any_layers import layers
+from hypothesis import given
 from hypothesis import strategies as st
-from strategies import alphas, any_metrics, clouds, identity, matrices, problems, ratios, scaled, spd_metrics, tokens
+from strategies import alphas, identity, problems, scaled
 
 import hardmax as hm
 
 LAYERS = 6
-
-
-@st.composite
-def values(draw, d):
-    """Value matrices of the kinds that have closed forms, and of others."""
-    kind = draw(st.sampled_from(["multiple", "projection", "nilpotent", "any"]))
-    if kind == "multiple":
-        return [scaled(draw(alphas), row) for row in identity(d)]
-    if kind == "any":
-        return draw(matrices(d))
-    u, v = draw(tokens(d)), draw(tokens(d))
-    if kind == "nilpotent" and any(v):
-        share = oracle.dot(u, v) / oracle.dot(v, v)
-        u = [x - share * y for x, y in zip(u, v, strict=True)]
-    return [[x * y for y in v] for x in u]
-
-
-@st.composite
-def masks(draw, n):
-    rows = draw(st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n))
-    return [[allowed or j == draw(st.just(i)) for j, allowed in enumerate(row)] for i, row in enumerate(rows)]
-
-
-@st.composite
-def layers(draw, max_n=7, max_d=3):
-    """A cloud and the parts of a layer, each of them the paper's or another."""
-    cloud = draw(clouds(max_d=max_d, max_n=max_n))
-    n, d = len(cloud), len(cloud[0])
-    metric = draw(st.one_of(spd_metrics(d), any_metrics(d)))
-    value = draw(st.one_of(st.none(), values(d)))
-    mask = draw(st.one_of(st.none(), st.just("causal"), masks(n)))
-    steps = draw(st.one_of(alphas, st.lists(alphas, min_size=1, max_size=4)))
-    try:
-        return cloud, hm.Dynamics(steps, metric, value=value, mask=mask), metric, value
-    except hm.InputError as error:
-        assume("no inverse" not in str(error))
-        raise
 
 
 def table_of(mask, n):
@@ -115,7 +79,10 @@ def test_a_batch_and_a_file_take_any_layer(tmp_path):
     dynamics = hm.Dynamics(["1/2", 1], value=[[1, 1], [1, 1]], mask="causal")
     batch = [[[1.0, 2.0], [0.5, -1.0]], [[2.0, 0.25], [1.0, 1.0], [-1.0, 0.0]]]
     runs = hm.simulate(batch, dynamics, layers=4)
-    assert all((run.at(4) == hm.simulate(cloud, dynamics, layers=4).at(4)).all() for run, cloud in zip(runs, batch))
+    assert all(
+        (run.at(4) == hm.simulate(cloud, dynamics, layers=4).at(4)).all()
+        for run, cloud in zip(runs, batch, strict=True)
+    )
     runs.save(tmp_path / "runs.npz")
     again = hm.Trajectories.load(tmp_path / "runs.npz")
     assert again[1].dynamics == dynamics

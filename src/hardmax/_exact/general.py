@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.argmax import _relative, directions_of, products
+from hardmax._exact.argmax import _relative, by_all_scores, directions_of, products
 from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import layers_negative
@@ -204,6 +204,9 @@ class Cloud:
         """Whom each of some points attends to, and a relative lead of theirs."""
         if not pending:
             return [], math.inf
+        if len(place) == 1 and self.allowed is None:
+            cloud = IntegerCloud.of(next(iter(place.values())))
+            return by_all_scores(cloud.rows(pending), cloud, self.dynamics)
         tables = dict(zip(place, _integers(place.values()), strict=True))
         looks = {e: directions_of([rows[i] for i in pending], self.dynamics) for e, rows in tables.items()}
         found, leads = [], []
@@ -451,8 +454,8 @@ class GeneralSolver:
         place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
         pending = np.arange(points.count)
         choices = Choices.of_single(pending)
+        found, margin = cloud.attended(place, pending.tolist(), keep)
         while True:
-            found, margin = cloud.attended(place, pending.tolist(), keep)
             choices = choices.with_rows(pending, Choices.of_sets(found))
             chosen = choices.lists()
             if is_convex:
@@ -460,7 +463,11 @@ class GeneralSolver:
             motion = stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
             form, holds = closed_form(place, chosen, points.multiplicities, motion)
             lasting: int | None = 1
-            if holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)}):
+            after = _placed(one_layer(place, Means(chosen, points.multiplicities), motion), 1, keep)
+            ahead = cloud.attended(after, pending.tolist(), keep)
+            if ahead[0] != [chosen[i] for i in pending]:
+                pass  # the sets of the next layer are others
+            elif holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)}):
                 lasting = cloud.first_change(form, chosen, pending.tolist(), keep)
             elif holds and isinstance(steps, Steps) and form.keys() <= _STRAIGHT:
                 lasting = None if cloud.lasts_whatever_the_steps(form, chosen, pending.tolist()) else 1
@@ -481,5 +488,6 @@ class GeneralSolver:
             )
             if lasting is None:
                 return
-            place = _placed(form, lasting, keep)
             layer += lasting
+            place = after if lasting == 1 else _placed(form, lasting, keep)
+            found, margin = ahead if lasting == 1 else cloud.attended(place, pending.tolist(), keep)

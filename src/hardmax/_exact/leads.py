@@ -37,8 +37,9 @@ def sign_of(terms: Mapping[int, int], keep: Fraction) -> int:
     if (last - first) * q.bit_length() <= _SHORT:
         total = sum(c * p ** (e - first) * q ** (last - e) for e, c in left)
         return (total > 0) - (total < 0)
-    if _is_zero(left, p, q):
-        return 0
+    for count in range(2, len(left) + 1):
+        if _is_zero(left[:count], p, q):  # then the rest decides, however small it is
+            return sign_of(dict(left[count:]), keep)
     bits = 64
     while True:
         low = high = lead << bits
