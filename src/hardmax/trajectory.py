@@ -256,9 +256,10 @@ class Trajectory(Stored):
     @cached_property
     def moving(self) -> np.ndarray:
         """Tokens that move for ever, which is proved: only with a value matrix, and once no attended set changes."""
-        last = None if self.dynamics.value is None or self.settled_at is None else self.phases[-1]
-        points = last.moving if isinstance(last, GeneralPhase) else ()
-        return np.flatnonzero(np.isin(self.points.of_token, points))
+        if self.dynamics.value is None or self.settled_at is None:
+            return np.empty(0, dtype=np.int64)
+        last = self.phases[-1]
+        return np.flatnonzero(np.isin(self.points.of_token, last.moving if isinstance(last, GeneralPhase) else ()))
 
     @property
     def decided_at(self) -> tuple[int, ...]:
