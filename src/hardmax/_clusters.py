@@ -83,7 +83,7 @@ def find_clusters(run: Trajectory) -> Clusters:
         labels, first = number(leader_of)
         return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
     of_token = run.points.of_token
-    if run.settled_at is None or len(run.moving):
+    if run.settled_at is None or len(run.moving):  # to infinity
         labels, first = number(of_token)
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])

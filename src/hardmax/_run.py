@@ -14,6 +14,7 @@ from hardmax._exact.positions import ExactPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase, Undecided
+from hardmax._format import pluralize
 from hardmax._tokens.batches import Cloud, Form, Packed, as_array, restore_table
 from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor
@@ -112,6 +113,9 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 kept.append(phase)
             if ends:
                 break
+            if stop.when_settled and (moving := _proved_to_move(phase, len(margins))):
+                last, why = phase.layer, f"{moving} move for ever within bounds, the others stand still"
+                break
             if last == NO_LIMIT and len(margins) > most_decisions:
                 last = phase.layer
                 break
@@ -136,6 +140,13 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
     }
+
+
+def _proved_to_move(phase: Any, decisions: int) -> str:
+    """How many points never settle, if that is proved. It is looked for seldom."""
+    if not isinstance(phase, GeneralPhase) or decisions < 16 or decisions & (decisions - 1):
+        return ""
+    return pluralize(len(phase.moving), "point") if len(phase.moving) else ""
 
 
 def _ties(phase: Any, points: Points) -> str:

@@ -71,12 +71,12 @@ class Limit:
     def stopped(self) -> str:
         """Why the run ended, in words."""
         repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
-        moving = f"; {pluralize(len(self.moving), 'token')} move for ever" if len(self.moving) else ""
-        return self.run.stopped + repeats + moving
+        endless = len(self.moving) if self.settled_at is not None else 0
+        return self.run.stopped + repeats + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
 
     @property
     def moving(self) -> np.ndarray:
-        """Tokens that are proved to move for ever and so have no limit; their `points` are infinite."""
+        """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say, or within bounds."""
         return self.run.moving
 
     @cached_property
@@ -125,6 +125,8 @@ class Limit:
         """No limit is further than this from `points`, also if the run did not settle."""
         if self.settled_at is not None:
             return self.run.error
+        if self.run.dynamics.value is not None:
+            return math.inf
         # All tokens stay in the hull that is left, and no two points of a hull are further apart than twice the largest
         # distance of its vertices from any one place; the true tokens are within the error of `points`.
         middle = self.float_points.min(axis=0) / 2 + self.float_points.max(axis=0) / 2

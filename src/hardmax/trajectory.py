@@ -255,8 +255,9 @@ class Trajectory(Stored):
 
     @cached_property
     def moving(self) -> np.ndarray:
-        """Tokens that move for ever, which is proved: only with a value matrix, and once no attended set changes."""
-        if self.dynamics.value is None or self.settled_at is None:
+        """Tokens that are proved to move for ever, which needs a value matrix: to infinity, if the run has settled, or
+        within bounds, with attended sets that never stop changing."""
+        if self.dynamics.value is None:
             return np.empty(0, dtype=np.int64)
         last = self.phases[-1]
         return np.flatnonzero(np.isin(self.points.of_token, last.moving if isinstance(last, GeneralPhase) else ()))

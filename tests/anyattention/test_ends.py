@@ -153,7 +153,7 @@ def test_with_a_value_matrix_of_rank_one_tokens_end_on_lines_and_leaders_are_los
 
 
 def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
-    dynamics, layers_walked = hm.Dynamics(1, value=[["1/2", "1/2"], ["-1/2", "-1/2"]]), 200
+    dynamics, layers_walked = hm.Dynamics(1, value=[["1/2", "1/2"], ["-1/2", "-1/2"]]), 150
     run = hm.simulate(square(), dynamics, layers=layers_walked)
     assert run.settled_at is None
     late = range(layers_walked - 100, layers_walked + 1)
@@ -162,6 +162,30 @@ def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
     assert len(alone[0]) == 12
     assert np.abs(np.asarray(run)).max() < 6.734
     assert (run.exact_at(layers_walked) @ [1, 1] == run.exact_at(0) @ [1, 1]).all()
+    lim = hm.limit(square(), dynamics)
+    assert lim.stopped == "38 points move for ever within bounds, the others stand still"
+    assert {*lim.moving.tolist()} == {*range(50)} - alone[0]
+    assert (lim.settled_at, lim.run.layers, lim.leaders.tolist()) == (None, 63, sorted(alone[0]))
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (1, -2), (0, 1), (3, 1)]), st.sampled_from(["1/4", "1/8"]))
+def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
+    random = np.random.default_rng(seed)
+    corners = [[8, 1], [1, 8], [-8, 2], [-2, -8], [7, -6]]
+    cloud = [*corners, *(random.integers(-16, 17, (4, 2)) / 8).tolist(), [2, 1]]
+    u = [-v[1], v[0]]
+    dynamics = hm.Dynamics(alpha, value=[[x * y for y in v] for x in u])
+    lim = hm.limit(cloud, dynamics, max_layers=70)
+    if not len(lim.moving):
+        return
+    assert lim.settled_at is None
+    run = hm.simulate(cloud, dynamics, layers=lim.run.layers + 20)
+    for layer in range(lim.run.layers, run.layers):
+        moved = (run.exact_at(layer + 1) != run.exact_at(layer)).any(axis=1)
+        assert np.flatnonzero(moved).tolist() == lim.moving.tolist()
+    # Within the hull of those that stand still.
+    assert np.abs(np.asarray(run)[lim.run.layers :]).max() <= np.abs(np.delete(lim.points, lim.moving, axis=0)).max()
 
 
 def test_tokens_that_move_for_ever_are_said_to():

@@ -29,6 +29,7 @@ from hardmax._exact.argmax import _relative, by_all_scores, directions_of, produ
 from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import layers_negative
+from hardmax._exact.trapped import never_settle
 from hardmax._exact.vectors import DIGIT, SHORT, Vector, check_length, power
 from hardmax._layer import Steps
 from hardmax._tokens.points import Points
@@ -303,6 +304,7 @@ class GeneralPhase(Phase):
     """Points in closed form."""
 
     form: Form
+    counts: np.ndarray
     dynamics: Dynamics
     bits: int
     """Of the longest denominator."""
@@ -322,8 +324,8 @@ class GeneralPhase(Phase):
 
     def share(self, m: int) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule."""
-        shares = (1 / (1 + self.dynamics.alpha_at(self.layer + k)) for k in range(m))
-        return math.prod(shares, start=Fraction(1))
+        motions = (Motion.of(self.dynamics, self.dynamics.alpha_at(self.layer + k)) for k in range(m))
+        return math.prod((motion.keep or 1 for motion in motions), start=Fraction(1))
 
     def left(self) -> Fraction | None:
         """What is left of the way in the end; None: not known."""
@@ -347,8 +349,8 @@ class GeneralPhase(Phase):
 
     def limits(self, *, exact: bool = False) -> Table:
         """Where the points end, as Fractions."""
-        if len(endless := self.moving):
-            raise InputError(f"Point {endless[0]} moves for ever: it has no limit.")
+        if len(self.moving):
+            raise InputError(f"Point {self.moving[0]} moves for ever: it has no limit.")
         total: Any = 0
         for (e, r, _), table in self.form.items():
             share = Fraction(1)
@@ -362,7 +364,15 @@ class GeneralPhase(Phase):
 
     @cached_property
     def moving(self) -> np.ndarray:
-        """The points that move for ever, if the phase lasts for ever."""
+        """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or within bounds."""
+        if self.until is not None:
+            is_alone = self.keep == 1 and set(self.form) <= {(0, 0, 0), (0, 0, 1)} and self.dynamics.mask is None
+            if not is_alone or self.dynamics.value is None or not isinstance(self.dynamics.steps, Fraction):
+                return np.empty(0, np.int64)
+            metric = None if self.dynamics.metric is None else np.array(self.dynamics.metric)
+            push = Motion.of(self.dynamics, self.dynamics.alpha).push
+            found = never_settle(self.form[0, 0, 0], self.counts, self.choices.lists(), metric, push)
+            return np.array(found, dtype=np.int64)
         drift = [table for (_, r, k), table in self.form.items() if r == 0 and k]
         return np.flatnonzero(sum(map(np.abs, drift), np.zeros((1, 1))).any(axis=1)) if drift else np.empty(0, np.int64)
 
@@ -483,6 +493,7 @@ class GeneralSolver:
                 margin=margin,
                 keep=keep,
                 form=form,
+                counts=points.multiplicities,
                 dynamics=dynamics,
                 bits=max(map(_bits, place.values())),
             )
