@@ -9,7 +9,7 @@ import numpy as np
 
 from hardmax._tokens.batches import read_table
 from hardmax._tokens.rationals import Number, read_number, to_fractions
-from hardmax._validation import InputError, shorten
+from hardmax._validation import InputError, check_int, shorten
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class Steps:
         layer : int
             From 0 up.
         """
+        layer = check_int(layer, "`layer`", at_least=0)
         return read_step(self.rule(layer), f"`alpha` at layer {layer}")
 
 
@@ -97,7 +98,7 @@ def read_mask(mask: Any) -> np.ndarray | str | None:
     wish = "'causal' or a square table of booleans, such as numpy.tri(n, dtype=bool)"
     try:
         table = np.array(mask)
-    except ValueError:
+    except Exception:  # each library has its own errors for what it cannot do
         table = np.empty(0)
     if table.ndim != 2 or len({*table.shape}) != 1 or table.dtype != bool:
         raise InputError(f"`mask` must be {wish}, not {shorten(mask)}.", argument="mask")

@@ -114,6 +114,7 @@ class Dynamics:
         layer : int
             From 0 up.
         """
+        layer = check_int(layer, "`layer`", at_least=0)
         if isinstance(self.steps, Steps):
             return self.steps.at(layer)
         return self.steps[min(layer, len(self.steps) - 1)] if isinstance(self.steps, tuple) else self.steps
@@ -184,8 +185,9 @@ class Dynamics:
         return "" if self.matrix is None else not_a_metric(self.matrix)
 
     def check_definite(self) -> "Dynamics":
-        """Return these dynamics, if the metric is symmetric positive definite; else raise an InputError."""
-        if self.is_definite:
+        """Return these dynamics, if the metric is symmetric positive definite and the step one for all layers; else
+        raise an InputError."""
+        if self.is_definite and self.alpha:
             return self
         message = f"`metric` must be symmetric positive definite: {self.indefinite_reason}."
         raise InputError(message, argument="metric")
@@ -257,7 +259,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
     dynamics, moved = check_dynamics(dynamics), []
-    alpha, value = dynamics.alpha_at(check_int(layer, "`layer`", at_least=0)), dynamics.value
+    alpha, value = dynamics.alpha_at(layer), dynamics.value
     clouds, form = read_batch(tokens)
     for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.astype(object)
