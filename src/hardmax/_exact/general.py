@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardmax._attended import Choices
-from hardmax._exact.argmax import _relative, by_all_scores, directions_of, products
+from hardmax._exact.argmax import _relative, directions_of, products
 from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import layers_negative
@@ -45,7 +45,8 @@ Form = dict[Key, Table]
 """Positions as sums of terms g^(e + r m) C(m, k) times a table."""
 Sets = Sequence[Sequence[int]]
 
-_STRAIGHT = {(0, 0, 0), (0, 1, 0), (0, 2, 0)}
+_STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
+_BLOCK = 2**18  # scores computed at once
 
 
 class Motion(NamedTuple):
@@ -61,7 +62,7 @@ class Motion(NamedTuple):
         value = dynamics.value
         if value is None:
             return cls(alpha / (1 + alpha), 1 / (1 + alpha))
-        push: Any = alpha * (dynamics.rescaling(alpha) @ value)
+        push = np.array(dynamics.rescaling(alpha) @ value * alpha)
         square, where = value @ value, np.argwhere(value)
         if not square.any():
             return cls(push, Fraction(1))
@@ -114,7 +115,8 @@ def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) 
     chains = _chains(driven, chosen, counts, motion.keep)
     if chains is None:
         return linear, False
-    form = {key: np.zeros_like(next(iter(place.values()))) + Fraction(0) for row in chains for key in row}
+    nothing = 0 * next(iter(place.values()))
+    form = {key: nothing.copy() for key in dict.fromkeys(key for row in chains for key in row)}
     for i, row in enumerate(chains):
         for key, vector in row.items():
             form[key][i] = vector
@@ -201,90 +203,98 @@ class Cloud:
     def may_attend(self, i: int) -> list[int]:
         return self.everybody if self.allowed is None else self.allowed[i]
 
+    def scores(self, form: Form, pending: Sequence[int]) -> Iterator[tuple[int, dict[Key, Sequence[int]]]]:
+        """For each of some points the scores of all points along its direction: sums of terms, by their exponents."""
+        keys, tables = list(form), _integers(form.values())
+        block = max(1, _BLOCK // (len(tables[0]) * len(keys) ** 2))
+        for start in range(0, len(pending), block):
+            some, parts = pending[start : start + block], {}
+            for (e, r, k), rows in zip(keys, tables, strict=True):
+                looks = directions_of([rows[i] for i in some], self.dynamics)
+                for (f, s, h), others in zip(keys, tables, strict=True):
+                    found = products(looks, others)
+                    for size, factor in binomial_product(k, h).items():
+                        parts.setdefault((e + f, r + s, size), []).append((factor, found))
+            for row, i in enumerate(some):
+                yield (
+                    i,
+                    {key: _total([(factor, found[row]) for factor, found in terms]) for key, terms in parts.items()},
+                )
+
     def attended(self, place: Place, pending: Sequence[int], keep: Fraction) -> tuple[list[list[int]], float]:
-        """Whom each of some points attends to, and a relative lead of theirs."""
-        if not pending:
-            return [], math.inf
-        if len(place) == 1 and self.allowed is None:
-            cloud = IntegerCloud.of(next(iter(place.values())))
-            return by_all_scores(cloud.rows(pending), cloud, self.dynamics)
-        tables = dict(zip(place, _integers(place.values()), strict=True))
-        looks = {e: directions_of([rows[i] for i in pending], self.dynamics) for e, rows in tables.items()}
-        found, leads = [], []
-        for row, i in enumerate(pending):
-            scores: dict[int, list[int]] = {}
-            for e, look in looks.items():
-                for f, rows in tables.items():
-                    (column,) = products([look[row]], rows)
-                    before = scores.get(e + f, [0] * len(rows))
-                    scores[e + f] = [int(a) + b for a, b in zip(column, before, strict=True)]
+        """Whom each of some points attends to, and a relative lead of theirs (0, if it was not compared)."""
+        found, leads = [], [math.inf]
+        for i, scores in self.scores({(e, 0, 0): z for e, z in place.items()}, pending):
             others = self.may_attend(i)
             if len(scores) == 1:
                 (column,) = scores.values()
                 best = max(column[j] for j in others)
                 found.append([j for j in others if column[j] == best])
-                leads += [best - max(lower)] if (lower := [column[j] for j in others if column[j] != best]) else []
+                lower = [column[j] for j in others if column[j] != best]
+                leads += [int(best - max(lower))] if lower else []
             else:
                 found.append(_furthest(others, scores, keep))
                 leads.append(0)
-        cloud = IntegerCloud(next(iter(tables.values())), 1)
-        return found, math.inf if not leads else 0.0 if not min(leads) else _relative(min(leads), cloud, self.dynamics)
+        if math.isinf(lead := min(leads)) or not lead:
+            return found, float(lead)
+        return found, _relative(int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics)
 
     def first_change(self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction) -> int | None:
         """After how many layers the sets of some points may be others; None: never."""
-        keys, tables = list(form), _integers(form.values())
         soonest: int | None = None
-        for i in pending:
-            looks = directions_of([rows[i] for rows in tables], self.dynamics)
-            columns: dict[Key, list[int]] = {}
-            for (f, s, h), rows in zip(keys, tables, strict=True):
-                for (e, r, k), scores in zip(keys, products(looks, rows), strict=True):
-                    numbers = list(map(int, scores))
-                    for power_of_m, factor in binomial_product(k, h).items():
-                        column = columns.setdefault((e + f, r + s, power_of_m), [0] * len(rows))
-                        for j, score in enumerate(numbers):
-                            column[j] += factor * score
-            first, tied = chosen[i][0], set(chosen[i])
-            is_straight = columns.keys() <= _STRAIGHT
-            for j in self.may_attend(i):
-                lead = {key: column[j] - column[first] for key, column in columns.items()}
-                if j in tied:
-                    if any(lead.values()) and Lead(lead, keep).parts:
-                        return 1
-                    continue
-                if is_straight:
-                    # The mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2 with b2 < 0: most leads are decided here.
-                    b0 = lead[0, 0, 0]
-                    if b0 <= 0 and lead.get((0, 1, 0), 0) + 2 * b0 <= 0:
-                        continue
-                event = Lead(lead, keep).first_reached(soonest)
-                if event is not None:
-                    soonest = event if soonest is None else min(soonest, event)
-                    if soonest == 1:
-                        return 1
+        for i, columns in self.scores(form, pending):
+            first, tied = chosen[i][0], chosen[i][1:]
+            for j in [*tied, *(j for j in self.doubtful(i, columns, first) if j != first and j not in tied)]:
+                lead = Lead({key: column[j] - column[first] for key, column in columns.items()}, keep)
+                event = (1 if lead.parts else None) if j in tied else lead.first_reached(soonest)
+                soonest = soonest if event is None else event
+                if soonest == 1:
+                    return 1
         return soonest
+
+    def doubtful(self, i: int, columns: dict[Key, Sequence[int]], first: int) -> list[int]:
+        """The points whose lead over one that is attended to is not sure to be negative for ever.
+
+        Without k >= 1 it is the mix b0 (1 - t)^2 + b1 t (1 - t) + b2 t^2, t = g^m, with b2 < 0 the lead now.
+        """
+        if any(e for e, _, _ in columns):
+            return self.may_attend(i)
+        tests = [columns[0, 0, 0], *(column for (_, _, k), column in columns.items() if k)]
+        if (0, 1, 0) in columns:
+            tests.append([a + 2 * b for a, b in zip(columns[0, 1, 0], columns[0, 0, 0], strict=True)])
+        doubtful = {j for column in tests for j, score in enumerate(column) if score > column[first]}
+        return [j for j in self.may_attend(i) if j in doubtful]
 
     def lasts_whatever_the_steps(self, form: Form, chosen: Sets, pending: Sequence[int]) -> bool:
         """Whether points that go straight keep their attended sets all the way."""
-        tables = dict(zip(form, _integers(form.values()), strict=True))
-        w = tables[0, 0, 0]
-        u = tables.get((0, 1, 0), [[0] * len(w[0])] * len(w))
-        for i in pending:
-            looks = directions_of([w[i], u[i]], self.dynamics)
-            (ww, uw), (wu, uu) = products(looks, w), products(looks, u)
-            scores = [(int(a), int(b) + int(c), int(d)) for a, b, c, d in zip(ww, uw, wu, uu, strict=True)]
-            c0, c1, c2 = scores[chosen[i][0]]
-            leads = {j: (scores[j][0] - c0, scores[j][1] - c1, scores[j][2] - c2) for j in self.may_attend(i)}
-            for j, lead in leads.items():
-                if any(lead) if j in chosen[i] else layers_negative(*lead, Fraction(1, 2)) is not None:
+        for i, columns in self.scores(form, pending):
+            first = chosen[i][0]
+            for j in self.may_attend(i):
+                lead = [int(columns[key][j] - columns[key][first]) if key in columns else 0 for key in _STRAIGHT]
+                if (
+                    any(lead)
+                    if j in chosen[i]
+                    else layers_negative(lead[0], lead[1], lead[2], Fraction(1, 2)) is not None
+                ):
                     return False
         return True
 
 
-def _furthest(others: Sequence[int], scores: dict[int, list[int]], keep: Fraction) -> list[int]:
+def _total(terms: list[tuple[int, Sequence[int]]]) -> Sequence[int]:
+    """The sum of some rows of scores, each times a factor."""
+    (factor, total), *others = terms
+    total = total if factor == 1 else [factor * score for score in total]
+    for factor, scores in others:
+        total = [a + factor * b for a, b in zip(total, scores, strict=True)]
+    return total
+
+
+def _furthest(others: Sequence[int], scores: dict[Key, Sequence[int]], keep: Fraction) -> list[int]:
     best: list[int] = []
     for j in others:
-        lead = sign_of({e: column[j] - column[best[0]] for e, column in scores.items()}, keep) if best else 1
+        lead = (
+            sign_of({e: int(scores[e, 0, 0][j] - scores[e, 0, 0][best[0]]) for e, _, _ in scores}, keep) if best else 1
+        )
         best = [j] if lead > 0 else [*best, j] if lead == 0 else best
     return best
 
@@ -325,7 +335,7 @@ class GeneralPhase(Phase):
     def share(self, m: int) -> Fraction:
         """What is left of the way after m layers whose steps follow a rule."""
         motions = (Motion.of(self.dynamics, self.dynamics.alpha_at(self.layer + k)) for k in range(m))
-        return math.prod((motion.keep or 1 for motion in motions), start=Fraction(1))
+        return math.prod((motion.keep or Fraction(1) for motion in motions), start=Fraction(1))
 
     def left(self) -> Fraction | None:
         """What is left of the way in the end; None: not known."""
@@ -479,7 +489,7 @@ class GeneralSolver:
                 pass  # the sets of the next layer are others
             elif holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)}):
                 lasting = cloud.first_change(form, chosen, pending.tolist(), keep)
-            elif holds and isinstance(steps, Steps) and form.keys() <= _STRAIGHT:
+            elif holds and isinstance(steps, Steps) and form.keys() <= {*_STRAIGHT}:
                 lasting = None if cloud.lasts_whatever_the_steps(form, chosen, pending.tolist()) else 1
             if lasting == 1 and layer < constant_from:
                 form = one_layer(place, Means(chosen, points.multiplicities), motion)

@@ -93,7 +93,7 @@ class Lead:
         parts: dict[tuple[int, int], Sum] = {}
         for (e, r, k), c in terms.items():
             if c:
-                parts.setdefault((r, k), {})[e] = c
+                parts.setdefault((r, k), {})[e] = int(c)
         signs = {key: sign_of(part, keep) for key, part in parts.items()}
         self.parts = {key: part for key, part in parts.items() if signs[key]}
         self.signs = signs

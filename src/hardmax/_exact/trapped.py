@@ -18,7 +18,7 @@ import numpy as np
 
 _MOST_ROUNDS = 100
 
-Point = Sequence[Fraction]
+Point = tuple[Fraction, ...]
 
 
 class Line(NamedTuple):
@@ -28,7 +28,7 @@ class Line(NamedTuple):
     a: Fraction
     b: Fraction
     shift: Fraction
-    count: int
+    tokens: int
 
     def at(self, x: Fraction) -> Fraction:
         return self.a + self.b * x
@@ -54,7 +54,7 @@ def never_settle(
         along = [metric @ vector if metric is not None else vector for vector in (z[i], u)]
         lines = [Line(along[0] @ z[f], along[1] @ z[f], v @ (z[f] - z[i]), int(counts[f])) for f in fixed]
         bounds = _trap(lines)
-        if bounds is None or _vanishes(*along, *bounds):
+        if bounds is None or _vanishes(along[0], along[1], bounds):
             return []
         if not all(_is_inside(tuple(z[i] + x * u), hull) for x in bounds):
             return []
@@ -82,13 +82,13 @@ def _is_inside(point: Point, hull: list[Point]) -> bool:
     return all(_turn(a, b, point) > 0 for a, b in pairwise([*hull, hull[0]]))
 
 
-def _vanishes(start: np.ndarray, way: np.ndarray, low: Fraction, high: Fraction) -> bool:
+def _vanishes(start: np.ndarray, way: np.ndarray, bounds: tuple[Fraction, Fraction]) -> bool:
     """Whether start + x way is 0 for an x between two bounds."""
     axis = next((axis for axis, part in enumerate(way) if part), None)
     if axis is None:
         return not start.any()
     x = -start[axis] / way[axis]
-    return low <= x <= high and not (start + x * way).any()
+    return bounds[0] <= x <= bounds[1] and not (start + x * way).any()
 
 
 def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:
@@ -104,7 +104,7 @@ def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:
             for x in (left, (left + right) / 2, right):
                 best = max(line.at(x) for line in lines)
                 highest = [line for line in lines if line.at(x) == best]
-                if not sum(line.count * line.shift for line in highest):
+                if not sum(line.tokens * line.shift for line in highest):
                     return None
                 ends += [end + line.shift for line in highest for end in ((left, right) if left < x < right else [x])]
         if min(ends) >= low and max(ends) <= high:
