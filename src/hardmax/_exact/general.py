@@ -1,194 +1,47 @@
 """The walker for every layer that `Dynamics` describes, in integers and fractions: whatever the others refuse.
 
-With B = (I + alpha V)^-1 alpha V a layer is z' = z + B (w - z). While no attended set changes, it is linear in the
-tokens. Closed forms, m layers later, are sums of g^(e + r m) C(m, k) v (see `leads`):
-
-* *V = a P, P^2 = P, a > 0* (the identity, if there is no V). B = (1 - g) P with g = 1 / (1 + alpha a). The part
-  (I - P) z stands still; let y = P z. If the means of y over all attended sets stand still, y goes straight:
-  w + g^m (y - w). If they move, and nobody attends to itself in a roundabout way, they do so in *chains*: with
-  y_j = W + sum_k g^m C(m, k) q_k for the mean of those that i attends to, y_i = W + g^m (y_i(0) - W) +
-  (1 - g) / g sum_k g^m C(m, k + 1) q_k, as C(m + 1, k + 1) - C(m, k + 1) = C(m, k) shows.
-* *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
-* *Anything else*, such as cycles of attention: one layer at a time, unless nothing moves.
-
-The sets last until the first lead of a token outside, or of one of several inside, says otherwise.
+Attended sets last until the first lead of a point that is not attended to is no longer negative, or one of several that
+are attended to has a lead over another: leads follow from the closed forms of positions (`forms`, `leads`).
 """
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from operator import mul
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from hardmax._attended import Choices
 from hardmax._exact.argmax import _relative, directions_of, products
+from hardmax._exact.forms import (
+    Form,
+    Means,
+    Motion,
+    Place,
+    Sets,
+    Table,
+    closed_form,
+    integers,
+    longest,
+    one_layer,
+    placed,
+)
 from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.trapped import never_settle
-from hardmax._exact.vectors import DIGIT, SHORT, Vector, check_length, power
+from hardmax._exact.vectors import DIGIT, Vector, check_length, power
 from hardmax._layer import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
 from hardmax._validation import InputError
 from hardmax.dynamics import Dynamics
 
-Table = np.ndarray
-"""A row of Fractions for each point."""
-Place = dict[int, Table]
-"""Positions as sums of g^e times a table, by e."""
-Form = dict[Key, Table]
-"""Positions as sums of terms g^(e + r m) C(m, k) times a table."""
-Sets = Sequence[Sequence[int]]
-
 _STRAIGHT = ((0, 0, 0), (0, 1, 0), (0, 2, 0))
 _BLOCK = 2**18  # scores computed at once
-
-
-class Motion(NamedTuple):
-    """How tokens move over a layer: by `push` (a matrix or a number) times the way to the mean."""
-
-    push: Any
-    keep: Fraction | None
-    """g: below 1 if V = a P, 1 if V^2 = 0, None for anything else."""
-    projection: np.ndarray | None = None
-
-    @classmethod
-    def of(cls, dynamics: Dynamics, alpha: Fraction) -> "Motion":
-        value = dynamics.value
-        if value is None:
-            return cls(alpha / (1 + alpha), 1 / (1 + alpha))
-        push = np.array(dynamics.rescaling(alpha) @ value * alpha)
-        square, where = value @ value, np.argwhere(value)
-        if not square.any():
-            return cls(push, Fraction(1))
-        scale = square[tuple(where[0])] / value[tuple(where[0])]
-        if scale > 0 and (square == scale * value).all():
-            return cls(push, 1 / (1 + alpha * scale), value / scale)
-        return cls(push, None)
-
-    def pushed(self, table: Table) -> Table:
-        return table @ self.push.T if isinstance(self.push, np.ndarray) else self.push * table
-
-    def driven(self, table: Table) -> Table:
-        """The part of the positions that can move."""
-        return table if self.projection is None else table @ self.projection.T
-
-
-class Means:
-    """Means over the attended sets, counted with multiplicity."""
-
-    def __init__(self, chosen: Sets, counts: np.ndarray) -> None:
-        self.sets = {tuple(several): np.array(several) for several in chosen}
-        self.keys = [tuple(several) for several in chosen]
-        self.counts = counts.astype(object)
-
-    def __call__(self, table: Table) -> Table:
-        weights = self.counts
-        means = {key: weights[c] @ table[c] / weights[c].sum() for key, c in self.sets.items()}
-        return np.array([means[key] for key in self.keys])
-
-
-def one_layer(place: Place, means: Means, motion: Motion) -> Form:
-    """Where the points are now and a layer later, whatever happens then."""
-    steps = {(e, 0, 1): motion.pushed(means(z) - z) for e, z in place.items()}
-    return {(e, 0, 0): z for e, z in place.items()} | {key: table for key, table in steps.items() if table.any()}
-
-
-def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) -> tuple[Form, bool]:
-    """Where the points are m layers later, and whether that holds as long as the sets stay (else for one layer)."""
-    means = Means(chosen, counts)
-    linear = one_layer(place, means, motion)
-    if motion.keep == 1 or not any(k for _, _, k in linear):
-        return linear, True
-    if motion.keep is None:
-        return linear, False
-    driven = {e: motion.driven(z) for e, z in place.items()}
-    ways = {e: y - means(y) for e, y in driven.items()}
-    if not any(means(way).any() for way in ways.values()):
-        straight = {(e, 0, 0): place[e] - way for e, way in ways.items()}
-        return straight | {(e, 1, 0): way for e, way in ways.items() if way.any()}, True
-    chains = _chains(driven, chosen, counts, motion.keep)
-    if chains is None:
-        return linear, False
-    nothing = 0 * next(iter(place.values()))
-    form = {key: nothing.copy() for key in dict.fromkeys(key for row in chains for key in row)}
-    for i, row in enumerate(chains):
-        for key, vector in row.items():
-            form[key][i] = vector
-    for e, z in place.items():
-        form[e, 0, 0] = form[e, 0, 0] + z - driven[e]
-    return {key: table for key, table in form.items() if key[1:] == (0, 0) or table.any()}, True
-
-
-def _chains(driven: Place, chosen: Sets, counts: np.ndarray, keep: Fraction) -> list[Form] | None:
-    """The closed form of each point, those that it attends to first; None if attention goes round in a circle."""
-    found: list[Form | None] = [None] * len(chosen)
-    open_points, stack = set(), list(range(len(chosen)))
-    while stack:
-        i = stack[-1]
-        if found[i] is not None:
-            stack.pop()
-            continue
-        others = [j for j in chosen[i] if j != i]
-        missing = [j for j in others if found[j] is None]
-        if missing:
-            if i in open_points:
-                return None
-            open_points.add(i)
-            stack += missing
-            continue
-        open_points.discard(i)
-        here: Form = {(e, 0, 0): y[i] for e, y in driven.items()}
-        if others:
-            mean: Form = {}
-            for j in others:
-                for key, vector in (found[j] or {}).items():
-                    mean[key] = mean.get(key, 0) + int(counts[j]) * vector
-            total = int(counts[others].sum())
-            mean = {key: vector / total for key, vector in mean.items()}
-            stands = {key: vector for key, vector in mean.items() if key[1] == 0 or vector.any()}
-            if len(others) < len(chosen[i]):
-                if any(key not in here or (vector != here[key]).any() for key, vector in stands.items()):
-                    return None
-            else:
-                ahead = {(e, 1, k + 1): (1 - keep) / keep * v for (e, r, k), v in stands.items() if r == 1}
-                start = {(e, 1, 0): here[e, 0, 0] - mean[e, 0, 0] for e in driven}
-                here = {(e, 0, 0): mean[e, 0, 0] for e in driven} | start | ahead
-        found[i] = here
-    return [form or {} for form in found]
-
-
-def _placed(form: Form, m: int, keep: Fraction) -> Place:
-    """The positions m layers later, by powers of g; powers that are close are put together."""
-    parts: Place = {}
-    for (e, r, k), table in form.items():
-        if (scaled := math.comb(m, k) * table).any():
-            parts[e + r * m] = parts.get(e + r * m, 0) + scaled
-    place: Place = {}
-    for e in sorted(parts):
-        base = max(place, default=None)
-        if base is not None and (e - base) * keep.denominator.bit_length() <= SHORT and _bits(place[base]) <= 2 * SHORT:
-            place[base] = place[base] + parts[e] * keep ** (e - base)
-        else:
-            place[e] = parts[e]
-    return place or {0: 0 * next(iter(form.values()))}
-
-
-def _bits(table: Table) -> int:
-    return max(value.denominator.bit_length() for value in table.flat)
-
-
-def _integers(tables: Iterable[Table]) -> list[list[list[int]]]:
-    """The tables times their common denominator."""
-    tables = list(tables)
-    rows = IntegerCloud.of(np.concatenate(tables)).numerators
-    n = len(tables[0])
-    return [rows[start : start + n] for start in range(0, len(rows), n)]
 
 
 class Cloud:
@@ -205,7 +58,7 @@ class Cloud:
 
     def scores(self, form: Form, pending: Sequence[int]) -> Iterator[tuple[int, dict[Key, Sequence[int]]]]:
         """For each of some points the scores of all points along its direction: sums of terms, by their exponents."""
-        keys, tables = list(form), _integers(form.values())
+        keys, tables = list(form), integers(form.values())
         block = max(1, _BLOCK // (len(tables[0]) * len(keys) ** 2))
         for start in range(0, len(pending), block):
             some, parts = pending[start : start + block], {}
@@ -442,7 +295,7 @@ def last_outside(phases: Sequence[GeneralPhase], goal: Fraction) -> int:
         form = phase.form | {key: phase.form.get(key, 0 * table) - table for key, table in ends.items()}
         scale = IntegerCloud.of(np.concatenate(list(form.values()))).denominator ** 2 * goal.denominator
         last, within = -1, None if phase.until is None else phase.until - phase.layer - 1
-        for rows in zip(*_integers(form.values()), strict=True):
+        for rows in zip(*integers(form.values()), strict=True):
             square: dict[Key, int] = {(0, 0, 0): -int(goal * scale)}
             for (e, r, k), x in zip(form, rows, strict=True):
                 for (f, s, h), y in zip(form, rows, strict=True):
@@ -483,7 +336,7 @@ class GeneralSolver:
             motion = stays if layer >= constant_from else Motion.of(dynamics, dynamics.alpha_at(layer))
             form, holds = closed_form(place, chosen, points.multiplicities, motion)
             lasting: int | None = 1
-            after = _placed(one_layer(place, Means(chosen, points.multiplicities), motion), 1, keep)
+            after = placed(one_layer(place, Means(chosen, points.multiplicities), motion), 1, keep)
             ahead = cloud.attended(after, pending.tolist(), keep)
             if ahead[0] != [chosen[i] for i in pending]:
                 pass  # the sets of the next layer are others
@@ -505,10 +358,10 @@ class GeneralSolver:
                 form=form,
                 counts=points.multiplicities,
                 dynamics=dynamics,
-                bits=max(map(_bits, place.values())),
+                bits=max(map(longest, place.values())),
             )
             if lasting is None:
                 return
             layer += lasting
-            place = after if lasting == 1 else _placed(form, lasting, keep)
+            place = after if lasting == 1 else placed(form, lasting, keep)
             found, margin = ahead if lasting == 1 else cloud.attended(place, pending.tolist(), keep)
