@@ -4,7 +4,7 @@ BIN := .venv/bin
 # Modules are compiled when they are first imported: most of what is installed never is.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo paper test browser lint types layers unit coverage docs mutate soak bench release clean
+.PHONY: demo paper test page-test browser lint types layers unit coverage docs mutate soak bench release clean
 
 demo: .venv/ready
 	$(BIN)/hardmax demo --output demo
@@ -16,8 +16,18 @@ paper: .venv/ready
 	$(BIN)/python examples/paper/report.py paper $(if $(FULL),--data $(DATA) --device $(DEVICE))
 
 # Two at a time: the type checker has a core for itself while the tests begin.
-test: .venv/ready browser
+test: .venv/ready browser tests/page/node_modules/ready
 	$(MAKE) --no-print-directory --jobs 2 lint types layers unit
+
+# All tests of the page, also in JupyterLab and against the clock: minutes.
+page-test: .venv/ready browser tests/page/node_modules/ready
+	$(BIN)/pip install --quiet --no-compile --constraint constraints.txt jupyterlab
+	$(BIN)/pytest -m "" tests/page
+
+# The page's modules are checked by TypeScript and tried by fast-check in node, where npm can be had.
+tests/page/node_modules/ready: tests/page/package.json
+	@cd tests/page && npm install --no-package-lock --no-audit --no-fund --silent && touch node_modules/ready || \
+	echo "npm is missing or cannot install: the page's modules are not checked"
 
 # Pages are tried in Debian's Chromium; where it cannot be had, those tests are skipped, and say so.
 INSTALL_BROWSER := DEBIAN_FRONTEND=noninteractive apt-get install --yes --quiet --no-install-recommends chromium
@@ -80,4 +90,4 @@ release: test
 	touch $@
 
 clean:
-	rm -rf .venv demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf .venv tests/page/node_modules demo paper docs/_build docs/api docs/gallery .pytest_cache .ruff_cache .hypothesis .benchmarks

@@ -16,6 +16,8 @@ from sphinx_gallery.sorting import FileNameSortKey
 
 import hardmax
 from hardmax.cli.main import make_app
+from hardmax.page import write_page
+from hardmax.text.page import pack
 
 HERE = Path(__file__).parent
 
@@ -100,6 +102,12 @@ def write_command_reference(_: Sphinx) -> None:
         page.write_text(text, encoding="utf-8")
 
 
+def write_live_page(app: Sphinx, error: Exception | None) -> None:
+    """The page itself, with a model, beside the others of the site."""
+    if error is None and app.builder.format == "html":
+        write_page(Path(app.outdir, "live.html"), {"room": "dynamics", "models": [pack(hardmax.load("imdb-2d"))]})
+
+
 class TestLink(SphinxRole):
     """{test}`limits/test_theorem.py::test_name`: the name as a sentence, linked to the file."""
 
@@ -146,6 +154,7 @@ def setup(app: Sphinx) -> None:
     app.add_role("test", TestLink())
     app.add_role("example", ExampleLink())
     app.connect("builder-inited", write_command_reference)
+    app.connect("build-finished", write_live_page)
     for name in ("hardmax", "traitlets"):  # "compiling kernels", "executing notebook"
         logging.getLogger(name).setLevel(logging.ERROR)
     warnings.filterwarnings("ignore", message="the theorem does not apply to the metric")

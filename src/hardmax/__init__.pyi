@@ -13,6 +13,7 @@ from ._validation import InputError
 from .certificate import Verdict
 from .dynamics import Dynamics, attended
 from .engines import Engine
+from .explorer import Explorer
 from .limits import Limit, Limits, limit, verify
 from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
@@ -32,6 +33,7 @@ __all__ = [
     "Engine",
     "Every",
     "Explanation",
+    "Explorer",
     "FirstOf",
     "Gpu",
     "InputError",

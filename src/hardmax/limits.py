@@ -215,6 +215,16 @@ class Limit:
 
         return plot_limit(self, ax=ax, figsize=figsize)
 
+    def page(self, path: str | Path) -> None:
+        """Write a page that runs this cloud in any browser: drag tokens, change alpha, see the exact limit.
+
+        Parameters
+        ----------
+        path : str or Path
+            As for `Trajectory.page`.
+        """
+        self.run.page(path)
+
     def _repr_html_(self) -> str:
         from hardmax.figures.cards import cloud_card
 

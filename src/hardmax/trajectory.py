@@ -382,6 +382,18 @@ class Trajectory(Stored):
 
         animate_run(self, path, layers=layers, fps=fps)
 
+    def page(self, path: str | Path) -> None:
+        """Write a page that runs this cloud in any browser: drag tokens, change alpha, play the layers.
+
+        Parameters
+        ----------
+        path : str or Path
+            A `.html` file; it needs no network. The page takes up to 2,000 tokens, and computes everything itself.
+        """
+        from hardmax.page import cloud_data, write_page
+
+        write_page(path, {"room": "dynamics", "cloud": cloud_data(self.points, self.dynamics)})
+
     def __repr__(self) -> str:
         settled = f"settled at layer {self.settled_at}" if self.settled_at is not None else "not settled"
         return (

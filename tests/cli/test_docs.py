@@ -20,11 +20,13 @@ PAGES = ["README.md", *(f"docs/{page.name}" for page in sorted((ROOT / "docs").g
 NEEDS = {
     "README.md": ("matplotlib",),
     "docs/install.md": ("matplotlib",),
+    "docs/page.md": ("anywidget",),
     "docs/text.md": ("torch", "sklearn", "matplotlib", "pyarrow", "narwhals"),
 }
 LEFT = {
     "README.md": {"proof.json", "review.html"},
     "docs/install.md": {"limit.png"},
+    "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),
         *("reliability.png", "card.html", "why.html", "reviews.html", "review.gif", "scored.parquet"),
@@ -32,6 +34,7 @@ LEFT = {
 }
 NOT_RUN = {
     "README.md": ["sets up the project", "needs texts and labels"],
+    "docs/page.md": ["tests/page runs it in a browser"],
     "docs/install.md": ["sets up the project", "sets up the project", "needs reviews.csv"],
 }
 _BLOCK = re.compile(r"^(?:<!-- not run: (?P<why>[^\n]*) -->\n)?```(?P<kind>\w+)\n(?P<code>.*?)^```$", flags=re.M | re.S)

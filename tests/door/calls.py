@@ -66,6 +66,9 @@ def result_calls() -> Iterator[Call]:
         yield f"{type(thing).__name__}.load", type(thing).load, {"path": file}
     for sequence in (batch, run.attended(0), hm.limit([SQUARE, SQUARE], HALF), hm.Ragged(SQUARE, [0, 2, 5])):
         yield f"{type(sequence).__name__}[]", lambda index, sequence=sequence: sequence[index], {"index": 1}
+    yield "Trajectory.page", run.page, {"path": "run.html"}
+    yield "Limit.page", lim.page, {"path": "limit.html"}
+    yield "Explorer", hm.Explorer, {"tokens": SQUARE, "dynamics": HALF}
     yield "Limit.layers_to", lim.layers_to, {"eps": 0.01}
     yield "check_theorem", hm.check_theorem, {"result": lim}
     yield "verify", hm.verify, {"certificate": lim.certificate, "effort": 1.0}
@@ -110,6 +113,7 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.save", model.save, {"folder": "model"}
     yield "TextModel.load", TextModel.load, {"folder": "saved_model"}
     yield "load", hm.load, {"name_or_path": "saved_model"}
+    yield "TextModel.explorer", model.explorer, {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
     yield "frequent_leaders", frequent_leaders, {"model": model, "found": model.analyse(texts), "most": 3}

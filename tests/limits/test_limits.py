@@ -127,6 +127,7 @@ def test_clusters_are_numbered_by_their_first_token_wherever_its_leader_is(arith
     assert lim.leaders.tolist() == [1, 4]
     assert lim.clusters.labels.tolist() == [0, 1, 0, 1, 0]
     assert lim.clusters.points.tolist() == [[3.0], [-2.0]]
+    assert len({lim.clusters, lim.clusters}) == 1  # compared by identity, not array by array
 
 
 def test_leaders_that_have_met_share_a_place():

@@ -1,9 +1,7 @@
-"""Pages in a real Chromium: nothing is loaded, nothing runs, everybody can read them."""
+"""Pages of explanations in a real Chromium, with scripts and without: nothing is loaded, everybody can read them."""
 
 import itertools
-import os
 import re
-import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browser import Watched, in_browser, started_browser
 from text.small_models import random_texts, small_model
 
 import hardmax as hm
@@ -20,8 +19,7 @@ from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-in_browser = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed (apt-get install chromium)")
+with_and_without_scripts = pytest.mark.parametrize("scripts", [True, False], ids=["room", "no scripts"])
 PHONE, DESK = 390, 1200
 REVIEWS = {
     "good": "I came out grinning. The script is sharp, the two leads are wonderful together, and the last minutes are "
@@ -51,45 +49,29 @@ HOSTILE = (
     "@import 'x.css'; body{background:url(x.png)}",
 )
 UNTOUCHED = """() => document.title != "owned" && [...document.querySelectorAll("*")].every(each =>
-    !/^(script|iframe|object|embed|img|image|video|audio|form|input|link|base|use|svg)$/i.test(each.localName)
+    !/^(iframe|object|embed|img|image|video|audio|form|link|base|use)$/i.test(each.localName)
     && [...each.attributes].every(one => !one.name.startsWith("on"))
     && (each.getAttribute("href") ?? "#").startsWith("#"))"""
 
 
-class Watched:
-    """A page that is opened without a network, and whatever it says, asks for or does."""
+class Opened(Watched):
+    """A page of an explanation, with scripts or without; with them, once it has computed the answer."""
 
-    def __init__(self, browser: Any, width: int = DESK, **context: Any) -> None:
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, **context)
-        self.context.set_offline(True)
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.heard: list[str] = []
-        self.page.on("console", lambda message: self.heard.append(f"console: {message.text}"))
-        self.page.on("pageerror", lambda error: self.heard.append(f"error: {error}"))
-        self.page.on("request", lambda request: request.url.split("#")[0] == self.own or self.heard.append(request.url))
-        self.page.on("dialog", lambda dialog: (self.heard.append("dialog"), dialog.dismiss()))
+    def __init__(self, browser: Any, width: int = DESK, *, scripts: bool = True, **context: Any) -> None:
+        super().__init__(browser, width, 900, java_script_enabled=scripts, **context)
+        self.scripts = scripts
 
-    def open(self, path: Path) -> Any:
-        self.own = path.as_uri()
-        self.page.goto(self.own)
-        return self.page
-
-    def __enter__(self) -> "Watched":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.context.close()
+    def open(self, path: Path, fragment: str = "") -> Any:
+        page = super().open(path, fragment)
+        if "hm-data" in path.read_text(encoding="utf-8") and self.scripts:
+            page.wait_for_selector("#hm-reviews .hardmax-verdict")
+        return page
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
-    api: Any = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with api.sync_playwright() as started:
-        rooted = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium has no sandbox for root
-        opened = started.chromium.launch(executable_path=CHROMIUM, args=rooted)
+    with started_browser() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")
@@ -114,8 +96,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @in_browser
-def test_a_page_loads_nothing_and_fits_every_width(browser, pages):
-    with Watched(browser) as watched:
+@with_and_without_scripts
+def test_a_page_loads_nothing_and_fits_every_width(browser, pages, scripts):
+    with Opened(browser, scripts=scripts) as watched:
         for name, path in pages.items():
             page = watched.open(path)
             for width in (320, PHONE, 768, DESK):
@@ -128,7 +111,7 @@ def test_a_page_loads_nothing_and_fits_every_width(browser, pages):
 @pytest.mark.parametrize(("width", "scheme"), [(PHONE, "dark"), (DESK, "light")])
 def test_axe_finds_nothing_serious(browser, pages, width, scheme):
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
-    with Watched(browser, width, color_scheme=scheme) as watched:
+    with Opened(browser, width, color_scheme=scheme) as watched:
         for name in ("four classes", "report"):
             found = axe.Axe().run(watched.open(pages[name])).response["violations"]
             bad = [(each["id"], each["nodes"][0]["html"][:200]) for each in found]
@@ -138,24 +121,28 @@ def test_axe_finds_nothing_serious(browser, pages, width, scheme):
 
 
 @in_browser
-def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages):
+@with_and_without_scripts
+def test_every_row_above_a_total_is_visible_and_adds_up(browser, pages, scripts):
     rows = "all => all.map(row => row.innerText.split('\\t'))"
-    with Watched(browser, PHONE) as watched:
+    with Opened(browser, PHONE, scripts=scripts) as watched:
         for name in (*REVIEWS, "long", "no layers", "four classes"):
             page = watched.open(pages[name])
-            for table in page.query_selector_all("table"):
+            tables = page.query_selector_all(".hardmax table")
+            assert len(tables) == (1 if name == "no layers" else 2)
+            for table in tables:
                 found = [float(row[1]) for row in table.eval_on_selector_all("tbody tr", rows)]
                 assert sum(found[:-1]) == pytest.approx(found[-1], abs=6e-4 * len(found)), name
             hidden = "all => Math.max(...all.map(each => each.scrollHeight - each.clientHeight))"
-            assert page.eval_on_selector_all("table, table *", hidden) <= 1
+            assert page.eval_on_selector_all(".hardmax :is(table, table *)", hidden) <= 1
 
 
 @in_browser
-def test_bars_lie_on_the_side_of_their_votes(browser, pages):
+@with_and_without_scripts
+def test_bars_lie_on_the_side_of_their_votes(browser, pages, scripts):
     bars = """all => all.map(bar => {
         const own = bar.getBoundingClientRect(), cell = bar.parentNode, around = cell.getBoundingClientRect()
         return [Number(cell.previousElementSibling.innerText), own.left, own.right, around.left, around.right]})"""
-    with Watched(browser) as watched:
+    with Opened(browser, scripts=scripts) as watched:
         found = watched.open(pages["four classes"]).eval_on_selector_all("td.hardmax-votes i", bars)
     largest = max(abs(vote) for vote, *_ in found)
     for vote, left, right, cell_left, cell_right in found:
@@ -167,7 +154,7 @@ def test_bars_lie_on_the_side_of_their_votes(browser, pages):
 @in_browser
 def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(browser, pages):
     ground = "getComputedStyle(document.body).backgroundColor"
-    with Watched(browser, color_scheme="dark") as watched:
+    with Opened(browser, color_scheme="dark") as watched:
         page = watched.open(pages["arabic"])
         assert page.evaluate(ground) == "rgb(21, 23, 27)"
         assert page.evaluate("getComputedStyle(document.querySelector('.hardmax-text')).direction") == "rtl"
@@ -177,7 +164,7 @@ def test_the_page_is_dark_in_the_dark_white_on_paper_and_follows_the_script(brow
 
 @in_browser
 def test_a_report_is_walked_through_with_the_keyboard(browser, pages):
-    with Watched(browser) as watched:
+    with Opened(browser) as watched:
         page = watched.open(pages["report"])
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.getAttribute('href')") == "#text-1"
@@ -198,8 +185,9 @@ def test_a_page_names_the_model_and_explains_its_terms(pages):
 
 def test_classes_have_the_colours_of_figures():
     shown = small_model().explain("great")._repr_html_()
-    for number, place in ((1, 0), (0, 1)):
-        assert f".c{place}{{--hardmax-color:{look_of_class(number, 2)[0]}" in shown
+    assert f'class="c{1 - small_model().explain("great").active[0].side}"' in shown
+    for number in range(12):
+        assert re.search(rf"\.c{number}\b[^{{]*{{--hardmax-color:{look_of_class(number, 20)[0]}}}", shown)
 
 
 def test_tokens_are_marked_once_by_side_and_leaders_apart():
@@ -232,10 +220,12 @@ def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
     told = [hostile_model(text).explain(f"{text} {text}") for text in HOSTILE]
     hm.report(told, tmp_path / "all.html")
     told[2].save(tmp_path / "one.html")
-    with Watched(browser, bypass_csp=bypass) as watched:
+    with Opened(browser, bypass_csp=bypass) as watched:
         for name in ("all", "one"):
             page = watched.open(tmp_path / f"{name}.html")
             assert page.evaluate(UNTOUCHED)
+            # Data, the packed script, its loader, and what it unpacks; a report has none.
+            assert page.evaluate("document.scripts.length") == {"all": 0, "one": 4}[name]
         assert watched.heard == []
 
 
@@ -243,8 +233,9 @@ def test_no_hostile_text_label_or_name_runs_a_script(browser, tmp_path, bypass):
 def test_the_policy_would_stop_what_came_through(browser, tmp_path):
     small_model().explain("great").save(tmp_path / "page.html")
     shown = (tmp_path / "page.html").read_text(encoding="utf-8")
-    (tmp_path / "page.html").write_text(shown.replace("<body>", f"<body><script>{SCRIPT}</script>{_IMAGE}"))
-    with Watched(browser) as watched:
+    shown = re.sub("<body[^>]*>", f"<body><script>{SCRIPT}</script>{_IMAGE}", shown)
+    (tmp_path / "page.html").write_text(shown, encoding="utf-8")
+    with Opened(browser) as watched:
         page = watched.open(tmp_path / "page.html")
         assert page.title() != "owned"
         assert not page.evaluate(UNTOUCHED)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 FAILED, BAD_INPUT, INTERRUPTED = 1, 2, 130
 COMMANDS = {  # and their modules
     **{name: name for name in ("simulate", "limit", "verify", "clouds", "explain", "flip", "train", "evaluate")},
-    **{name: name for name in ("score", "models", "doctor", "demo")},
+    **{name: name for name in ("score", "models", "page", "doctor", "demo")},
 }
 # Options that are not called like the argument of the package.
 _OPTION_OF = {"check_theorem": "--check", "replacements": "--replace", "engine": "--gpu"}

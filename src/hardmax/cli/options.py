@@ -1,5 +1,6 @@
 """Options that several commands share, and readers of values that are more than a number or a word."""
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -8,7 +9,6 @@ import typer
 from hardmax._files import decode, read_bytes, shown_name
 from hardmax._validation import InputError, require_extra
 from hardmax.cli.output import notify
-from hardmax.text._format import layers_to_json
 
 if TYPE_CHECKING:
     from hardmax.dynamics import Dynamics
@@ -111,7 +111,7 @@ def describe(model: "TextModel") -> dict[str, Any]:
     return {
         "tokens": len(model.vocabulary),
         "dimension": model.dimension,
-        "layers": layers_to_json(model.layers),
+        "layers": "inf" if math.isinf(model.layers) else int(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
     }

@@ -12,11 +12,6 @@ def format_layers(layers: float) -> str:
     return "infinitely many layers" if math.isinf(layers) else pluralize(int(layers), "layer")
 
 
-def layers_to_json(layers: float) -> int | str:
-    """A depth, which may be infinite, for JSON: 8 or "inf"."""
-    return "inf" if math.isinf(layers) else int(layers)
-
-
 def format_probability(probability: float) -> str:
     """A probability for people, which never claims certainty, even where floats have rounded to it.
 

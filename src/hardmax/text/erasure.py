@@ -36,14 +36,6 @@ class Erasure:
 def measure_erasure(model: TextModel, texts: Any, *, at_most: int = 1000, seed: int = 0) -> Erasure:
     """What texts are answered from their leaders alone, from their active tokens alone, without these, and without as
     many other words. Of more than `at_most` texts so many are drawn; `seed` decides which, and which other words.
-
-    >>> from hardmax.text import Vocabulary
-    >>> known = Vocabulary(["great", "awful", "film"], [[0, 9], [9, 0], [9, 9]])
-    >>> model = TextModel(vocabulary=known, embeddings=[[2, 0.1], [-2, 0.1], [0.1, 0.2]], decoder=[[1, 0]], bias=[-0.1],
-    ...                   classes=["negative", "positive"], layers=8, extra=[0, 1])
-    >>> found = measure_erasure(model, ["A great film.", "An awful film!"])
-    >>> found.leaders_alone, found.undecided_without_active, found.without_others
-    (1.0, 1.0, 1.0)
     """
     check_instance(model, TextModel, "`model`", "a TextModel")
     at_most, seed = check_int(at_most, "`at_most`", at_least=1), check_int(seed, "`seed`", at_least=0)

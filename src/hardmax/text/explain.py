@@ -12,7 +12,7 @@ from hardmax._files import write_whole
 from hardmax._format import escape_json
 from hardmax._validation import InputError, check_path
 from hardmax.text._analysis import Analysis, predicted_classes, walk_cloud, weigh_text
-from hardmax.text._format import EXTRA_TOKEN, format_probability, layers_to_json
+from hardmax.text._format import EXTRA_TOKEN, format_probability
 from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
@@ -333,7 +333,7 @@ class Explanation:
             "logit": self.logit,
             "bias": self.bias,
             "known": self.known,
-            "layers": layers_to_json(self.model.layers),
+            "layers": "inf" if math.isinf(self.model.layers) else int(self.model.layers),
             "alpha": str(self.model.dynamics.alpha),
             "rest": self.rest,
             "leaders": [entry.to_dict() for entry in self.leaders],
@@ -346,21 +346,32 @@ class Explanation:
         Parameters
         ----------
         path : str or Path
-            A file that ends in `.html`, `.json` or `.txt`.
+            A file that ends in `.html` (see `page`), `.json` or `.txt`.
         """
         path = check_path(path)
         suffix = path.suffix.lower()
-        if suffix == ".json":
-            content = escape_json(self.to_dict(), indent=1) + "\n"
+        if suffix in (".html", ".htm"):
+            self.page(path)
+        elif suffix == ".json":
+            write_whole(path, f"{escape_json(self.to_dict(), indent=1)}\n".encode())
         elif suffix == ".txt":
-            content = f"{self}\n"
-        elif suffix in (".html", ".htm"):
-            from hardmax.text.page import page  # most explanations are read in a terminal
-
-            content = page(self)
+            write_whole(path, f"{self}\n".encode())
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
-        write_whole(path, content.encode())
+
+    def page(self, path: str | Path) -> None:
+        """Write a page with the text and the model in it, where words can be crossed out and other texts be tried.
+
+        Whole or not at all. Without scripts the explanation can be read.
+
+        Parameters
+        ----------
+        path : str or Path
+            A file that ends in `.html`.
+        """
+        from hardmax.text.page import write_explanation  # most explanations are read in a terminal
+
+        write_explanation(self, path)
 
     def draw(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the tokens in the plane, and their paths through the layers (extra `figures`).

@@ -1,9 +1,9 @@
-"""Explanations as HTML: in a notebook, as a page of its own, and many on one page.
+"""Explanations as HTML: in a notebook, as a page that computes (`hardmax.page`), and many in a report without scripts.
 
-A page loads nothing and runs no script, and nothing is shown by colour alone. The template is `page.html`, the style
-sheet `page.css`.
+Nothing is loaded, and nothing is shown by colour alone. The template is `page.html`.
 """
 
+import json
 from collections import Counter
 from collections.abc import Iterable
 from functools import cache
@@ -14,26 +14,37 @@ from hardmax._files import write_whole
 from hardmax._format import pluralize, sanitize_text, truncate
 from hardmax._validation import InputError, check_path, shorten
 from hardmax.figures.palette import CYCLE, place_of_class
+from hardmax.page import pack_model, read, style, write_page
 from hardmax.text import view
 from hardmax.text._format import format_layers, format_probability
-from hardmax.text.explain import Explanation
+from hardmax.text.explain import LENGTHS, Explanation
+from hardmax.text.storage import deciding_files
+from hardmax.text.text_model import TextModel
 
 MOST_ROWS = 40
 _MOST_CLASSES = 6
 _LONGEST_NAME = 80  # characters of a token or a class
 _STRENGTHS = 4  # shades of a mark: the larger the vote, the darker
-_LINES = ("solid", "dashed", "dotted", "double")
 
 
 def fragment(why: Explanation) -> str:
     """An explanation as an element, for a notebook."""
-    return f'<div class="hardmax"><style>{_style()}</style>{macros().content(why, "p")}</div>'
+    return f'<div class="hardmax"><style>{read("explanation.css")}</style>{macros().content(why, "p")}</div>'
 
 
-def page(why: Explanation) -> str:
-    """An explanation as a page of its own."""
-    body = f'<main class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</main>'
-    return document(f"{why.answer}: {opening(why.text)}", body)
+def write_explanation(why: Explanation, path: str | Path) -> None:
+    """Write a page that computes; without scripts, it shows the explanation as it is now."""
+    data = {"room": "reviews", "text": why.text, "models": [pack(why.model)]}
+    static = f'<div class="hardmax">{macros().content(why, "h1")}{macros().footer(why)}</div>'
+    write_page(path, data, title=f"{why.answer}: {opening(why.text)}", static=static)
+
+
+def pack(model: TextModel) -> dict[str, str]:
+    """A model as a page takes it."""
+    files = deciding_files(model, errors="replace")
+    if lengths := model.metrics.get(LENGTHS):
+        files["metrics.json"] = json.dumps({LENGTHS: lengths}).encode()
+    return pack_model(model.name or "model", files)
 
 
 def report(explanations: Iterable[Explanation], path: str | Path) -> None:
@@ -70,7 +81,7 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
 
 def document(title: str, body: str) -> str:
     """A whole document round a body that is HTML already."""
-    return str(macros().document(title, body, _style())) + "\n"
+    return str(macros().document(title, body, style())) + "\n"
 
 
 def opening(text: str, most: int = 60) -> str:
@@ -110,15 +121,6 @@ def macros() -> Any:
         "shades_of": _shades,
     }
     return environment.get_template("page.html").module
-
-
-@cache
-def _style() -> str:
-    looks = "".join(
-        f".hardmax .c{n}{{--hardmax-color:{CYCLE[n % len(CYCLE)]};--hardmax-line:{_LINES[n % len(_LINES)]}}}\n"
-        for n in range(2 * len(CYCLE))
-    )
-    return looks + Path(__file__).with_name("page.css").read_text(encoding="utf-8")
 
 
 def _class_of(side: int, why: Explanation) -> str:

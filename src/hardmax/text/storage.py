@@ -5,6 +5,7 @@ The hashes are SHA-256 of the first three, which decide all answers. The others 
 
 import hashlib
 import json
+import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ import numpy as np
 
 from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
 from hardmax._validation import InputError, check_choice
-from hardmax.text._format import layers_to_json
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -110,7 +110,7 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "format": FORMAT,
         "version": VERSION,
         "classes": list(model.classes),
-        "layers": layers_to_json(model.layers),
+        "layers": "inf" if math.isinf(model.layers) else int(model.layers),
         "alpha": model.alpha,
         "temperature": model.temperature,
         "gate": model.gate,

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
+    from hardmax.explorer import Explorer
     from hardmax.text.counterfactual import Flip
     from hardmax.text.explain import Explanation, Label
     from hardmax.text.interpret import Keyword, Leader
@@ -236,6 +237,23 @@ class TextModel:
         from hardmax.text.explain import explain
 
         return explain(self, text)
+
+    def explorer(self, text: str = "") -> "Explorer":
+        """A widget that explains a text while it is typed in a notebook (extra `widget`).
+
+        Parameters
+        ----------
+        text : str, default ""
+            The text to begin with.
+
+        Returns
+        -------
+        Explorer
+            The widget; `explorer.text` is the text, to be read or set.
+        """
+        from hardmax.explorer import Explorer
+
+        return Explorer.of_model(self, text)
 
     def flip(
         self,

@@ -199,10 +199,9 @@ def _masses(why: Explanation) -> Iterator[Row]:
     for entry in shown:
         yield Row(_named(entry), entry.contribution, percent(entry.mass), entry.side, leads=True)
     leading = {entry.word for entry in leaders(why)}
-    others = [entry for entry in why.ledger if entry.word not in leading]
-    neutral = [entry for entry in others if entry.leads]
-    others = [entry for entry in others if not entry.leads]
-    groups = ((f"… and {len(left):,} more", left), ("neutral leader", neutral), (f"{len(others):,} others", others))
+    neutral = [entry for entry in why.ledger if entry.leads and entry.word not in leading]
+    rest = [entry for entry in why.ledger if not entry.leads and entry.word not in leading]
+    groups = ((f"… and {len(left):,} more", left), ("neutral leader", neutral), (pluralize(len(rest), "other"), rest))
     for name, entries in groups:
         if entries:
             yield Row(name, sum(e.contribution for e in entries), percent(sum(e.mass for e in entries)))

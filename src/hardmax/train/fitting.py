@@ -17,7 +17,7 @@ from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
-from hardmax.text.vocabulary import Vocabulary, choose_tokens
+from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
 from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
@@ -169,7 +169,7 @@ def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tupl
     known = choose_tokens(texts.texts, texts.labels, settings.longest_phrase, **most, min_df=min_df)
     found = every.encode(known, tokeniser).matrix
     bag = texts.bag(found[: len(texts.labels)])
-    known = known.with_counts(replace(bag, groups=np.arange(len(bag))).counts(weighted=False))
+    known = with_counts(known, replace(bag, groups=np.arange(len(bag))).counts(weighted=False))
     keep = bag.counts(weighted=False).sum(axis=1) >= settings.min_df
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words)
@@ -178,7 +178,7 @@ def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tupl
     if not keep.any():
         raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
     kept = np.flatnonzero(keep)
-    return known.take(kept), replace(every, candidates=found if keep.all() else found[:, kept])
+    return take_tokens(known, kept), replace(every, candidates=found if keep.all() else found[:, kept])
 
 
 def _weigh(
@@ -204,7 +204,7 @@ def _best(candidates: Vocabulary, bag: Bag, weights: np.ndarray, most: int | Non
     heaviest = np.abs(weights).max(axis=1)
     documents = np.bincount(bag.matrix.indices, minlength=len(candidates))
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
-    return candidates.take(kept[np.argsort(-heaviest[kept], kind="stable")])
+    return take_tokens(candidates, kept[np.argsort(-heaviest[kept], kind="stable")])
 
 
 def _tune(

@@ -1,0 +1,70 @@
+"""`hardmax page`: one HTML file to drag tokens and to type reviews in, which runs anywhere."""
+
+import webbrowser
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hardmax._validation import InputError
+from hardmax.cli import options as opt
+from hardmax.cli.output import notify
+
+
+def page_command(
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="The .html file.")] = "page.html",
+    model: Annotated[
+        list[str] | None,
+        typer.Option(metavar="MODEL", help="Shipped model or model folder to put in, may be repeated; none for none."),
+    ] = None,
+    cloud: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Tokens to begin with: CSV, JSON, npy, npz or Parquet file.")
+    ] = None,
+    alpha: opt.Alpha = "1/2",
+    metric: opt.Metric = None,
+    text: Annotated[str | None, typer.Option(metavar="TEXT", help="Text to begin with; - reads stdin.")] = None,
+    open_it: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """Write a page that runs hardmax attention in any browser, without a server or a network.
+
+    Drag tokens and watch the leaders change; type a review and see why a model gives it its label. Has the model
+    imdb-2d unless --model is given; the page also takes CSV files and model folders that are dropped on it.
+    """
+    opt.check_target(output, "--output", ".html", ".htm")
+    names = [opt.DEFAULT_MODEL] if model is None else [name for name in model if name != "none"]
+    if model is not None and "none" in model and names:
+        raise InputError(f"`--model` none leaves all models out, but {names[0]!r} was given, too.")
+    # The room of what was asked for: by default something moves at once.
+    asked_for_texts = text is not None or (model is not None and names)
+    data: dict[str, Any] = {"room": "reviews" if asked_for_texts and cloud is None else "dynamics"}
+    if text is not None:
+        data["text"] = opt.read_text(text, None)
+
+    from hardmax.page import write_page  # only now: numpy takes a while to import
+
+    if cloud is not None or metric is not None or alpha != "1/2":
+        data["cloud"] = _read_cloud(cloud, alpha, metric)
+    if names:
+        from hardmax.text.page import pack
+        from hardmax.text.shipped import load
+
+        data["models"] = [pack(load(name)) for name in names]
+    write_page(output, data)
+    notify(f"wrote {output}")
+    if open_it and not webbrowser.open(Path(output).resolve().as_uri()):
+        notify(f"No browser could be started: open {output} in one.")
+
+
+def _read_cloud(file: str | None, alpha: str, metric: str | None) -> dict[str, Any]:
+    from hardmax._tokens.batches import read_batch
+    from hardmax._tokens.points import merge
+    from hardmax.io import read_cloud
+    from hardmax.page import cloud_data
+
+    if file is None:
+        raise InputError("`--alpha` and `--metric` belong to a cloud: name its file with `--cloud`.")
+    dynamics, (clouds, form) = opt.read_dynamics(alpha, metric), read_batch(read_cloud(file))
+    if not form.is_single:
+        raise InputError(f"`--cloud` must be one cloud, but {file!r} has {len(clouds)}: save one of them by itself.")
+    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    return cloud_data(merge(clouds[0]), dynamics) | {"name": Path(file).stem}

@@ -1,0 +1,141 @@
+"""The page as a widget in a notebook, connected both ways (extra `widget`)."""
+
+from html import escape
+from inspect import signature
+from typing import TYPE_CHECKING, Any, Self
+
+from hardmax._format import pluralize
+from hardmax._tokens.batches import read_batch
+from hardmax._tokens.points import merge
+from hardmax._validation import InputError, MissingExtra, check_int, check_str, shorten
+from hardmax.dynamics import Dynamics, check_dynamics
+from hardmax.page import cloud_data, render, style, widget_module
+
+try:
+    import anywidget
+    import traitlets
+except ImportError:
+    raise MissingExtra("`Explorer`", "widget") from None
+
+if TYPE_CHECKING:
+    from hardmax.text.text_model import TextModel
+
+_HEIGHT = 760  # pixels of the page where no kernel runs
+
+
+class Explorer(anywidget.AnyWidget):
+    """Tokens to drag in a notebook: what the mouse moves, Python sees, and the other way round.
+
+    Parameters
+    ----------
+    tokens : array_like of shape (n, d)
+        Where the tokens begin; up to 2,000.
+    dynamics : Dynamics, optional
+        Step size and metric; by default alpha is 1/2.
+
+    Notes
+    -----
+    `tokens`, `alpha`, `metric`, `layer` and `text` are traits: read them, set them, or `observe` them. Numbers that no
+    float stores exactly are texts such as "1/3", so ``limit(explorer.tokens, explorer.dynamics)`` is what is shown.
+    Where no kernel runs, in an exported notebook, the page takes the place of the widget.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, Explorer
+    >>> explorer = Explorer([[1, 1], [1, -1], ["1/3", 0]], Dynamics(0.1))
+    >>> explorer.tokens = [[2, 1], *explorer.tokens[1:]]
+    >>> explorer.tokens, explorer.alpha
+    ([[2, 1], ['1', '-1'], ['1/3', '0']], '1/10')
+    """
+
+    __signature__ = signature(lambda tokens, dynamics=None: None)  # or help would show *args and **kwargs
+    _esm = widget_module()
+    _css = style()
+    _data = traitlets.Dict().tag(sync=True)
+    tokens: Any = traitlets.Any([]).tag(sync=True)
+    """Where the tokens begin, a list of lists; array_likes can be assigned."""
+    alpha: Any = traitlets.Any("1/2").tag(sync=True)
+    """Step size, a text."""
+    metric: Any = traitlets.Any(None).tag(sync=True)
+    """The matrix A, a list of lists, or None for the identity."""
+    layer: Any = traitlets.Any(0).tag(sync=True)
+    """The layer that is shown, or "limit"."""
+    text: Any = traitlets.Any("").tag(sync=True)
+    """The text that is classified, if the widget is one for texts."""
+
+    def __init__(self, tokens: Any, dynamics: Dynamics | None = None) -> None:
+        dynamics = Dynamics("1/2") if dynamics is None else check_dynamics(dynamics)
+        super().__init__(_data={"room": "dynamics"}, **_read(tokens, dynamics))
+
+    @classmethod
+    def of_model(cls, model: "TextModel", text: str) -> Self:
+        """A widget for texts; `TextModel.explorer` makes it.
+
+        Parameters
+        ----------
+        model : TextModel
+            The model that classifies.
+        text : str
+            The text to begin with.
+
+        Returns
+        -------
+        Explorer
+            The widget.
+        """
+        from hardmax.text.page import pack
+
+        made = cls([[0.0]])
+        made.text = text
+        made._data = {"room": "reviews", "models": [pack(model)]}
+        return made
+
+    @property
+    def dynamics(self) -> Dynamics:
+        """Step size and metric, to be read or set."""
+        return Dynamics(self.alpha, self.metric)
+
+    @dynamics.setter
+    def dynamics(self, dynamics: Dynamics) -> None:
+        with self.hold_sync():
+            for name, value in check_dynamics(dynamics).to_dict().items():
+                setattr(self, name, value)
+
+    @traitlets.validate("tokens", "alpha", "metric", "layer", "text")
+    def _check(self, proposal: Any) -> Any:
+        name, value = proposal["trait"].name, proposal["value"]
+        if name == "text":
+            return check_str(value, "`text`")
+        if name == "layer":
+            limit = isinstance(value, str) and value == "limit"
+            return value if limit else check_int(value, "`layer`", at_least=0)
+        read = _read(value, Dynamics(1)) if name == "tokens" else Dynamics(**({"alpha": 1} | {name: value})).to_dict()
+        # What comes from the page stays as it is, or it would be sent back while the mouse goes on.
+        rows = value if isinstance(value, list) else [[]]
+        same = all(isinstance(row, list) and {*map(type, row)} <= {str, int, float} for row in rows)
+        return value if isinstance(value, list | str) and same else read[name]
+
+    def __repr__(self) -> str:
+        texts = self._data["room"] == "reviews"
+        about = f"text={shorten(self.text)}" if texts else pluralize(len(self.tokens), "token")
+        return f"Explorer({about})"
+
+    def _repr_mimebundle_(self, **options: Any) -> Any:
+        found = super()._repr_mimebundle_(**options)
+        cloud = {name: getattr(self, name) for name in ("tokens", "alpha", "metric")}
+        data = self._data | ({"text": self.text} if self._data["room"] == "reviews" else {"cloud": cloud})
+        page = escape(render(data))
+        allowed = 'title="hardmax" sandbox="allow-scripts allow-downloads" style="width: 100%; border: 0"'
+        frame = f'<iframe srcdoc="{page}" {allowed} height="{_HEIGHT}"></iframe>'
+        bundle = found[0] if isinstance(found, tuple) else found
+        if bundle is not None:
+            bundle["text/html"] = frame
+        return found
+
+
+def _read(tokens: Any, dynamics: Dynamics) -> dict[str, Any]:
+    clouds, form = read_batch(tokens)
+    if not form.is_single:
+        raise InputError(f"`tokens` must be one cloud, not {len(clouds)}: pass one of them.", argument="tokens")
+    dynamics.check_dimension(clouds[0].tokens.shape[1])
+    return cloud_data(merge(clouds[0]), dynamics)

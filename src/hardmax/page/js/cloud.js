@@ -1,0 +1,207 @@
+/**
+ * Clouds of tokens: named, random, read from CSV, and written again. Coordinates are texts all the way, so that 0.1 is
+ * a tenth and 1/3 a third; floats are made of them for drawing alone.
+ *
+ * @typedef {string[][]} Tokens  rows of numbers, all of the same length
+ */
+import { readNumber } from "./exact.js";
+
+export const MOST_TOKENS = 2000; // more would not be told apart
+export const MOST_DIMENSIONS = 16;
+const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
+
+/**
+ * Clouds by name. The first four are like the rows of the paper's Figure 2; `clouds.py` has them, too.
+ * @type {Record<string, {label: string, about: string, tokens: string}>}
+ */
+export const NAMED_CLOUDS = {
+    triangle: {
+        label: "Triangle",
+        about: "Three leaders and six tokens inside.",
+        tokens:
+            "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; " +
+            "0.625,0.4375",
+    },
+    emerging: {
+        label: "Emerging leader",
+        about: "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
+        tokens: "1,1/3; -1/12,1/12; -1,-1; 0,1/4; -0.3,-0.7; -0.6,-0.9; 0.8,0.1; 0.6,0.15",
+    },
+    square: {
+        label: "Square",
+        about: "Four leaders; each token goes to the one in its quadrant.",
+        tokens:
+            "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; " +
+            "-0.9375,-0.25",
+    },
+    nonleader: {
+        label: "Clusters without a leader",
+        about: "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
+        tokens: "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
+    },
+    rotated: {
+        label: "The same, rotated: floats fail",
+        about:
+            "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still " +
+            "there, but floats cannot store fifths and lose them.",
+        tokens:
+            "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
+            "-7/20,71/80",
+    },
+    pentagon: {
+        label: "Regular pentagon",
+        about:
+            "Tokens 5 to 9 look at the middles of the edges. Only token 5, on the axis, really ties: the others are " +
+            "rounded to thousandths.",
+        tokens:
+            "1,0; 0.309,0.951; -0.809,0.588; -0.809,-0.588; 0.309,-0.951; -0.4,0; -0.124,-0.38; 0.324,-0.235; " +
+            "0.324,0.235; -0.124,0.38; 0.55,0; 0.17,0.523; -0.445,0.323; -0.445,-0.323; 0.17,-0.523",
+    },
+    cube: {
+        label: "Cube, in three dimensions",
+        about: "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",
+        tokens:
+            "1,1,1; 1,1,-1; 1,-1,1; 1,-1,-1; -1,1,1; -1,1,-1; -1,-1,1; -1,-1,-1; 0.5,0,0; 0,-0.5,0; 0.5,0.5,0; " +
+            "-0.375,0,0.375; 0.3125,0.1875,0.5625; -0.4375,0.375,-0.125; 0.25,-0.5625,0.1875; -0.1875,-0.3125,-0.5; " +
+            "0.5625,0.125,-0.375; -0.125,0.4375,0.3125",
+    },
+};
+
+/**
+ * A number as a text, checked.
+ * @param {unknown} value a text is what it says, a number the binary fraction that it is
+ * @param {string} where for the message
+ */
+export function readCell(value, where) {
+    let text = String(value).trim();
+    if (typeof value === "number" && Number.isFinite(value)) {
+        const [binary, decimal] = [readNumber(value), readNumber(text)];
+        if (binary.p !== decimal.p || binary.q !== decimal.q) text = `${binary.p}/${binary.q}`;
+    }
+    const fine = text.length <= 400 && /^[+-]?(\d+\/\d+|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)$/i.test(text);
+    if (!fine || !(Math.abs(cellFloat(text)) <= 1e9)) {
+        const came = text.length > 24 ? `${text.slice(0, 24)}…` : text;
+        throw new Error(`${where}: expected a number such as 0.5, 1/3 or -2e-3, at most a billion, not “${came}”.`);
+    }
+    return text;
+}
+
+/** A step size, checked. @param {unknown} value @returns {string} */
+export function readAlpha(value) {
+    const text = readCell(String(value), "alpha");
+    const fine = cellFloat(text) >= 1e-3 && cellFloat(text) <= 1e3 && text.length <= 40;
+    if (!fine) throw new Error(`alpha must be between 0.001 and 1000, such as 1/2 or 0.5, not ${text.slice(0, 20)}.`);
+    return text;
+}
+
+/** @param {string} text a number that `readCell` has checked */
+export function cellFloat(text) {
+    const [over, under = "1"] = text.split("/");
+    return Number(over) / Number(under);
+}
+
+/** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
+export function cellValue(text) {
+    const float = cellFloat(text);
+    const [exact, binary] = [readNumber(text), readNumber(float)];
+    return exact.p === binary.p && exact.q === binary.q ? float : text;
+}
+
+/** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
+const CLOUD_FLOATS = new WeakMap();
+
+/** @param {Tokens} tokens */
+export function cloudFloats(tokens) {
+    for (const row of tokens) if (!CLOUD_FLOATS.has(row)) CLOUD_FLOATS.set(row, row.map(cellFloat));
+    return Float64Array.from(tokens.flatMap((row) => CLOUD_FLOATS.get(row) ?? []));
+}
+
+/** Rows of texts or numbers, checked. @param {unknown} rows @param {string} name @returns {Tokens} */
+export function readRows(rows, name) {
+    if (!Array.isArray(rows) || !rows.length) throw new Error(`${name}: no tokens found, expected rows of numbers.`);
+    if (rows.length > MOST_TOKENS) throw new Error(`${name}: more than ${MOST_TOKENS} tokens. Take fewer.`);
+    const width = Array.isArray(rows[0]) ? rows[0].length : 0;
+    if (!width || width > MOST_DIMENSIONS) throw new Error(`${name}, row 1: expected 1 to ${MOST_DIMENSIONS} numbers.`);
+    return rows.map((row, i) => {
+        if (row?.length !== width) throw new Error(`${name}, row ${i + 1}: expected ${width} numbers, as in row 1.`);
+        return Array.from(row, (cell, c) => readCell(cell, `${name}, row ${i + 1}, column ${c + 1}`));
+    });
+}
+
+/** @param {unknown} rows @param {number} d */
+export function readMetric(rows, d) {
+    const metric = readRows(rows, "metric");
+    if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
+    return metric;
+}
+
+/** Rows from “1,1; 1/2,0”. @param {string} text @param {string} name */
+export function readRowsText(text, name) {
+    return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
+}
+
+/**
+ * A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
+ * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its beginning
+ * @returns {{tokens: Tokens, note: string}}
+ */
+export function parseCsv(text, name, size = text.length) {
+    const start = text.slice(0, MOST_CHARACTERS).replace(/^\uFEFF/, "").trimStart();
+    const lines = start.split(/\r?\n|\r/, MOST_TOKENS + 2);
+    const long = size > MOST_CHARACTERS || lines.length === MOST_TOKENS + 2;
+    if (size > MOST_CHARACTERS) lines.pop(); // its end may be missing
+    // The semicolon first: where it separates, a comma may be somebody's decimal point.
+    const mark = [";", "\t"].find((each) => lines[0]?.includes(each)) ?? ",";
+    const rows = lines.filter((line) => line.trim()).map((line) => line.split(mark, MOST_DIMENSIONS + 1));
+    const cells = rows.map((row) => row.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
+    // Names of columns begin with a letter.
+    if (cells[0]?.every((cell) => /^#?\s*\p{L}/u.test(cell) && !/^(nan|inf)/i.test(cell))) cells.shift();
+    const tokens = readRows(cells.slice(0, MOST_TOKENS), name);
+    const count = tokens.length.toLocaleString("en");
+    return { tokens, note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
+}
+
+/** @param {File} file */
+export async function readCloudFile(file) {
+    return parseCsv(await file.slice(0, MOST_CHARACTERS).text(), file.name.slice(0, 60), file.size);
+}
+
+/**
+ * A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
+ * @param {number} n @param {number} d @param {number} seed
+ * @returns {Tokens}
+ */
+function randomCloud(n, d, seed) {
+    let state = seed >>> 0;
+    // A counter, and a hash of 32 bits that spreads it: good enough for pictures.
+    const draw = () => {
+        state = (state + 0x9e3779b9) >>> 0;
+        let mixed = Math.imul(state ^ (state >>> 16), 0x21f0aaad);
+        mixed = Math.imul(mixed ^ (mixed >>> 15), 0x735a2d97);
+        return ((mixed ^ (mixed >>> 15)) >>> 0) % 1000;
+    };
+    const coordinate = () => String((draw() + draw() + draw() + draw() - 1998) / 1000);
+    return Array.from({ length: n }, () => Array.from({ length: d }, coordinate));
+}
+
+/**
+ * The cloud of a name, or of “random:n,d,seed”.
+ * @param {string} source
+ * @returns {Tokens}
+ */
+export function cloudOf(source) {
+    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source].tokens, source);
+    const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(source) ?? []).slice(1).map(Number);
+    if (n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS) return randomCloud(n, d, seed);
+    const names = Object.keys(NAMED_CLOUDS).join(", ");
+    throw new Error(`cloud must be ${names}, or random:n,d,seed with at most ${MOST_TOKENS} tokens.`);
+}
+
+/** Lines of Python that give the same. @param {import("./dynamics.js").Problem} problem @param {number} layer */
+export function pythonLines({ tokens, alpha, metric }, layer) {
+    const rows = tokens.map((row) => `    ${JSON.stringify(row)},\n`).join("");
+    const dynamics = `hm.Dynamics(alpha="${alpha}"${metric ? `, metric=${JSON.stringify(metric)}` : ""})`;
+    const shown = Number.isFinite(layer) ? `lim.run.at(${layer})` : "lim.points";
+    const lines = ["import hardmax as hm", "", `tokens = [\n${rows}]`, `lim = hm.limit(tokens, ${dynamics})`];
+    return [...lines, `print(lim.leaders, ${shown})`, ""].join("\n");
+}

@@ -1,0 +1,260 @@
+/**
+ * Layers in float64, fast enough to follow the mouse. Nothing in here is proved: scores tie if floats say that they are
+ * equal, as in NumPy or PyTorch, and that is sometimes wrong. `exact.js` has the truth; `runOfLimit` makes a run of it,
+ * so that both are drawn in the same way. Equal tokens are one point with a multiplicity.
+ *
+ * @typedef {object} Layer
+ * @property {Float64Array} positions of the points, row by row
+ * @property {number[][]} sets the points that each attends to
+ * @property {Float64Array} targets the means of these
+ *
+ * @typedef {object} Run
+ * @property {number} d
+ * @property {ArrayLike<number>} ofToken the point of each token
+ * @property {number[]} first the first token of each point
+ * @property {number[]} weights multiplicities of the points
+ * @property {Layer[]} layers up to the one at which it settled
+ * @property {number} keep the share of itself that a token keeps in a layer, 1 / (1 + alpha)
+ * @property {Int32Array} since the layer from which on a point leads; -1 if it does not
+ * @property {number | null} settledAt
+ * @property {Float64Array | null} limits of the points
+ */
+
+const FLOAT_PATIENCE = 8; // layers after which a tie between points that stay is taken to last
+const FLOAT_FLAT = 1e-12; // share of the largest coordinate that is as good as nothing
+
+/**
+ * Run layers until no choice changes any more.
+ * @param {Float64Array} tokens row by row @param {number} d
+ * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers
+ * @returns {Run}
+ */
+export function floatRun(tokens, d, { alpha, metric }, most = 300) {
+    const { ofToken, first, weights } = floatMerge(tokens, d);
+    const since = new Int32Array(first.length).fill(-1);
+    /** @type {Run} */
+    const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt: null, limits: null };
+    const all = first.map((_, i) => i);
+    let [pending, positions, unchanged] = [all, floatRows(tokens, d, first), 0];
+    /** @type {number[][]} */
+    let sets = all.map(() => []);
+    for (let layer = 0; layer <= most && run.settledAt === null; layer++) {
+        // In the plane only the few points on the rim of the cloud can be furthest. To find them takes time, too.
+        const rim = d === 2 && pending.length > 30 ? planeHull(positions, true) : all;
+        const before = sets;
+        sets = [...before];
+        for (const i of pending) {
+            sets[i] = floatFurthest(positions, floatAlong(positions, i, d, metric), rim, all);
+            if (sets[i].length === 1 && sets[i][0] === i) since[i] = layer;
+        }
+        const targets = floatMeans(positions, d, sets, weights);
+        run.layers.push({ positions, sets, targets });
+        const stays = (/** @type {number} */ i) => since[i] >= 0 || floatFar(positions, i, targets, i, d) <= FLOAT_FLAT;
+        const lasts = pending.every((i) => sets[i].every(stays) && `${sets[i]}` === `${before[i]}`);
+        unchanged = lasts ? unchanged + 1 : 0;
+        // Who attends to one leader does so for ever.
+        pending = pending.filter((i) => sets[i].length > 1 || since[sets[i][0]] < 0);
+        if (!pending.length || unchanged === FLOAT_PATIENCE) {
+            run.settledAt = pending.length ? layer - FLOAT_PATIENCE : layer;
+            run.layers.length = run.settledAt + 1;
+            run.limits = run.layers[run.settledAt].targets;
+        }
+        positions = floatMove(positions, targets, run.keep);
+    }
+    return run;
+}
+
+/**
+ * The run whose choices exact arithmetic made: positions are rounded, choices are not.
+ * @param {Float64Array} tokens @param {number} d @param {number} alpha
+ * @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers
+ * @returns {Run}
+ */
+export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits, settledAt, ofToken }, most = 300) {
+    const weights = points.multiplicities;
+    const [first, since] = [weights.map((_, i) => ofToken.indexOf(i)), new Int32Array(weights.length).fill(-1)];
+    for (const [point, layer] of leaders) since[point] = layer;
+    const ends = limits && Float64Array.from(limits.flatMap((end) => end.floats));
+    /** @type {Run} */
+    const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt, limits: ends };
+    let positions = floatRows(tokens, d, first);
+    for (let layer = 0, phase = 0; layer <= Math.min(most, settledAt ?? most); layer++) {
+        while (attended[phase + 1]?.from <= layer) phase++;
+        const { sets } = attended[phase];
+        const targets = floatMeans(positions, d, sets, weights);
+        run.layers.push({ positions, sets, targets });
+        positions = floatMove(positions, targets, run.keep);
+    }
+    return run;
+}
+
+/** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
+export function layerAt(run, layer) {
+    return run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
+}
+
+/**
+ * Where the points are: between two layers on the way, after the last one in closed form.
+ * @param {Run} run @param {number} layer may be a fraction, or Infinity
+ */
+export function positionsAt(run, layer) {
+    const last = run.layers.length - 1;
+    const { positions, targets } = layerAt(run, layer);
+    if (layer === Infinity && run.limits) return run.limits;
+    // Where it has not settled, there is nothing to know after the last layer.
+    if (layer > last && run.settledAt !== last) return positions;
+    return floatMove(positions, targets, run.keep ** (layer - Math.min(Math.floor(layer), last)));
+}
+
+/** The tokens that a token attends to. @param {Run} run @param {number} token @param {number} layer */
+export function attendedTokens(run, token, layer) {
+    const set = layerAt(run, layer).sets[run.ofToken[token]];
+    if (run.first.length === run.ofToken.length) return set;
+    return Array.from(run.ofToken).flatMap((point, other) => (set.includes(point) ? [other] : []));
+}
+
+/**
+ * The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
+ * it does not, but those that it follows do.
+ * @param {Run} exact @param {Run} floats
+ * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]}
+ */
+export function compareRuns(exact, floats) {
+    const [truth, ends] = [exact, floats].map((run) => positionsAt(run, Infinity));
+    const most = Math.max(exact.layers.length, floats.layers.length);
+    return Array.from(exact.ofToken).flatMap((point, token) => {
+        if (floatFar(truth, point, ends, floats.ofToken[token], exact.d) <= 1e-6) return [];
+        for (let layer = 0; layer < most; layer++) {
+            const [truly, roughly] = [exact, floats].map((run) => attendedTokens(run, token, layer));
+            if (`${truly}` !== `${roughly}`) return [{ token, layer, exactly: truly, floats: roughly }];
+        }
+        return [{ token, layer: -1, exactly: [], floats: [] }];
+    });
+}
+
+/** Equal tokens as one point, in order of appearance. @param {Float64Array} tokens @param {number} d */
+function floatMerge(tokens, d) {
+    const ofToken = new Int32Array(tokens.length / d);
+    /** @type {number[][]} */
+    const [first, weights] = [[], []];
+    /** @type {Map<string, number>} */
+    const points = new Map();
+    for (let token = 0; token < ofToken.length; token++) {
+        const row = tokens.subarray(token * d, token * d + d).join();
+        const point = points.get(row) ?? first.push(token) - 1;
+        points.set(row, point);
+        ofToken[token] = point;
+        weights[point] = (weights[point] ?? 0) + 1;
+    }
+    return { ofToken, first, weights };
+}
+
+/** @param {Float64Array} rows @param {number} d @param {number[]} which */
+function floatRows(rows, d, which) {
+    return new Float64Array(which.length * d).map((_, k) => rows[which[Math.floor(k / d)] * d + (k % d)]);
+}
+
+/**
+ * The largest difference of the coordinates of two points, as a share of the largest coordinate.
+ * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d
+ */
+function floatFar(x, i, y, j, d) {
+    let most = 0;
+    for (let c = 0; c < d; c++) most = Math.max(most, Math.abs(x[i * d + c] - y[j * d + c]));
+    return most && most / floatLargest(x);
+}
+
+/** @param {Float64Array} values */
+function floatLargest(values) {
+    return values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+}
+
+/**
+ * A z, the direction in which point i looks.
+ * @param {ArrayLike<number>} rows @param {number} i @param {number} d @param {Float64Array | null} metric
+ */
+export function floatAlong(rows, i, d, metric) {
+    /** @type {number[]} */
+    const along = [];
+    for (let r = 0; r < d; r++) {
+        let sum = metric ? 0 : rows[i * d + r];
+        if (metric) for (let c = 0; c < d; c++) sum += metric[r * d + c] * rows[i * d + c];
+        along.push(sum);
+    }
+    return along;
+}
+
+/**
+ * Those of the candidates that lie furthest in a direction; without a direction, all.
+ * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all
+ */
+function floatFurthest(rows, along, candidates, all) {
+    const d = along.length;
+    let best = -Infinity;
+    /** @type {number[]} */
+    let found = [];
+    for (const j of candidates) {
+        let score = 0;
+        for (let c = 0; c < d; c++) score += along[c] * rows[j * d + c];
+        if (score < best) continue;
+        if (score > best) found = [];
+        best = score;
+        found.push(j);
+    }
+    if (found.length === 1) return found;
+    return along.some(Boolean) ? found.sort((i, j) => i - j) : all;
+}
+
+/** @param {Float64Array} rows @param {number} d @param {number[][]} sets @param {number[]} weights */
+function floatMeans(rows, d, sets, weights) {
+    const means = new Float64Array(rows.length);
+    sets.forEach((set, i) => {
+        // Of one point nothing is rounded: a leader stays where it is.
+        const only = set.length === 1;
+        const all = only ? 1 : set.reduce((sum, j) => sum + weights[j], 0);
+        for (let c = 0; c < d; c++) {
+            const sum = only ? rows[set[0] * d + c] : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0);
+            means[i * d + c] = sum / all;
+        }
+    });
+    return means;
+}
+
+/** @param {Float64Array} from @param {Float64Array} to @param {number} left the share of the way that is left */
+function floatMove(from, to, left) {
+    // Written so that a point that is at its target stays there, to the last bit.
+    return from.map((x, k) => to[k] + left * (x - to[k]));
+}
+
+/**
+ * The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
+ * are few, and so this is faster than sorting.
+ * @param {Float64Array} z
+ * @param {boolean} [thick] with all other points that lie on it or nearly so; simply all if there are many vertices
+ * @returns {number[]}
+ */
+export function planeHull(z, thick = false) {
+    const count = z.length / 2;
+    let here = 0;
+    for (let j = 1; j < count; j++) if ((z[2 * j] - z[2 * here] || z[2 * j + 1] - z[2 * here + 1]) < 0) here = j;
+    const flat = thick ? FLOAT_FLAT * floatLargest(z) : 0;
+    /** @type {Set<number>[]} */
+    const [vertices, near] = [new Set(), new Set()];
+    while (count && !vertices.has(here)) {
+        vertices.add(here);
+        if (thick && vertices.size > 64) return Array.from({ length: count }, (_, i) => i);
+        let [next, x, y] = [here, 0, 0];
+        for (let j = 0; j < count; j++) {
+            const [a, b] = [z[2 * j] - z[2 * here], z[2 * j + 1] - z[2 * here + 1]];
+            const turn = x * b - y * a;
+            // Nothing is to the right of the way to the next vertex. Of several on this way it is the furthest.
+            if (turn < 0 || (turn === 0 && a * a + b * b > x * x + y * y)) [next, x, y] = [j, a, b];
+        }
+        const most = flat * Math.hypot(x, y);
+        for (let j = 0; j < count && thick; j++) {
+            if (x * (z[2 * j + 1] - z[2 * here + 1]) - y * (z[2 * j] - z[2 * here]) <= most) near.add(j);
+        }
+        here = next;
+    }
+    return [...new Set([...vertices, ...near])];
+}

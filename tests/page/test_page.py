@@ -1,0 +1,485 @@
+"""The page in a real browser: drag, play, type, drop, restore, save; `make page-test` runs the slow ones, too."""
+
+import json
+import re
+import time
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from browser import FRAMES, PLACES, Watched, in_browser, started_browser
+from text.small_models import small_model
+
+import hardmax as hm
+from hardmax.page import write_page
+from hardmax.text.page import pack
+
+pytestmark = in_browser
+PHONE = 390
+REVIEW = "An awful script and a dull first hour, but the two leads are wonderful together."
+# Tokens 0 and 1 lead. Token 2 follows 0, and leads itself once it is far out.
+SMALL = "0.5,1;-1,0.25;0.25,0.125"
+DROP = """async ([files, folder]) => {
+    const entry = ({ name, text }) => ({ isFile: true, isDirectory: false, name,
+        file: (use) => use(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name)) })
+    const inside = files.map(entry)
+    const entries = folder ? [{ isDirectory: true, isFile: false, name: folder,
+        createReader: () => ({ readEntries: (use) => use(inside) }) }] : inside
+    const event = new Event("drop", { bubbles: true, cancelable: true })
+    event.dataTransfer = { items: entries.map((each) => ({ webkitGetAsEntry: () => each })) }
+    document.querySelector("section:not([hidden])").dispatchEvent(event)
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with started_browser() as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("pages")
+    model = pack(hm.load("imdb-2d"))
+    write_page(folder / "plain.html", {})
+    write_page(folder / "model.html", {"room": "reviews", "models": [model], "text": REVIEW})
+    return {path.stem: path for path in folder.iterdir()}
+
+
+@pytest.fixture
+def watched(browser: Any) -> Iterator[Watched]:
+    """A page that moves only if it is told to, and that must have been silent in the end."""
+    with Watched(browser, reduced_motion="reduce", accept_downloads=True) as page:
+        yield page
+        assert page.heard == []
+
+
+def proved(page: Any) -> str:
+    """What the page says about the run, once it is proved."""
+    page.wait_for_function("() => /Proved/.test(document.querySelector('.hm-verdict')?.textContent)")
+    return page.inner_text(".hm-verdict")
+
+
+def state_of(page: Any, before: str = "", **expected: str) -> dict[str, str]:
+    """The state in the URL, once its tokens are not those before, and the rest is what is expected."""
+    agrees = """([before, expected]) => {
+        const found = new URLSearchParams(location.hash.slice(1))
+        return found.has("room") && found.get("tokens") !== before
+            && Object.entries(expected).every(([name, value]) => found.get(name) === value)
+    }"""
+    page.wait_for_function(agrees, arg=[before, expected], timeout=5000)
+    return {name: values[0] for name, values in parse_qs(page.url.partition("#")[2]).items()}
+
+
+def rows_of(page: Any) -> list[list[str]]:
+    """The table of all numbers."""
+    page.eval_on_selector("details:has(.hm-table)", "details => { details.open = true }")
+    page.wait_for_selector(".hm-table tbody tr")
+    cells = "rows => rows.map(row => [...row.cells].map(cell => cell.textContent))"
+    return page.eval_on_selector_all(".hm-table tbody tr", cells)
+
+
+def numbers(cell: str) -> list[str]:
+    """The coordinates in a cell of the table."""
+    return re.findall(r"[^\s(),]+", cell)
+
+
+def drop(page: Any, files: dict[str, bytes], folder: str = "") -> None:
+    from base64 import b64encode
+
+    page.evaluate(DROP, [[{"name": name, "text": b64encode(data).decode()} for name, data in files.items()], folder])
+
+
+def problem(page: Any) -> str:
+    page.wait_for_selector(".hm-problem[role=alert]:not([hidden])")
+    text = page.inner_text(".hm-problem[role=alert]")
+    assert "\n" not in text
+    return text
+
+
+# ---------------------------------------------------------------- dynamics
+
+
+def test_dragging_a_token_changes_the_leaders(files, watched):
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL, "layer": "0"}))
+    assert "2 leaders" in proved(page)
+    places = page.eval_on_selector("canvas", PLACES)
+    canvas = page.locator("canvas").bounding_box()
+    # Token 2 is the lowest on the right half.
+    x, y = max((place for place in places if place[0] > canvas["x"] + canvas["width"] / 2), key=lambda place: place[1])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    for step in range(1, 9):
+        page.mouse.move(x + 25 * step, y + 20 * step)
+    page.mouse.up()
+    page.wait_for_function("() => /3 leaders/.test(document.querySelector('.hm-verdict').textContent)")
+    moved = [",".join(numbers(row[1])) for row in rows_of(page)]
+    assert moved[:2] == SMALL.split(";")[:2]
+    state_of(page, tokens=";".join(moved))
+    lim = hm.limit([row.split(",") for row in moved], hm.Dynamics("1/2"))
+    assert lim.leaders.tolist() == [0, 1, 2]
+    assert [row[4] for row in rows_of(page)] == [str(layer) for layer in lim.run.leader_layers.tolist()]
+    page.keyboard.press("u")
+    state_of(page, tokens=SMALL)
+
+
+def test_playing_ends_at_the_limit(browser, files):
+    with Watched(browser) as watched:
+        watched.page.add_init_script(FRAMES)
+        page = watched.open(files["plain"], urlencode({"tokens": SMALL, "alpha": "9"}))
+        page.click("button:text-is('Play')")
+        page.wait_for_selector("text=∞: the limit")
+        assert page.evaluate("window.frames_drawn.length") > 10
+        lim = hm.limit([row.split(",") for row in SMALL.split(";")], hm.Dynamics(9))
+        shown = [[float(x) for x in numbers(row[2])] for row in rows_of(page)]
+        assert np.allclose(shown, lim.points, atol=1e-4)
+        assert watched.heard == []
+
+
+def test_the_rotated_cloud_shows_floats_and_truth_apart_and_names_the_tie(files, watched):
+    page = watched.open(files["plain"], "cloud=rotated&layer=limit")
+    said = proved(page)
+    found = re.findall(r"Floats say that token (\d+) ends at (.*?)[,;] exactly,? it ends at \((.*?)\): (.*?)\.", said)
+    assert found
+    page.click("summary:has-text('Save and share')")
+    with page.expect_download() as caught:
+        page.click("button:text-is('CSV')")
+    cloud = [line.split(",") for line in caught.value.path().read_text().split()]
+    exact = hm.limit(cloud, hm.Dynamics("1/2"))
+    for token, _, point, why in found:
+        assert [str(x) for x in exact.exact_points[int(token)]] == point.split(", ")
+        tied = [str(other) for other in exact.run.attended(0)[int(token)].tolist()]
+        assert f"ties between {' and '.join(tied)}" in why
+
+
+@pytest.mark.slow
+def test_every_named_cloud_has_the_limit_that_python_finds(files, watched):
+    page = watched.open(files["plain"])
+    names = page.eval_on_selector_all("label:has-text('Begin with') option", "all => all.map(each => each.value)")
+    for name in sorted({*names} - {"random", "own"}):
+        page.goto("about:blank")
+        watched.open(files["plain"], f"cloud={name}&layer=limit&alpha=1/3")
+        proved(page)
+        rows = rows_of(page)
+        lim = hm.limit([numbers(row[1]) for row in rows], hm.Dynamics("1/3"))
+        for token, row in enumerate(rows):
+            kind = "between" if "face" in str(lim.kind[token]) else "leader" if "leader" in str(lim.kind[token]) else ""
+            assert row[6].startswith(kind), (name, token, row, lim.kind[token])
+            assert (token in lim.leaders) == bool(row[4])
+
+
+def test_a_run_from_python_begins_with_its_tokens_step_and_metric(tmp_path, watched):
+    tokens = [["1/3", "0.1"], [0.1, -1], ["-2", "1e-3"], [0.25, 0.75]]
+    lim = hm.limit(tokens, hm.Dynamics(0.3, [[2, 1], [1, "3/2"]]))
+    lim.page(tmp_path / "mine.html")
+    page = watched.open(tmp_path / "mine.html")
+    proved(page)
+    assert hm.parse_decimals([numbers(row[1]) for row in rows_of(page)]).tolist() == lim.run.exact_at(0).tolist()
+    assert [row[4] != "" for row in rows_of(page)] == [token in lim.leaders for token in range(4)]
+    state = state_of(page)
+    assert (state["alpha"], state["metric"]) == ("3/10", "2,1;1,3/2")
+
+
+def test_files_that_are_dropped_or_chosen_are_read_exactly(files, watched):
+    page = watched.open(files["plain"])
+    drop(page, {"mine.csv": b"x;y\n0.1;1/3\n-1;2e-3\n"})
+    state_of(page, tokens="0.1,1/3;-1,2e-3")
+    page.click("summary:has-text('Your own tokens')")
+    chosen = {"name": "a.csv", "mimeType": "text/csv", "buffer": b"1, 0.1\n2, 3\n"}
+    page.set_input_files("input[type=file][accept*=csv]", chosen)
+    state_of(page, tokens="1,0.1;2,3")
+    page.fill("textarea[placeholder*='1/3']", "1,0,0\n0,1,0\n0,0,1")
+    page.click("text=Use these tokens")
+    state_of(page, tokens="1,0,0;0,1,0;0,0,1")
+
+
+BAD_FILES = [
+    ("<img src=x onerror=alert(1)>.csv", b"1,2\n3,<script>alert(1)</script>\n", "row 2, column 2"),
+    ("a.csv", b"1,2\n3\n", "row 2"),
+    ("a.csv", b"1,nan\n", "row 1"),
+    ("a.csv", b"", "no tokens"),
+    ("a.csv", b"1," * 50, "16"),
+    ("a.json", b'{"tokens": {"__proto__": 1}}', "row 1"),
+    ("a.npy", bytes(range(256)), "row 1"),
+]
+
+
+def test_a_bad_file_is_one_line_and_nothing_else_happens(files, watched):
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL}))
+    proved(page)
+    for name, content, words in BAD_FILES:
+        page.eval_on_selector(".hm-problem[role=alert]", "it => { it.hidden = true }")
+        drop(page, {name: content})
+        assert words in problem(page), (name, content)
+        assert page.locator("img").count() == 0
+    state_of(page, tokens=SMALL)
+
+
+def test_a_file_of_a_million_rows_is_read_as_far_as_the_page_goes(files, watched, tmp_path):
+    page = watched.open(files["plain"])
+    (tmp_path / "huge.csv").write_bytes(b"0.123456,0.654321\n-0.5,0.25\n" * 500_000)
+    started = time.perf_counter()
+    page.set_input_files("input[type=file][accept*=csv]", tmp_path / "huge.csv")
+    assert "2,000" in problem(page)
+    assert time.perf_counter() - started < 5
+
+
+# ---------------------------------------------------------------- state
+
+
+def test_the_url_restores_what_was_seen(files, watched):
+    state = {"room": "dynamics", "tokens": SMALL, "alpha": "1/3", "metric": "2,1;1,1", "layer": "3", "selected": "1"}
+    page = watched.open(files["plain"], urlencode(state))
+    proved(page)
+    state_of(page, **state)
+    again = page.url
+    page.goto("about:blank")
+    page.goto(again)
+    proved(page)
+    state_of(page, **state)
+
+
+HOSTILE = [
+    "tokens=<img src=x onerror=alert(1)>",
+    "tokens=1e999,1",
+    "tokens=" + "1,2;" * 60_000,
+    "tokens=1/0,1",
+    "alpha=-1",
+    "alpha=1/0",
+    "alpha=" + "9" * 10_000,
+    "metric=1,2,3",
+    "layer=1e99",
+    "selected=99999999",
+    "cloud=constructor",
+    "cloud=random:1e9,2,3",
+    "cloud=random:2000,99999,1",
+    "room=__proto__",
+    "room=reviews&text=" + "<script>alert(1)</script>" * 9,
+    "room=reviews&model=<svg onload=alert(1)>",
+    "room=reviews&out=99999.-1",
+    "view=NaN,NaN&cloud=cube",
+    "show=" + "paths," * 9999,
+    "%E0%A4%A",
+]
+
+
+def test_a_url_made_by_an_enemy_runs_nothing(files, watched):
+    page = watched.page
+    for fragment in HOSTILE:
+        page.goto("about:blank")
+        watched.open(files["model" if "reviews" in fragment else "plain"], fragment)
+        page.wait_for_selector("#hm-app [role=tab][aria-selected=true]")
+        assert page.locator("img").count() == 0
+        assert page.locator("script").count() == 4  # data, packed, loader, unpacked
+        shown = page.text_content(".hm-problem[role=alert]")
+        assert "\n" not in shown
+        assert len(shown) < 300
+    page.click("#hm-tab-dynamics")  # it still works
+    assert "leader" in proved(page)
+
+
+# ---------------------------------------------------------------- keyboard, reading aloud, sizes
+
+
+def test_everything_can_be_done_with_the_keyboard(files, watched):
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL, "layer": "0"}))
+    proved(page)
+    for _ in range(3):
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.localName") == "canvas"
+    for key in ("n", "n", "n"):
+        page.keyboard.press(key)
+    page.keyboard.press("Shift+ArrowDown")
+    before, after = SMALL.split(";"), state_of(page, before=SMALL)["tokens"].split(";")
+    assert after[:2] == before[:2]
+    assert after[2] == "0.3,0"  # in tenths
+    assert "token 2 at" in page.inner_text("[role=status]")
+    for key in ("Escape", "a", "Delete", "Escape", "End"):
+        page.keyboard.press(key)
+    state_of(page, layer="limit")
+    page.keyboard.press("?")
+    assert page.locator("dialog[open]").is_visible()
+    page.keyboard.press("Escape")
+    assert not page.locator("dialog[open]").count()
+    page.focus("[role=tab][aria-selected=true]")
+    page.keyboard.press("ArrowRight")
+    assert page.get_attribute("#hm-tab-reviews", "aria-selected") == "true"
+    # Every control can be reached, and has a name.
+    page.keyboard.press("ArrowLeft")
+    page.eval_on_selector_all("#hm-dynamics details", "all => all.forEach(each => { each.open = true })")
+    names = "all => all.map(each => each.labels?.[0]?.textContent || each.ariaLabel || each.textContent)"
+    assert all(page.eval_on_selector_all("#hm-app :is(button, input, select, textarea):visible", names))
+
+
+@pytest.mark.parametrize(("room", "width", "scheme"), [("dynamics", PHONE, "dark"), ("reviews", 1200, "light")])
+def test_axe_finds_nothing_serious(room, width, scheme, browser, files):
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed")
+    with Watched(browser, width, color_scheme=scheme, reduced_motion="reduce") as watched:
+        page = watched.open(files["model"], f"room={room}")
+        page.wait_for_timeout(800)
+        page.eval_on_selector_all("details", "all => all.forEach(each => { each.open = true })")
+        found = axe.Axe().run(page).response["violations"]
+        assert [
+            (one["id"], one["nodes"][0]["html"][:200]) for one in found if one["impact"] in ("serious", "critical")
+        ] == []
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_pages_are_small(files):
+    assert files["plain"].stat().st_size <= 120_000
+    model = sum(len(one["data"]) for one in [pack(hm.load("imdb-2d"))])
+    assert files["model"].stat().st_size <= 150_000 + model
+
+
+# ---------------------------------------------------------------- what is saved
+
+
+def save(page: Any, name: str) -> bytes:
+    with page.expect_download() as caught:
+        page.click(f"button:text-is('{name}')")
+    return caught.value.path().read_bytes()
+
+
+def test_every_export_is_what_is_shown(files, browser):
+    imread = pytest.importorskip("matplotlib.image", reason="matplotlib is not installed").imread
+    with Watched(browser, reduced_motion="reduce", permissions=["clipboard-read", "clipboard-write"]) as watched:
+        page = watched.open(files["plain"], "cloud=nonleader&layer=limit")
+        proved(page)
+        page.click("summary:has-text('Save and share')")
+        tokens = [line.split(",") for line in save(page, "CSV").decode().split()]
+        assert tokens == [numbers(row[1]) for row in rows_of(page)]
+        lim = hm.limit(tokens, hm.Dynamics("1/2"))
+        certificate = json.loads(save(page, "Certificate"))
+        assert hm.verify(certificate)
+        assert certificate == json.loads(lim.certificate.to_json())
+        svg = save(page, "SVG").decode()
+        assert len(ElementTree.fromstring(svg).findall(".//{*}path")) >= len(tokens)
+        png = save(page, "PNG")
+        picture = imread(BytesIO(png))
+        assert len(np.unique(picture[::9, ::9, :3].reshape(-1, 3), axis=0)) > 10
+        assert [*picture.shape[1::-1]] == page.eval_on_selector(
+            "canvas", "it => [2 * it.clientWidth, 2 * it.clientHeight]"
+        )
+        page.click("button:text-is('Copy Python')")
+        lines = page.evaluate("navigator.clipboard.readText()")
+        names: dict[str, Any] = {}
+        exec(lines, names)
+        assert np.array_equal(names["lim"].exact_points, lim.exact_points)
+        page.click("button:text-is('Copy link')")
+        assert "cloud=nonleader" in page.evaluate("navigator.clipboard.readText()")
+        assert watched.heard == []
+
+
+def test_the_script_of_the_guide_runs_in_the_page(files, watched):
+    guide = (Path(__file__).parents[2] / "docs" / "page.md").read_text(encoding="utf-8")
+    lines = re.findall("```js\n(.*?)```", guide, re.DOTALL)[0].splitlines()
+    page = watched.open(files["model"])
+    page.wait_for_function("() => window.hardmax")
+    script = f"async () => {{ {lines[1]}; return [{lines[0]}, {lines[2]}, {lines[3]}] }}"
+    stepped, verdict, classified = page.evaluate(script)
+    tokens = [["1", "1"], ["1", "-1"], ["1/3", "0"]]
+    assert np.array_equal(stepped, hm.step(np.array(hm.parse_decimals(tokens)), hm.Dynamics("1/2")).astype(float))
+    assert verdict["accepted"]
+    text = re.search('"(.*)"', lines[3])
+    assert text
+    assert classified["label"] == hm.load("imdb-2d").explain(text[1]).label
+
+
+# ---------------------------------------------------------------- reviews
+
+
+def test_a_review_is_explained_as_python_does(files, watched):
+    page = watched.open(files["model"])
+    page.wait_for_selector(".hm-marked mark")
+    model = hm.load("imdb-2d")
+    for text in (REVIEW, "A great film. Wonderful!", "xyzzy", "<script>alert('great')</script> <b>awful</b>"):
+        page.fill("#hm-reviews textarea", text)
+        why = model.explain(text)
+        page.wait_for_function("text => document.querySelector('.hm-marked').textContent === text", arg=text)
+        assert str(why.answer) in page.inner_text("#hm-reviews")
+        marked = page.eval_on_selector_all(".hm-marked mark", "all => all.map(each => each.textContent)")
+        assert {each.lower() for each in marked} == {entry.word for entry in why.active}
+        found = page.evaluate("text => hardmax.classify(text)", text)
+        assert (found["label"], found["decided"]) == (why.label, why.decided)
+        assert found["probability"] == pytest.approx(why.probability, abs=1e-12)
+
+
+def test_crossing_out_a_word_changes_the_answer(files, watched):
+    page = watched.open(files["model"])
+    page.click(".hm-marked mark:has-text('awful')")
+    page.wait_for_selector(".hm-change:not([hidden])")
+    assert "without “awful”" in page.inner_text(".hm-change")
+    assert page.locator(".hm-marked del").inner_text().startswith("awful")
+    page.click("text=Restore the original")
+    assert page.locator(".hm-marked del").count() == 0
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of four classes in three dimensions."""
+    path = tmp_path_factory.mktemp("models") / "four <b>classes"
+    small_model(classes=4, dimension=3).save(path)
+    return path
+
+
+def test_a_model_folder_that_is_dropped_answers_as_python_does(files, watched, folder):
+    page = watched.open(files["plain"])
+    page.click("#hm-tab-reviews")
+    drop(page, {path.name: path.read_bytes() for path in folder.iterdir()}, folder.name)
+    page.wait_for_function("() => document.querySelector('#hm-reviews select').value !== ''")
+    text = "a great film, very witty but the plot is awful"
+    page.fill("#hm-reviews textarea", text)
+    page.wait_for_selector(".hm-marked mark")
+    why = hm.load(folder).explain(text)
+    found = page.evaluate("([text, name]) => hardmax.classify(text, name)", [text, folder.name])
+    assert found["label"] == why.label
+    assert found["probabilities"] == pytest.approx(list(why.probabilities.values()), abs=1e-12)
+    assert page.locator("b:text-is('classes')").count() == 0
+
+
+def damaged(folder: Path, how: str) -> dict[str, bytes]:
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    config = json.loads(files["config.json"])
+    if how == "changed":
+        files["model.safetensors"] = files["model.safetensors"][:-1] + b"\x7f"
+    if how == "cut":
+        files["model.safetensors"] = files["model.safetensors"][:-9]
+        del files["hashes.json"]
+    if how == "version":
+        files["config.json"] = json.dumps(config | {"version": 99}).encode()
+        del files["hashes.json"]
+    if how == "no vocabulary":
+        del files["vocabulary.txt"]
+    if how == "no model":
+        files = {"<img src=x onerror=alert(1)>.txt": b"x"}
+    if how == "not JSON":
+        files["config.json"] = b"<script>alert(1)</script>"
+    if how == "other shapes":
+        files["config.json"] = json.dumps(config | {"dimension": 10**9}).encode()
+        del files["hashes.json"]
+    return files
+
+
+def test_a_damaged_model_is_refused_in_one_line(files, watched, folder):
+    page = watched.open(files["model"])
+    page.wait_for_selector(".hm-marked mark")
+    for how in ("changed", "cut", "version", "no vocabulary", "no model", "not JSON", "other shapes"):
+        page.eval_on_selector(".hm-problem[role=alert]", "it => { it.hidden = true }")
+        drop(page, damaged(folder, how), "<i>bad</i>")
+        assert len(problem(page)) < 300, how
+        assert page.locator("#hm-reviews :is(i, img):has-text('bad')").count() == 0
+        assert page.locator("#hm-reviews option").all_inner_texts() == ["imdb-2d"]
+    page.fill("#hm-reviews textarea", "A great film.")
+    page.wait_for_function("() => /positive/.test(document.querySelector('#hm-reviews').innerText)")
+
+
+@pytest.mark.slow
+def test_without_workers_the_page_computes_exactly_itself(files, watched):
+    watched.page.add_init_script("delete window.Worker")
+    page = watched.open(files["plain"], urlencode({"tokens": SMALL}))
+    assert "2 leaders" in proved(page)
