@@ -139,6 +139,19 @@ class Dynamics:
         """Whether this is the paper's layer: one step for all, no value matrix, no mask. All engines can do that."""
         return isinstance(self.steps, Fraction) and self.value is None and self.mask is None
 
+    def check_plain(self, who: str) -> "Dynamics":
+        """Return these dynamics, if they are the paper's; else raise an InputError that names who needs that.
+
+        Parameters
+        ----------
+        who : str
+            Begins the message.
+        """
+        if self.is_plain:
+            return self
+        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without `value` and `mask`."
+        raise InputError(message, argument="dynamics")
+
     def allowed(self, n: int) -> np.ndarray | None:
         """Who of n tokens may attend to whom, (n, n); None if everybody may.
 
