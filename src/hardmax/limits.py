@@ -190,10 +190,13 @@ class Limit:
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        try:
+            clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
+        except InputError:  # exact positions are too long to be compared
+            clusters = ""
         return (
             f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {pluralize(len(self.clusters), 'cluster')}, "
-            f"{settled}, {self.run.arithmetic})"
+            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
         )
 
     def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":

@@ -83,6 +83,15 @@ def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(exponen
     assert layer - 1 == 3 * 2**exponent
 
 
+def test_what_cannot_be_written_down_is_not_claimed():
+    x = 2 - Fraction(1, 2**52)
+    lim = hm.limit([*chain(52), [-x, 2], [-x, -2], ["-1/2", 0]], hm.Dynamics("1/2"))
+    assert (lim.leaders.tolist(), lim.points[7].tolist()) == ([0, 1, 4, 5, 6], [float(-x), 0])
+    with pytest.raises(hm.InputError, match="more than 100,000 digits"):
+        _ = lim.kind
+    assert repr(lim) == "Limit(8 tokens in 2 dimensions: 5 leaders, settled at layer 13510798882111489, exact)"
+
+
 def test_a_batch_decides_chains_too():
     tokens = np.array([[float(x) for x in map(Fraction, token)] for token in chain(14)])
     assert hm.limit([tokens, tokens[:3]], hm.Dynamics("1/2")).settled_at == [49_153, 0]
