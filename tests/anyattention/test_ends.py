@@ -92,6 +92,13 @@ def test_what_cannot_be_written_down_is_not_claimed():
     assert repr(lim) == "Limit(8 tokens in 2 dimensions: 5 leaders, settled at layer 13510798882111489, exact)"
 
 
+def test_a_chain_beside_copies_that_a_mask_keeps_apart_is_decided():
+    cloud = [*chain(14), *chain(14)[:3]]
+    paper, masked = hm.limit(cloud, hm.Dynamics("1/2")), hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((8, 8), bool)))
+    assert (paper.settled_at, paper.leaders.tolist()) == (masked.settled_at, masked.leaders.tolist())
+    assert (paper.points == masked.points).all()
+
+
 def test_a_batch_decides_chains_too():
     tokens = np.array([[float(x) for x in map(Fraction, token)] for token in chain(14)])
     assert hm.limit([tokens, tokens[:3]], hm.Dynamics("1/2")).settled_at == [49_153, 0]

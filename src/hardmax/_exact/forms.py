@@ -112,6 +112,12 @@ def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) 
 def _chains(driven: Place, chosen: Sets, counts: np.ndarray, keep: Fraction) -> list[Form] | None:
     """The closed form of each point, those that it attends to first; None if attention goes round in a circle."""
     found: list[Form | None] = [None] * len(chosen)
+    # Copies that a mask keeps apart, or tokens that have met, attend to one another and stand still.
+    still = {i for i, c in enumerate(chosen) if all((y[j] == y[i]).all() for y in driven.values() for j in c)}
+    while moving := {i for i in still if not still.issuperset(chosen[i])}:
+        still -= moving
+    for i in still:
+        found[i] = {(e, 0, 0): y[i] for e, y in driven.items()}
     open_points, stack = set(), list(range(len(chosen)))
     while stack:
         i = stack[-1]
@@ -155,12 +161,9 @@ def placed(form: Form, m: int, keep: Fraction) -> Place:
             parts[e + r * m] = parts.get(e + r * m, 0) + scaled
     place: Place = {}
     for e in sorted(parts):
-        base = max(place, default=None)
-        if (
-            base is not None
-            and (e - base) * keep.denominator.bit_length() <= SHORT
-            and longest(place[base]) <= 2 * SHORT
-        ):
+        base = max(place, default=e)
+        is_close = (e - base) * keep.denominator.bit_length() <= SHORT
+        if base in place and is_close and longest(place[base]) <= 2 * SHORT:
             place[base] = place[base] + parts[e] * keep ** (e - base)
         else:
             place[e] = parts[e]

@@ -69,10 +69,8 @@ class Cloud:
                     for size, factor in binomial_product(k, h).items():
                         parts.setdefault((e + f, r + s, size), []).append((factor, found))
             for row, i in enumerate(some):
-                yield (
-                    i,
-                    {key: _total([(factor, found[row]) for factor, found in terms]) for key, terms in parts.items()},
-                )
+                terms = {key: [(factor, found[row]) for factor, found in each] for key, each in parts.items()}
+                yield i, {key: _total(each) for key, each in terms.items()}
 
     def attended(self, place: Place, pending: Sequence[int], keep: Fraction) -> tuple[list[list[int]], float]:
         """Whom each of some points attends to, and a relative lead of theirs (0, if it was not compared)."""
@@ -123,12 +121,9 @@ class Cloud:
         for i, columns in self.scores(form, pending):
             first = chosen[i][0]
             for j in self.may_attend(i):
-                lead = [int(columns[key][j] - columns[key][first]) if key in columns else 0 for key in _STRAIGHT]
-                if (
-                    any(lead)
-                    if j in chosen[i]
-                    else layers_negative(lead[0], lead[1], lead[2], Fraction(1, 2)) is not None
-                ):
+                a0, a1, a2 = (int(columns[key][j] - columns[key][first]) if key in columns else 0 for key in _STRAIGHT)
+                stays = not (a0 or a1 or a2) if j in chosen[i] else layers_negative(a0, a1, a2, Fraction(1, 2)) is None
+                if not stays:
                     return False
         return True
 
