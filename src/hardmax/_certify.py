@@ -57,7 +57,7 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
         raise InputError(f"`certificate`: there is no proof to write down ({why}).", argument="certificate")
     chains = isinstance(run.phases[-1], GeneralPhase) and any(k or e for e, _, k in run.phases[-1].form)
     if chains or not run.dynamics.is_plain:
-        what = "tokens follow moving tokens for ever" if chains else "the layer is not the paper's"
+        what = "tokens follow moving tokens for long" if chains else "the layer is not the paper's"
         raise InputError(f"`certificate`: {what}, for which there is no form yet.", argument="certificate")
     metric, points = run.dynamics.metric, run.points.integers
     try:

@@ -33,7 +33,7 @@ from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.trapped import never_settle
-from hardmax._exact.vectors import DIGIT, Vector, check_length, power
+from hardmax._exact.vectors import DIGIT, SHORT, Vector, check_length, power
 from hardmax._layer import Steps
 from hardmax._tokens.points import Points
 from hardmax._tokens.rationals import IntegerCloud, to_fractions
@@ -180,10 +180,16 @@ class GeneralPhase(Phase):
             return self.keep**exponent
         return power(self.keep, exponent)
 
-    def share(self, m: int) -> Fraction:
-        """What is left of the way after m layers whose steps follow a rule."""
-        motions = (Motion.of(self.dynamics, self.dynamics.alpha_at(self.layer + k)) for k in range(m))
-        return math.prod((motion.keep or Fraction(1) for motion in motions), start=Fraction(1))
+    def share(self, m: int, *, exact: bool = False) -> Fraction:
+        """What is left of the way after m layers whose steps follow a rule: exactly, or to some 50 digits."""
+        left = Fraction(1)
+        for k in range(m):
+            left *= Motion.of(self.dynamics, self.dynamics.alpha_at(self.layer + k)).keep or 1
+            if not exact and left.denominator.bit_length() > SHORT:
+                # Each time less than 2^-200 of it is lost.
+                scale = 200 + left.denominator.bit_length() - left.numerator.bit_length()
+                left = Fraction((left.numerator << scale) // left.denominator, 1 << scale)
+        return left
 
     def left(self) -> Fraction | None:
         """What is left of the way in the end; None: not known."""
@@ -200,7 +206,7 @@ class GeneralPhase(Phase):
         total: Any = 0
         for (e, r, k), table in self.form.items():
             if r and self.is_by_rule:
-                total = total + self.share(m) * table
+                total = total + self.share(m, exact=exact) * table
             elif m >= k and table.any():
                 total = total + math.comb(m, k) * self.power(e + r * m, exact=exact) * table
         return total + 0 * next(iter(self.form.values()))
