@@ -144,6 +144,13 @@ def test_the_layer_from_which_on_all_are_near_is_right_in_chains(problem):
         assert first == 0 or not is_near(first - 1)
 
 
+def test_scores_may_be_longer_than_any_float():
+    # Positions at layer 600 have a thousand bits when the sets are computed again.
+    cloud = [[Fraction(x), y] for x, y in (("399/200", 2), ("399/200", -2), (2, 1), (2, -1), ("1/2", 0))]
+    lim = hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((5, 5), bool)))
+    assert (lim.settled_at, lim.leaders.tolist()) == (601, [0, 1, 4])
+
+
 def test_the_settling_lemma_is_false_with_a_mask():
     dynamics = hm.Dynamics(1, [[2, 1], [1, 1]], mask="causal")
     run = hm.simulate(CAUSAL, dynamics, layers=3)

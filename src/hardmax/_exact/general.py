@@ -86,7 +86,7 @@ class Cloud:
             else:
                 found.append(_furthest(others, scores, keep))
                 leads.append(0)
-        if math.isinf(lead := min(leads)) or not lead:
+        if (lead := min(leads)) in (0, math.inf):
             return found, float(lead)
         return found, _relative(int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics)
 
