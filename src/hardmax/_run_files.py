@@ -97,7 +97,8 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     offsets = [0, len(last)] if form.is_single else arrays["offsets"]
     given = Ragged(header.get("starts", arrays.get("starts")), offsets, arrays.get("multiplicities"))
     clouds = Packed(given.tokens, given.offsets, given.multiplicities)
-    dynamics, name = Dynamics(**{key: header.get(key) for key in _PARTS}), header["arithmetic"]
+    parts: dict[str, Any] = {key: header.get(key) for key in _PARTS}
+    dynamics, name = Dynamics(**parts), header["arithmetic"]
     solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU, plain=dynamics.is_plain)
     if "together" in header:
         layers, when_settled, step = header["together"]

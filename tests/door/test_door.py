@@ -33,6 +33,7 @@ TAKEN = [
     ("Steps.rule", "*"),  # anything that can be called
     ("Steps.keeps", "None"),
     ("Dynamics.*", "None"),
+    ("*.progress", "class"),
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing
     ("HardmaxClassifier.layers", "inf"),
