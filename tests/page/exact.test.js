@@ -36,7 +36,7 @@ test(`limits of ${clouds.length} clouds are Python's, and so is every byte of th
         assert.deepEqual(found.ofToken, cloud.of_token);
         assert.deepEqual(found.leaders, cloud.leaders);
         if (found.limits === null) {
-            assert.equal(found.reason, cloud.stopped.split("; token")[0]);
+            assert.equal(found.reason, cloud.stopped.split("; ")[0]);
             continue;
         }
         const limits = found.ofToken.map((point) => found.limits[point]);
@@ -151,7 +151,7 @@ test("what cannot be computed is refused in one line", () => {
     assert.throws(() => exactLimit([[1]], { alpha: 1, metric: [[1, 0], [0, 1]] }), /metric must be 1 by 1/);
     assert.throws(() => exactLimit([[1]], { alpha: 1, multiplicities: [0] }), /positive whole numbers/);
     const endless = exactLimit([[1], [-1]], { alpha: "1/2", metric: [[-1]] });
-    assert.match(endless.reason, /^gave up at layer 500: not settled yet; the attended sets repeat with period 1$/);
+    assert.match(endless.reason, /^gave up at layer 500: not settled yet$/);
     assert.throws(() => makeCertificate(endless, { alpha: "1/2", metric: [[-1]] }), /there is no proof/);
 });
 
@@ -162,7 +162,7 @@ test("the time budget ends any run, and says so", () => {
     const began = performance.now();
     const found = exactLimit(ring, options);
     assert.match(found.reason, /^gave up at layer [0-9,]+: the time of 50 ms is up$/);
-    assert.match(exactLayers(ring, options, 1e6).reason, /the time of 50 ms is up$/);
+    assert.throws(() => exactLayers(ring, options, 1e6), /the time of 50 ms is up$/);
     assert.ok(performance.now() - began < 3000);
 });
 

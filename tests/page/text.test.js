@@ -5,9 +5,8 @@ import fs from "node:fs";
 import path from "node:path";
 import test from "node:test";
 import { gzipSync } from "node:zlib";
-import { exactDynamics } from "../../src/hardmax/page/js/exact.js";
-import { classify, loadModel, removalsFlip, unpackModel } from "../../src/hardmax/page/js/text.js";
-import { walkLayers } from "../../src/hardmax/page/js/textlayers.js";
+import { exactCloud, exactDynamics } from "../../src/hardmax/page/js/exact.js";
+import { classify, loadModel, removalsFlip, textWalk, unpackModel } from "../../src/hardmax/page/js/text.js";
 import { textCharacters, textWords } from "../../src/hardmax/page/js/textwords.js";
 
 const folder = process.env.HARDMAX_VECTORS ?? "";
@@ -164,14 +163,14 @@ test("whatever a text is, its ledgers add up and its tokens are where they say",
 
 test("ties are found where rounding breaks them", () => {
     // The first two points have the same coordinates in another order: to the third, they are equally far out.
-    const rules = { d: 3, layers: 1, dynamics: exactDynamics({ alpha: "1/3" }, 3) };
+    const rules = { layers: 1, dynamics: exactDynamics({ alpha: "1/3" }, 3) };
     let broken = 0;
     for (let k = 1; k <= 200; k++) {
         const [x, y, w] = [Math.fround(1000 * Math.sin(k) ** 2), Math.fround(0.001 * k), Math.fround(Math.cos(k) ** 2)];
         const c = Math.fround((x + y + w) / 10);
         broken += Number(c * x + c * y + c * w !== c * w + c * y + c * x);
-        const cloud = { start: Float64Array.of(x, y, w, w, y, x, c, c, c), weights: [1, 1, 1], of: [0, 1, 2] };
-        assert.deepEqual(walkLayers(cloud, rules).sets(0)[2], [0, 1]);
+        const cloud = exactCloud([[x, y, w], [w, y, x], [c, c, c]]);
+        assert.deepEqual(textWalk(cloud, rules).sets(0)[2], [0, 1]);
     }
     assert.ok(broken > 20, `${broken}`);
 });

@@ -10,68 +10,42 @@ export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
 const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
-/**
- * Clouds by name. The first four are like the rows of the paper's Figure 2; `clouds.py` has them, too.
- * @type {Record<string, {label: string, about: string, tokens: string}>}
- */
+/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of the
+ * paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
 export const NAMED_CLOUDS = {
-    triangle: {
-        label: "Triangle",
-        about: "Three leaders and six tokens inside.",
-        tokens:
-            "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; " +
-            "0.625,0.4375",
-    },
-    emerging: {
-        label: "Emerging leader",
-        about: "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
-        tokens: "1,1/3; -1/12,1/12; -1,-1; 0,1/4; -0.3,-0.7; -0.6,-0.9; 0.8,0.1; 0.6,0.15",
-    },
-    square: {
-        label: "Square",
-        about: "Four leaders; each token goes to the one in its quadrant.",
-        tokens:
-            "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; " +
-            "-0.9375,-0.25",
-    },
-    nonleader: {
-        label: "Clusters without a leader",
-        about: "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
-        tokens: "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
-    },
-    rotated: {
-        label: "The same, rotated: floats fail",
-        about:
-            "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still " +
-            "there, but floats cannot store fifths and lose them.",
-        tokens:
-            "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
-            "-7/20,71/80",
-    },
-    pentagon: {
-        label: "Regular pentagon",
-        about:
-            "Tokens 5 to 9 look at the middles of the edges. Only token 5, on the axis, really ties: the others are " +
-            "rounded to thousandths.",
-        tokens:
-            "1,0; 0.309,0.951; -0.809,0.588; -0.809,-0.588; 0.309,-0.951; -0.4,0; -0.124,-0.38; 0.324,-0.235; " +
-            "0.324,0.235; -0.124,0.38; 0.55,0; 0.17,0.523; -0.445,0.323; -0.445,-0.323; 0.17,-0.523",
-    },
-    cube: {
-        label: "Cube, in three dimensions",
-        about: "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",
-        tokens:
-            "1,1,1; 1,1,-1; 1,-1,1; 1,-1,-1; -1,1,1; -1,1,-1; -1,-1,1; -1,-1,-1; 0.5,0,0; 0,-0.5,0; 0.5,0.5,0; " +
-            "-0.375,0,0.375; 0.3125,0.1875,0.5625; -0.4375,0.375,-0.125; 0.25,-0.5625,0.1875; -0.1875,-0.3125,-0.5; " +
-            "0.5625,0.125,-0.375; -0.125,0.4375,0.3125",
-    },
+    triangle: [
+        "Triangle", "Three leaders and six tokens inside.",
+        "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; 0.625,0.4375",
+    ],
+    emerging: [
+        "Emerging leader", "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
+        "1,1/3; -1/12,1/12; -1,-1; 0,1/4; -0.3,-0.7; -0.6,-0.9; 0.8,0.1; 0.6,0.15",
+    ],
+    square: [
+        "Square", "Four leaders; each token goes to the one in its quadrant.",
+        "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; -0.9375,-0.25",
+    ],
+    nonleader: [
+        "Clusters without a leader",
+        "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
+        "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
+    ],
+    rotated: [
+        "The same, rotated: floats fail",
+        "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still there, " +
+            "but floats cannot store fifths and lose them.",
+        "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; -7/20,71/80",
+    ],
+    cube: [
+        "Cube, in three dimensions",
+        "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",
+        "1,1,1; 1,1,-1; 1,-1,1; 1,-1,-1; -1,1,1; -1,1,-1; -1,-1,1; -1,-1,-1; 0.5,0,0; 0,-0.5,0; 0.5,0.5,0; " +
+            "-0.375,0,0.375; 0.3125,0.1875,0.5625; -0.4375,0.375,-0.125; 0.25,-0.5625,0.1875; -0.1875,-0.3125,-0.5",
+    ],
 };
 
-/**
- * A number as a text, checked.
- * @param {unknown} value a text is what it says, a number the binary fraction that it is
- * @param {string} where for the message
- */
+/** A number as a text, checked. @param {unknown} value a text is what it says, a number the binary fraction that it is
+ * @param {string} where for the message */
 export function readCell(value, where) {
     let text = String(value).trim();
     if (typeof value === "number" && Number.isFinite(value)) {
@@ -140,11 +114,12 @@ export function readRowsText(text, name) {
     return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
 }
 
-/**
- * A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
+/** “1,1;1/2,0”, or with lines. @param {Tokens} rows */
+export const rowsText = (rows, between = ";") => rows.map((row) => row.join(",")).join(between);
+
+/** A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
  * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its beginning
- * @returns {{tokens: Tokens, note: string}}
- */
+ * @returns {{tokens: Tokens, note: string}} */
 export function parseCsv(text, name, size = text.length) {
     const start = text.slice(0, MOST_CHARACTERS).replace(/^\uFEFF/, "").trimStart();
     const lines = start.split(/\r?\n|\r/, MOST_TOKENS + 2);
@@ -166,11 +141,8 @@ export async function readCloudFile(file) {
     return parseCsv(await file.slice(0, MOST_CHARACTERS).text(), file.name.slice(0, 60), file.size);
 }
 
-/**
- * A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
- * @param {number} n @param {number} d @param {number} seed
- * @returns {Tokens}
- */
+/** A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
+ * @param {number} n @param {number} d @param {number} seed @returns {Tokens} */
 function randomCloud(n, d, seed) {
     let state = seed >>> 0;
     // A counter, and a hash of 32 bits that spreads it: good enough for pictures.
@@ -184,13 +156,9 @@ function randomCloud(n, d, seed) {
     return Array.from({ length: n }, () => Array.from({ length: d }, coordinate));
 }
 
-/**
- * The cloud of a name, or of “random:n,d,seed”.
- * @param {string} source
- * @returns {Tokens}
- */
+/** The cloud of a name, or of “random:n,d,seed”. @param {string} source @returns {Tokens} */
 export function cloudOf(source) {
-    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source].tokens, source);
+    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source][2], source);
     const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(source) ?? []).slice(1).map(Number);
     if (n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS) return randomCloud(n, d, seed);
     const names = Object.keys(NAMED_CLOUDS).join(", ");

@@ -2,12 +2,8 @@
 import { el } from "./dom.js";
 import { EXTRA_TOKEN } from "./text.js";
 
-/**
- * @typedef {import("./text.js").Model} Model
- * @typedef {import("./text.js").Classified} Classified
- * @typedef {import("./text.js").TextToken} TextToken
- * @typedef {{start: number, end: number, surface: string}} Word
- */
+/** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
+ * @typedef {import("./text.js").TextToken} TextToken */
 
 // Shapes, since nothing is shown by colour alone.
 const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
@@ -116,13 +112,9 @@ export function explanationOf(model, found) {
             have(alone, "token", "single leader"), have(found.known - active.length, "known token", "effect")];
     }
 
-    /**
-     * The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
-     * first, then larger votes.
-     * @param {string} text
-     * @param {Word[]} words
-     * @param {Set<number>} out where crossed-out words start
-     */
+    /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
+     * first, then larger votes. @param {string} text @param {{start: number, end: number}[]} words @param
+     * {Set<number>} out where crossed-out words start */
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
@@ -163,10 +155,8 @@ export function explanationOf(model, found) {
         }
     }
 
-    /**
-     * Both ledgers, which add up to the logit, and what their terms mean.
-     * @param {(token: TextToken) => void} remove what a click on a token does
-     */
+    /** Both ledgers, which add up to the logit, and what their terms mean. @param {(token: TextToken) => void} remove
+     * what a click on a token does */
     function showLedgers(remove) {
         if (!active.length) return [];
         const [towards, isTwo] = [shortName(found.towards), model.classes.length === 2];
@@ -225,16 +215,12 @@ export function explanationOf(model, found) {
             return [el("button", { ...look, click: () => remove(what) }, label), signed(adds), bar, last];
         }
 
-        /**
-         * Columns without a head are left out.
-         * @param {string} title
-         * @param {(string | HTMLElement)[]} heads
-         * @param {(string | HTMLElement)[][]} rows
-         */
+        /** Columns without a head are left out. @param {string} title @param {(string | HTMLElement)[]} heads @param
+         * {(string | HTMLElement)[][]} rows */
         function table(title, heads, rows) {
-            /** @type {(n: number, content: string | HTMLElement, scope?: string | null) => HTMLElement} */
-            const cell = (n, content, scope = n ? null : "row") =>
-                el(scope ? "th" : "td", { class: n === 2 ? "hardmax-votes" : null, scope }, content);
+            /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
+            const cell = (n, content, scope = !n && "row") =>
+                el(scope ? "th" : "td", { class: n === 2 && "hardmax-votes", scope }, content);
             const kept = [...heads.keys()].filter((n) => heads[n]);
             const head = el("tr", {}, ...kept.map((n) => cell(n, heads[n], "col")));
             const body = rows.map((cells) => el("tr", {}, ...kept.map((n) => cell(n, cells[n]))));

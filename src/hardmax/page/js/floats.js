@@ -1,34 +1,19 @@
-/**
- * Layers in float64, fast enough to follow the mouse. Nothing in here is proved: scores tie if floats say that they are
+/** Layers in float64, fast enough to follow the mouse. Nothing in here is proved: scores tie if floats say that they are
  * equal, as in NumPy or PyTorch, and that is sometimes wrong. `exact.js` has the truth; `runOfLimit` makes a run of it,
  * so that both are drawn in the same way. Equal tokens are one point with a multiplicity.
  *
- * @typedef {object} Layer
- * @property {Float64Array} positions of the points, row by row
- * @property {number[][]} sets the points that each attends to
- * @property {Float64Array} targets the means of these
- *
- * @typedef {object} Run
- * @property {number} d
- * @property {ArrayLike<number>} ofToken the point of each token
- * @property {number[]} first the first token of each point
- * @property {number[]} weights multiplicities of the points
- * @property {Layer[]} layers up to the one at which it settled
- * @property {number} keep the share of itself that a token keeps in a layer, 1 / (1 + alpha)
- * @property {Int32Array} since the layer from which on a point leads; -1 if it does not
- * @property {number | null} settledAt
- * @property {Float64Array | null} limits of the points
- */
+ * @typedef {{positions: Float64Array, sets: number[][], targets: Float64Array}} Layer  where the points are, row by row,
+ *     the points that each attends to, and the means of these
+ * @typedef {{d: number, ofToken: ArrayLike<number>, first: number[], weights: number[], layers: Layer[], keep: number,
+ *     since: Int32Array, settledAt: number | null, limits: Float64Array | null}} Run  the point of each token; the first
+ *     token, multiplicity and limit of each point, and the layer from which on it leads (-1: it does not); layers up to
+ *     the one at which it settled; the share of itself that a token keeps in a layer, 1 / (1 + alpha) */
 
 const FLOAT_PATIENCE = 8; // layers after which a tie between points that stay is taken to last
 const FLOAT_FLAT = 1e-12; // share of the largest coordinate that is as good as nothing
 
-/**
- * Run layers until no choice changes any more.
- * @param {Float64Array} tokens row by row @param {number} d
- * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers
- * @returns {Run}
- */
+/** Run layers until no choice changes any more. @param {Float64Array} tokens row by row @param {number} d @param
+ * {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers @returns {Run} */
 export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     const { ofToken, first, weights } = floatMerge(tokens, d);
     const since = new Int32Array(first.length).fill(-1);
@@ -64,12 +49,9 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     return run;
 }
 
-/**
- * The run whose choices exact arithmetic made: positions are rounded, choices are not.
- * @param {Float64Array} tokens @param {number} d @param {number} alpha
- * @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers
- * @returns {Run}
- */
+/** The run whose choices exact arithmetic made: positions are rounded, choices are not. @param {Float64Array} tokens
+ * @param {number} d @param {number} alpha @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers
+ * @returns {Run} */
 export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits, settledAt, ofToken }, most = 300) {
     const weights = points.multiplicities;
     const [first, since] = [weights.map((_, i) => ofToken.indexOf(i)), new Int32Array(weights.length).fill(-1)];
@@ -93,10 +75,8 @@ export function layerAt(run, layer) {
     return run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
 }
 
-/**
- * Where the points are: between two layers on the way, after the last one in closed form.
- * @param {Run} run @param {number} layer may be a fraction, or Infinity
- */
+/** Where the points are: between two layers on the way, after the last one in closed form. @param {Run} run @param
+ * {number} layer may be a fraction, or Infinity */
 export function positionsAt(run, layer) {
     const last = run.layers.length - 1;
     const { positions, targets } = layerAt(run, layer);
@@ -113,12 +93,9 @@ export function attendedTokens(run, token, layer) {
     return Array.from(run.ofToken).flatMap((point, other) => (set.includes(point) ? [other] : []));
 }
 
-/**
- * The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
- * it does not, but those that it follows do.
- * @param {Run} exact @param {Run} floats
- * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]}
- */
+/** The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
+ * it does not, but those that it follows do. @param {Run} exact @param {Run} floats @returns {{token: number, layer:
+ * number, exactly: number[], floats: number[]}[]} */
 export function compareRuns(exact, floats) {
     const [truth, ends] = [exact, floats].map((run) => positionsAt(run, Infinity));
     const most = Math.max(exact.layers.length, floats.layers.length);
@@ -154,10 +131,8 @@ function floatRows(rows, d, which) {
     return new Float64Array(which.length * d).map((_, k) => rows[which[Math.floor(k / d)] * d + (k % d)]);
 }
 
-/**
- * The largest difference of the coordinates of two points, as a share of the largest coordinate.
- * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d
- */
+/** The largest difference of the coordinates of two points, as a share of the largest coordinate.
+ * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d */
 function floatFar(x, i, y, j, d) {
     let most = 0;
     for (let c = 0; c < d; c++) most = Math.max(most, Math.abs(x[i * d + c] - y[j * d + c]));
@@ -165,29 +140,24 @@ function floatFar(x, i, y, j, d) {
 }
 
 /** @param {Float64Array} values */
-function floatLargest(values) {
-    return values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const floatLargest = (values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+
+/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
+export function floatDot(x, y) {
+    let sum = 0;
+    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+    return sum;
 }
 
-/**
- * A z, the direction in which point i looks.
- * @param {ArrayLike<number>} rows @param {number} i @param {number} d @param {Float64Array | null} metric
- */
+/** A z, the direction in which point i looks.
+ * @param {Float64Array} rows @param {number} i @param {number} d @param {Float64Array | null} metric */
 export function floatAlong(rows, i, d, metric) {
-    /** @type {number[]} */
-    const along = [];
-    for (let r = 0; r < d; r++) {
-        let sum = metric ? 0 : rows[i * d + r];
-        if (metric) for (let c = 0; c < d; c++) sum += metric[r * d + c] * rows[i * d + c];
-        along.push(sum);
-    }
-    return along;
+    const row = rows.subarray(i * d, i * d + d);
+    return Array.from(row, (x, r) => (metric ? floatDot(metric.subarray(r * d, r * d + d), row) : x));
 }
 
-/**
- * Those of the candidates that lie furthest in a direction; without a direction, all.
- * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all
- */
+/** Those of the candidates that lie furthest in a direction; without a direction, all. @param {Float64Array} rows
+ * @param {number[]} along @param {number[]} candidates @param {number[]} all */
 function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
@@ -226,13 +196,9 @@ function floatMove(from, to, left) {
     return from.map((x, k) => to[k] + left * (x - to[k]));
 }
 
-/**
- * The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
- * are few, and so this is faster than sorting.
- * @param {Float64Array} z
- * @param {boolean} [thick] with all other points that lie on it or nearly so; simply all if there are many vertices
- * @returns {number[]}
- */
+/** The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
+ * are few, and so this is faster than sorting. @param {Float64Array} z @param {boolean} [thick] with all other points
+ * that lie on it or nearly so; simply all if there are many vertices @returns {number[]} */
 export function planeHull(z, thick = false) {
     const count = z.length / 2;
     let here = 0;
@@ -257,4 +223,20 @@ export function planeHull(z, thick = false) {
         here = next;
     }
     return [...new Set([...vertices, ...near])];
+}
+
+/** The part of a convex polygon where a x + b y + c >= 0, for each (a, b, c).
+ * @param {number[][]} corners @param {number[][]} sides */
+export function clipPolygon(corners, sides) {
+    for (const [a, b, c] of sides) {
+        const heights = corners.map(([x, y]) => a * x + b * y + c);
+        const whole = corners;
+        corners = whole.flatMap((corner, k) => {
+            const before = (k || whole.length) - 1;
+            const part = heights[before] / (heights[before] - heights[k]);
+            const crossing = whole[before].map((x, i) => x + (corner[i] - x) * part);
+            return [...(heights[before] * heights[k] < 0 ? [crossing] : []), ...(heights[k] >= 0 ? [corner] : [])];
+        });
+    }
+    return corners;
 }

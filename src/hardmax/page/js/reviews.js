@@ -1,14 +1,11 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
-import { acceptDrops, el, labelled, messageOf } from "./dom.js";
-import { answerOf, explanationOf, plural, shortName, signed } from "./explanation.js";
+import { acceptDrops, el, labelled } from "./dom.js";
+import { answerOf, explanationOf, shortName, signed } from "./explanation.js";
 import { classify, loadModel, removalsFlip, unpackModel } from "./text.js";
 import { textWords, withoutWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
 
-/**
- * @typedef {import("./text.js").Model} Model
- * @typedef {import("./text.js").Classified} Classified
- */
+/** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified */
 
 const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful, and the end is great.";
 const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those "
@@ -30,23 +27,17 @@ function keepModel(name, read) {
     reviewModels.set(name, () => (found ??= read()));
 }
 
-/** A model of the page: the one of that name, or the first. @param {string} [name] @returns {Promise<Model>} */
+/** A model of the page: the one of that name, or the first. @param {string} [name] */
 async function modelNamed(name = [...reviewModels.keys()][0]) {
     const read = reviewModels.get(name);
     if (!read) throw new Error(`The page has no model "${shortName(name ?? "")}": open its folder.`);
     return read();
 }
 
-/** Classify with a model of the page. @param {string} text @param {string} [model] @returns {Promise<Classified>} */
-export async function classifyHere(text, model) {
-    return classify(await modelNamed(model), String(text));
-}
+/** Classify with a model of the page. @param {string} text @param {string} [model] */
+export const classifyHere = async (text, model) => classify(await modelNamed(model), String(text));
 
-/**
- * @param {HTMLElement} root
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").Room}
- */
+/** @param {HTMLElement} root @param {import("./main.js").Context} context @returns {import("./main.js").Room} */
 export function mountReviews(root, context) {
     const { models = [], text: givenText } = context.data;
     for (const { name, data } of models) keepModel(name, async () => loadModel((await unpackModel(data)).files, name));
@@ -54,9 +45,8 @@ export function mountReviews(root, context) {
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or "
         + "make a page with ", el("code", {}, "hardmax page --model imdb-2d"), ".");
-    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" });
-    input.addEventListener("input", edit);
-    input.addEventListener("change", settle);
+    const look = { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" };
+    const input = el("textarea", { ...look, input: edit, change: settle });
     const verdict = el("div", { "aria-live": "polite" });
     const answer = el("div");
     const change = el("div", { class: "hm-change", "aria-live": "polite" });
@@ -85,8 +75,7 @@ export function mountReviews(root, context) {
     let model = null;
     /** @type {ReturnType<typeof textWords>} */
     let words = [];
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
+    let timer = 0;
     setText(givenText ?? "");
     listModels(context.data.model);
 
@@ -105,7 +94,7 @@ export function mountReviews(root, context) {
             const numbers = (state.out ?? "").slice(0, LONGEST_IN_URL).split(".");
             out = new Set(numbers.flatMap((n) => words[n === "" ? -1 : Number(n)]?.start ?? []));
             listModels(state.model);
-            if (state.model && state.model !== name) modelNamed(state.model).catch(tell);
+            if (state.model && state.model !== name) context.attempt(() => modelNamed(state.model));
         },
         keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"],
             ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
@@ -124,7 +113,7 @@ export function mountReviews(root, context) {
             setText(text);
             update(true);
         },
-        shown: () => void (name && choose(name).catch(tell)),
+        shown: () => void (name && context.attempt(() => choose(name))),
         hidden: () => plane.stop(),
     };
 
@@ -133,12 +122,7 @@ export function mountReviews(root, context) {
     /** @param {() => Promise<void>} action what a user asked for */
     function attempt(action) {
         context.fail("");
-        action().catch(tell);
-    }
-
-    /** @param {unknown} error */
-    function tell(error) {
-        context.fail(messageOf(error));
+        context.attempt(action);
     }
 
     /** @param {string} [wanted] */
@@ -158,10 +142,6 @@ export function mountReviews(root, context) {
         if (name !== wanted) return; // another one was chosen meanwhile
         model = found;
         if (!input.value && givenText === undefined && classify(model, EXAMPLE).decided) setText(EXAMPLE);
-        const { classes, surfaces, dimension, layers } = model;
-        const depth = layers === Infinity ? "infinitely many layers" : plural(layers, "layer");
-        const size = `${plural(surfaces.length, "token")}, ${plural(dimension, "dimension")}, ${depth}`;
-        context.announce(`${shortName(name)}: ${plural(classes.length, "class", "es")}, ${size}`);
         update(true);
     }
 
@@ -198,7 +178,7 @@ export function mountReviews(root, context) {
 
     function edit() {
         clearTimeout(timer);
-        timer = setTimeout(readEdited, wait);
+        timer = window.setTimeout(readEdited, wait);
     }
 
     function readEdited() {

@@ -1,23 +1,17 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
-
-import { exactDynamics } from "./exact.js";
-import { layersKeep, walkLayers } from "./textlayers.js";
+import { exactAt, exactCloud, exactDynamics, exactFloat, exactPhases } from "./exact.js";
 import { textWords, withoutWords } from "./textwords.js";
 
-/**
- * @typedef {import("./textlayers.js").LayerRules} LayerRules
- * @typedef {import("./textlayers.js").LayerRun} LayerRun
- * @typedef {import("./textlayers.js").TextCloud} TextCloud
- * @typedef {string | number | boolean} Label
+/** @typedef {string | number | boolean} Label
  * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
- * @typedef {{name: string, classes: Label[], layers: number, alpha: string, temperature: number, gate: number | null,
+ * @typedef {{name: string, classes: Label[], layers: number, temperature: number, gate: number | null,
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
  *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of `table` is where
- *     token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place
- *     of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is the class of
- *     undecided texts, `lengths` are those of 98 % of the training texts
+ *     lengths: [number, number] | null, dynamics: import("./exact.js").ExactDynamics}} Model  `layers` may be Infinity;
+ *     row v of `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none)
+ *     and, with a gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit;
+ *     `usual` is the class of undecided texts, `lengths` are those of 98 % of the training texts
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
  *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
  *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
@@ -27,16 +21,15 @@ import { textWords, withoutWords } from "./textwords.js";
  *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
  *     the class or -1 for undecided, of which `reason` says why; `logit`, `bias`, contributions and votes are about the
  *     class `towards`; tokens in order of appearance, the extra one last; `path` is (layers + 1, tokens, d), of
- *     infinitely many layers those up to eight after the last change of an attended set, and the limits
- */
+ *     infinitely many layers those up to eight after the last change of an attended set, and the limits */
 
+const TEXT_DEEPEST = 10_000; // of infinitely many layers; a text that has not settled by then is taken as it is there
+const TEXT_BUDGET = 20_000; // milliseconds for the layers of a text
 export const EXTRA_TOKEN = "(extra token)"; // no word can look like this
 
-/**
- * The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
+/** The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
  * shorter first; unless they may overlap, those that are taken first by the order of the vocabulary keep their words.
- * @param {Model} model @param {string} text @returns {Map<number, Place[]>}
- */
+ * @param {Model} model @param {string} text @returns {Map<number, Place[]>} */
 function textFind(model, text) {
     const words = textWords(text);
     let found = words.flatMap((word, last) => {
@@ -69,11 +62,9 @@ function textFind(model, text) {
     return places;
 }
 
-/**
- * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
+/** The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
  * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
- * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
- */
+ * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>} */
 export async function unpackModel(packed) {
     const zipped = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
     const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -86,11 +77,9 @@ export async function unpackModel(packed) {
     return { name: header.name, files };
 }
 
-/**
- * A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
- * metrics.json only the lengths of training texts are read.
- * @param {Record<string, Uint8Array>} files by name @param {string} name @returns {Promise<Model>}
- */
+/** A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
+ * metrics.json only the lengths of training texts are read. @param {Record<string, Uint8Array>} files by name @param
+ * {string} name @returns {Promise<Model>} */
 export async function loadModel(files, name) {
     try {
         const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
@@ -149,11 +138,9 @@ function textJson(data, name) {
     return found;
 }
 
-/**
- * The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
- * @param {Uint8Array} data @param {unknown} expected names
- * @returns {Record<string, {shape: number[], values: Float32Array | Float64Array}>}
- */
+/** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers. @param
+ * {Uint8Array} data @param {unknown} expected names @returns {Record<string, {shape: number[], values: Float32Array |
+ * Float64Array}>} */
 function textTensors(data, expected) {
     const damaged = "model.safetensors is cut off, or not a safetensors file";
     /** @type {Record<string, string>} */
@@ -180,10 +167,8 @@ function textTensors(data, expected) {
     return Object.fromEntries(tensors);
 }
 
-/**
- * The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
- * @param {Uint8Array} data
- */
+/** The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
+ * @param {Uint8Array} data */
 function textVocabulary(data) {
     const damaged = "vocabulary.txt is damaged or cut off: expected a token and its counts on every line";
     const lines = textDecode(data, damaged).split("\n");
@@ -210,10 +195,8 @@ function textIsWhole(value, least, most = Infinity) {
     return Number.isSafeInteger(value) && value >= least && value <= most;
 }
 
-/**
- * @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
- * @param {ReturnType<typeof textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">}
- */
+/** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors @param {ReturnType<typeof
+ * textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">} */
 function textModel(config, tensors, { surfaces, index, totals }) {
     const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, tokeniser } = config;
     const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
@@ -254,7 +237,6 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
     const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
     const dynamics = exactDynamics({ alpha, metric: matrix }, d);
-    const rules = { d, layers: layers === "inf" ? Infinity : layers, dynamics };
     textMust(dynamics.definite, "`metric` must be symmetric positive definite");
     const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
     table.set(embeddings.values);
@@ -269,19 +251,17 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     const scores = textScores(table, decoder, d, temperature);
     const neutral = scores.subarray(tokens * logits, tokens * logits + logits);
     return {
-        classes, layers: rules.layers, alpha: String(alpha), temperature, gate, neutralWeight,
+        classes, layers: layers === "inf" ? Infinity : layers, temperature, gate, neutralWeight,
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
         bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths,
         extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
-        usual: totals.indexOf(Math.max(...totals)), rules,
+        usual: totals.indexOf(Math.max(...totals)), dynamics,
     };
 }
 
-/**
- * What a text would add to the logits all of whose tokens lie at a point, (points, logits).
- * @param {Float64Array} points @param {Float64Array} decoder @param {number} d @param {number} temperature
- */
+/** What a text would add to the logits all of whose tokens lie at a point, (points, logits). @param {Float64Array |
+ * number[]} points @param {Float64Array} decoder @param {number} d @param {number} temperature */
 function textScores(points, decoder, d, temperature) {
     const logits = decoder.length / d;
     const scores = new Float64Array((points.length / d) * logits);
@@ -293,9 +273,29 @@ function textScores(points, decoder, d, temperature) {
     return scores;
 }
 
-/** @param {Model} model @param {string} text @returns {Classified} the label, and what every token adds to the logit */
+/** The layers of a text, every choice proved: attended sets and positions of points up to the layer `last`. If it has
+ * settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader.
+ * @param {import("./exact.js").ExactCloud} cloud @param {Pick<Model, "layers" | "dynamics">} model */
+export function textWalk(cloud, { layers, dynamics }) {
+    const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
+    const phases = [...exactPhases(cloud, dynamics, most, () => {
+        if (performance.now() > end) throw new Error("Ties in this text take too long to decide: shorten the text.");
+    })];
+    const final = phases[phases.length - 1];
+    const settled = final.until === null;
+    const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until && layer < until) ?? final;
+    return {
+        last: settled ? final.layer : most,
+        settled,
+        since: cloud.numerators.map((_, i) => phases.find((phase) => phase.leads[i])?.layer ?? -1),
+        sets: (/** @type {number} */ layer) => phaseAt(layer).sets,
+        at: (/** @type {number} */ layer) => exactAt(phaseAt(layer), dynamics, layer),
+    };
+}
+
+/** The label, and what every token adds to the logit. @param {Model} model @param {string} text @returns {Classified} */
 export function classify(model, text) {
-    const { dimension: d, extra, rules, scores, bias, gate } = model;
+    const { dimension: d, extra, layers, scores, bias, gate } = model;
     const logitsOf = bias.length;
     const places = textFind(model, text);
     const ids = [...places.keys(), ...(extra < 0 ? [] : [extra])];
@@ -304,19 +304,19 @@ export function classify(model, text) {
     const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
     // A gate silences tokens no stronger than a share of the loudest: they start halfway to the extra one.
     const bar = gate === null ? -1 : gate * loudest;
-    const isSilent = (/** @type {number} */ id) => id !== extra && model.strengths[id] <= bar;
-    const rows = ids.map((id) => (isSilent(id) ? extra + 1 : id));
-    const cloud = textCloud(model, rows, voices);
-    const run = walkLayers(cloud, rules);
-    const masses = textMasses(voices, cloud, run, rules);
-    const ends = run.at(run.settled ? rules.layers : run.last);
-    const says = textScores(ends, model.decoder, d, model.temperature);
+    const rows = ids.map((id) => (id !== extra && model.strengths[id] <= bar ? extra + 1 : id));
+    const starts = rows.map((row) => textRow(model.table, row, d));
+    // A text of which nothing is known is one point that has no token.
+    const cloud = ids.length ? exactCloud(starts, voices) : exactCloud([new Array(d).fill(0)]);
+    const of = ids.map((_, t) => cloud.ofToken[t]); // tokens with one vector are one point
+    const run = textWalk(cloud, model);
+    const masses = textMasses(voices, of, cloud.multiplicities, run, model);
+    const ends = run.at(run.settled ? layers : run.last);
+    const says = textScores(ends.flat(), model.decoder, d, model.temperature);
     const final = run.sets(run.last);
-    const stands = cloud.weights.map(() => 0); // tokens with one vector are one point; the last of them stands for it
-    cloud.of.forEach((point, t) => (stands[point] = t));
-    const leaders = cloud.of.map((point) => {
+    const leaders = of.map((point) => {
         const [leader, ...more] = final[point];
-        return rules.layers && !more.length && run.since[leader] >= 0 ? stands[leader] : -1;
+        return layers && !more.length && run.since[leader] >= 0 ? of.lastIndexOf(leader) : -1;
     });
     const neutral = model.hasNeutral ? ids.length - 1 : ids.length; // who follows it has no effect
     const active = ids.map((id, t) => id !== extra && rows[t] === id && leaders[t] !== neutral);
@@ -329,15 +329,13 @@ export function classify(model, text) {
     const row = logitsOf === 1 ? 0 : best;
     const total = Math.max(1, voices.reduce((sum, voice) => sum + voice, 0));
     const tokens = ids.map((id, t) => {
-        const [point, leader] = [cloud.of[t], leaders[t]];
-        const own = leader < 0 ? says.subarray(point * logitsOf) : scores.subarray(rows[leader] * logitsOf);
-        const highest = own.subarray(0, logitsOf).reduce((a, b) => Math.max(a, b));
+        const [point, leader] = [of[t], leaders[t]];
+        const own = leader < 0 ? textRow(says, point, logitsOf) : textRow(scores, rows[leader], logitsOf);
         return {
             id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t],
             mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point * logitsOf + row],
             active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
-            side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(highest),
-            start: textRow(cloud.start, point, d), end: textRow(ends, point, d),
+            side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(Math.max(...own)), start: starts[t], end: ends[point],
         };
     });
     const reason = !places.size ? "the model knows no word of this text"
@@ -349,44 +347,24 @@ export function classify(model, text) {
         rest: tokens.reduce((sum, token) => (token.active ? sum : sum + token.vote), 0),
         known: places.size, notes: textNotes(model, text, places),
         get path() {
-            const isLimit = run.settled && rules.layers === Infinity;
-            const shown = isLimit ? run.last + 8 : Math.min(rules.layers, run.settled ? Infinity : run.last);
+            const isLimit = run.settled && layers === Infinity;
+            const shown = isLimit ? run.last + 8 : Math.min(layers, run.settled ? Infinity : run.last);
             return [...Array(shown + 1).keys(), ...(isLimit ? [Infinity] : [])].map((layer) => {
                 const z = run.at(layer);
-                return cloud.of.map((point) => textRow(z, point, d));
+                return of.map((point) => z[point]);
             });
         },
     };
 }
 
-/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d @returns {number[]} */
-function textRow(table, row, d) {
-    return [...table.subarray(row * d, row * d + d)];
-}
+/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d */
+const textRow = (table, row, d) => [...table.subarray(row * d, row * d + d)];
 
-/** @param {Model} model @param {number[]} rows @param {number[]} voices @returns {TextCloud} */
-function textCloud({ dimension: d, table }, rows, voices) {
-    /** @type {Map<string, number>} */
-    const numbers = new Map();
-    /** @type {TextCloud} */
-    const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
-    rows.forEach((row, t) => {
-        const vector = textRow(table, row, d);
-        const point = numbers.get(vector.join()) ?? numbers.size;
-        numbers.set(vector.join(), point);
-        cloud.start.set(vector, point * d);
-        cloud.weights[point] = (cloud.weights[point] ?? 0) + voices[t];
-        cloud.of.push(point);
-    });
-    return { ...cloud, start: cloud.start.slice(0, numbers.size * d) };
-}
-
-/**
- * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
+/** The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
  * its mass and gives the rest to those it attends to, by their weights; infinitely many leave everything to leaders.
- * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
- */
-function textMasses(voices, { of, weights }, run, rules) {
+ * @param {number[]} voices @param {number[]} of @param {number[]} weights @param {ReturnType<typeof textWalk>} run
+ * @param {Model} model */
+function textMasses(voices, of, weights, run, { layers, dynamics }) {
     const give = (/** @type {number[]} */ mass, /** @type {number[][]} */ sets, /** @type {number} */ kept) => {
         const after = mass.map((m) => kept * m);
         sets.forEach((set, i) => {
@@ -395,9 +373,9 @@ function textMasses(voices, { of, weights }, run, rules) {
         });
         return after;
     };
-    const [depth, keep] = [rules.layers === Infinity ? run.last : rules.layers, layersKeep(rules, 1)];
+    const [depth, keep] = [layers === Infinity ? run.last : layers, exactFloat(dynamics.keep.p, dynamics.keep.q)];
     let mass = weights;
-    if (rules.layers === Infinity && run.settled) {
+    if (layers === Infinity && run.settled) {
         const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
         while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
@@ -406,11 +384,8 @@ function textMasses(voices, { of, weights }, run, rules) {
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
 
-/**
- * exp(x) of x <= 0. Next to 0, where exp(x) = 1 + x + x^2 / 2, browsers forget x^2, which is what tells halves to round
- * up: classes would be apart that are level in Python.
- * @param {number} x
- */
+/** exp(x) of x <= 0. Next to 0, where exp(x) = 1 + x + x^2 / 2, browsers forget x^2, which is what tells halves to
+ * round up: classes would be apart that are level in Python. @param {number} x */
 function textExp(x) {
     const isHalf = x > -(2 ** -40) && x - (1 + x - 1) === 2 ** -54;
     return isHalf ? 1 + x + 2 ** -53 : Math.exp(x);
@@ -430,10 +405,8 @@ function textProbabilities(logits) {
     return parts.map((part) => part / whole);
 }
 
-/**
- * Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words.
- * @param {Model} model @param {string} text @param {Map<number, Place[]>} places @returns {string[]}
- */
+/** Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words. @param {Model} model
+ * @param {string} text @param {Map<number, Place[]>} places @returns {string[]} */
 function textNotes({ lengths }, text, places) {
     if (!places.size) return [];
     const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
@@ -457,13 +430,11 @@ function textNotes({ lengths }, text, places) {
     return notes;
 }
 
-/**
- * A few words that change the label if they are crossed out: the word of an active token that helps most, again and
+/** A few words that change the label if they are crossed out: the word of an active token that helps most, again and
  * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
- * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was found.
- * @param {Model} model @param {string} text @param {number} [budget] milliseconds
- * @returns {{words: string[], text: string, label: Label, probability: number}}
- */
+ * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was
+ * found. @param {Model} model @param {string} text @param {number} [budget] milliseconds @returns {{words: string[],
+ * text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {

@@ -1,6 +1,6 @@
 /**
- * Check a certificate of an infinite-depth limit: exactly, alone, and in bounded time. This module imports nothing and
- * shares nothing with the one that makes certificates, so an error in one of them does not hide in the other.
+ * Check a certificate of an infinite-depth limit: exactly, alone, and in bounded time. With the module that makes
+ * certificates it shares integers and SHA-256, and no step of a proof: an error there does not hide here.
  *
  * Points z_i with multiplicities m_i go from layer to layer by hardmax self-attention with a matrix A and a step alpha:
  *
@@ -12,6 +12,7 @@
  * @typedef {{accepted: boolean, reason: string, decided: boolean}} Verdict  the reason names the first false statement;
  *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted
  */
+import { bigGcd, bigMultiple, bigSum, pythonJson, sha256 } from "./integers.js";
 
 const VERIFY_LENGTH = 2 ** 22; // of a text
 const VERIFY_ROOM = 2 ** 30; // bits of all the numbers that are held at once
@@ -25,18 +26,12 @@ function verifyRequire(holds, reason) {
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
-/**
- * Check a certificate as `JSON.parse` gives it. The text says more: there 1.0 is no index, and no key may be repeated.
- * @param {unknown} certificate @param {number} [budget] milliseconds @returns {Verdict}
- */
-export function verify(certificate, budget) {
-    return verifyRead(() => JSON.stringify(certificate), budget);
-}
+/** Check a certificate as `JSON.parse` gives it. The text says more: there 1.0 is no index, and no key may be repeated.
+ * @param {unknown} certificate @param {number} [budget] milliseconds */
+export const verify = (certificate, budget) => verifyRead(() => JSON.stringify(certificate), budget);
 
-/**
- * Check the text of a certificate, or the bytes of its file.
- * @param {string | Uint8Array} text @param {number} [budget] milliseconds @returns {Verdict}
- */
+/** Check the text of a certificate, or the bytes of its file.
+ * @param {string | Uint8Array} text @param {number} [budget] milliseconds */
 export function verifyText(text, budget) {
     const decoder = new TextDecoder("utf-8", { fatal: true });
     return verifyRead(() => (typeof text === "string" ? text : decoder.decode(text)), budget);
@@ -65,17 +60,13 @@ function verifyRead(read, budget = 10_000) {
     }
 }
 
-/** @param {(item: any) => boolean} test @returns {(value: any) => boolean} whether it is a list of one or more such */
-function verifyList(test) {
-    return (value) => Array.isArray(value) && value.length > 0 && value.every(test);
-}
+/** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
+const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
 
-/** @param {RegExp} pattern @returns {(value: any) => boolean} */
-function verifyMatch(pattern) {
-    return (value) => typeof value === "string" && pattern.test(value);
-}
+/** @type {(pattern: RegExp) => (value: any) => boolean} */
+const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
 
-/** @param {any} value @param {string} keys sorted @returns {boolean} whether it is an object with just these keys */
+/** Whether it is an object with just these keys. @param {any} value @param {string} keys sorted */
 function verifyKeys(value, keys) {
     return value instanceof Object && !Array.isArray(value) && `${Object.keys(value).sort()}` === keys;
 }
@@ -110,8 +101,8 @@ function verifyShape(c) {
     };
     verifyRequire(verifyKeys(c, `${Object.keys(schema)}`), "shape: other keys than documented");
     for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
-    const { sha256, ...rest } = c;
-    verifyRequire(sha256 === verifySha256(verifyCanonical(rest)), "sha256: not the digest of the rest");
+    const { sha256: digest, ...rest } = c;
+    verifyRequire(digest === sha256(pythonJson(rest, true)), "sha256: not the digest of the rest");
     /** @type {Record<string, any[]>} */
     const { points, metric, attended, limits, multiplicities } = c;
     const places = limits.map((end) => end.point ?? points[0]);
@@ -127,60 +118,33 @@ function verifyShape(c) {
     verifyRequire(changes && attended[0].from === 0, "attended: not listed at layer 0 and whenever they change");
 }
 
-/** @param {any} value @returns {string} JSON, keys sorted, no spaces */
-function verifyCanonical(value) {
-    if (Array.isArray(value)) return `[${value.map(verifyCanonical)}]`;
-    if (value === null || typeof value !== "object") return JSON.stringify(value);
-    return `{${Object.keys(value).sort().map((key) => `"${key}":${verifyCanonical(value[key])}`)}}`;
-}
-
-/** @param {bigint} x @param {bigint} y @returns {bigint} not negative */
-function verifyGcd(x, y) {
-    while (y) [x, y] = [y, x % y];
-    return x < 0n ? -x : x;
-}
-
-/** @param {string} text @returns {[bigint, bigint]} numerator and denominator; equal numbers must be equal texts */
+/** Numerator and denominator; equal numbers must be equal texts. @param {string} text */
 function verifyNumber(text) {
     verifyRequire(text.length <= VERIFY_DIGITS, `budget: a number of over ${VERIFY_DIGITS} digits`);
     const [p, q = 1n] = text.split("/").map(BigInt);
-    verifyRequire(q === 1n || verifyGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
+    verifyRequire(q === 1n || bigGcd(p, q) === 1n, `shape: ${text} is not in lowest terms`);
     return [p, q];
 }
 
-/** @param {string[]} texts @param {() => void} tick @returns {{over: bigint[], common: bigint}} over one denominator */
+/** Numbers over one denominator. @param {string[]} texts @param {() => void} tick */
 function verifyNumbers(texts, tick) {
     const ratios = texts.map((text) => (tick(), verifyNumber(text)));
     const common = verifyMultiple(ratios.map(([, below]) => below), tick);
     return { over: ratios.map(([above, below]) => above * (common / below)), common };
 }
 
-/** @param {bigint[]} numbers @param {() => void} tick @returns {bigint} the least common multiple */
+/** The least common multiple. @param {bigint[]} numbers @param {() => void} tick */
 function verifyMultiple(numbers, tick) {
-    let common = 1n;
-    for (const number of new Set(numbers)) {
-        tick();
-        common *= number / verifyGcd(common, number);
-    }
-    return common;
+    return [...new Set(numbers)].reduce((common, number) => (tick(), bigMultiple(common, number)), 1n);
 }
 
-/** @param {bigint[]} x @param {bigint[][]} rows @returns {bigint[]} the scalar product of x with each row */
-function verifyScores(x, rows) {
-    return rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
-}
+/** The scalar product of x with each row. @param {bigint[]} x @param {bigint[][]} rows */
+const verifyScores = (x, rows) => rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
 
-/** @param {bigint[]} weights @param {bigint[][]} rows @returns {bigint[]} their weighted sum */
-function verifySum(weights, rows) {
-    return rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
-}
+/** @param {bigint[]} x @param {bigint[]} y */
+const verifySame = (x, y) => x.every((value, c) => value === y[c]);
 
-/** @param {bigint[]} x @param {bigint[]} y @returns {boolean} */
-function verifySame(x, y) {
-    return x.every((value, c) => value === y[c]);
-}
-
-/** @param {bigint[]} values @returns {number[]} the places of the largest */
+/** The places of the largest. @param {bigint[]} values */
 function verifyLargest(values) {
     const largest = values.reduce((x, y) => (x > y ? x : y));
     return values.flatMap((value, j) => (value === largest ? [j] : []));
@@ -203,7 +167,7 @@ function verifyWalk(c, tick) {
     /** A z, up to a factor that changes no comparison. @param {bigint[]} row */
     const along = (row) => (tick(), metric.length ? verifyScores(row, metric) : row);
     /** The sum of some points, counted with multiplicity. @param {number[]} several @param {bigint[][]} rows */
-    const total = (several, rows) => (tick(), verifySum(several.map((j) => counts[j]), several.map((j) => rows[j])));
+    const total = (several, rows) => (tick(), bigSum(several.map((j) => counts[j]), several.map((j) => rows[j])));
 
     /** @type {{from: number, sets: number[][]}[]} */
     const coming = [...c.attended];
@@ -243,13 +207,11 @@ function verifyWalk(c, tick) {
     for (const [i, end] of c.limits.entries())
         verifyRequire(isLimit(i, end), `limits: of point ${i} it is false that ${JSON.stringify(end)}`);
 
-    /**
-     * Statement 4 (b): while targets stand still points go straight, at (1-t) w_i + t z_i with t = 1 / (1 + alpha)^k,
-     * and the attended set stays on the way: the lead of j over c in C_i is b0 (1-t)^2 + b1 t (1-t) + b2 t^2 with
-     * b0 = <A w_i, w_j - w_c>, b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>, b2 = <A z_i, z_j - z_c>. It must be 0 for
-     * j in C_i, and negative on 0 < t <= 1 for all others, where b2 < 0: b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2.
-     * @param {bigint[]} row @param {number} i @returns {boolean}
-     */
+    /** Statement 4 (b): while targets stand still points go straight, at (1-t) w_i + t z_i with t = 1 / (1 + alpha)^k,
+     * and the attended set stays on the way: the lead of j over c in C_i is b0 (1-t)^2 + b1 t (1-t) + b2 t^2 with b0 =
+     * <A w_i, w_j - w_c>, b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>, b2 = <A z_i, z_j - z_c>. It must be 0 for j in
+     * C_i, and negative on 0 < t <= 1 for all others, where b2 < 0: b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2. @param
+     * {bigint[]} row @param {number} i @returns {boolean} */
     function setLasts(row, i) {
         const [aw, az, tied, first] = [along(w[i]), along(row), new Set(sets[i]), sets[i][0]];
         const [ww, wz, zw] = [verifyScores(aw, w), verifyScores(aw, z), verifyScores(az, w)];
@@ -262,11 +224,9 @@ function verifyWalk(c, tick) {
         });
     }
 
-    /**
-     * Statement 5: what is said of w_i is true; and there the point ends, since t tends to 0. `vertex`: that leader
+    /** Statement 5: what is said of w_i is true; and there the point ends, since t tends to 0. `vertex`: that leader
      * sits there. `point`: it is w_i. `face`: it is a mean of exactly those leaders that lie furthest along A w_i.
-     * @param {number} i @param {any} end @returns {boolean}
-     */
+     * @param {number} i @param {any} end @returns {boolean} */
     function isLimit(i, end) {
         if ("vertex" in end) return leaders.has(end.vertex) && verifySame(z[end.vertex], w[i]);
         const said = end.point.map(verifyNumber);
@@ -275,40 +235,7 @@ function verifyWalk(c, tick) {
         const face = verifyLargest(verifyScores(along(w[i]), leading.map(([v]) => z[v]))).map((k) => leading[k][0]);
         const { over, common } = verifyNumbers(end.weights, tick);
         if (`${face}` !== `${end.face}` || over.length !== face.length) return false;
-        const mean = verifySum(over, face.map((v) => z[v]));
+        const mean = bigSum(over, face.map((v) => z[v]));
         return over.reduce((sum, part) => sum + part) === common && verifySame(mean, w[i].map((x) => x * common));
     }
-}
-
-/** @param {string} text ASCII @returns {string} its SHA-256 (FIPS 180-4) in hexadecimal digits */
-function verifySha256(text) {
-    /** @type {number[]} the first 64 primes */
-    const primes = [];
-    for (let k = 2; primes.length < 64; k++) if (!primes.some((prime) => k % prime === 0)) primes.push(k);
-    const hash = Int32Array.from(primes.slice(0, 8), (prime) => (Math.sqrt(prime) % 1) * 2 ** 32);
-    const added = Int32Array.from(primes, (prime) => (Math.cbrt(prime) % 1) * 2 ** 32);
-    const padded = new DataView(new ArrayBuffer(64 * Math.ceil((text.length + 9) / 64)));
-    for (let k = 0; k < text.length; k++) padded.setUint8(k, text.charCodeAt(k));
-    padded.setUint8(text.length, 0x80);
-    padded.setBigUint64(padded.byteLength - 8, BigInt(8 * text.length));
-    /** @param {number} x @param {number[]} by @returns {number} x turned to the right by each, combined */
-    const mixed = (x, by) => by.reduce((sum, k) => sum ^ ((x >>> k) | (x << (32 - k))), 0);
-    const schedule = new Int32Array(64);
-    for (let start = 0; start < padded.byteLength; start += 64) {
-        for (let k = 0; k < 64; k++) {
-            const [x, y, sum] = [schedule[k - 15], schedule[k - 2], schedule[k - 16] + schedule[k - 7]];
-            if (k < 16) schedule[k] = padded.getInt32(start + 4 * k);
-            else schedule[k] = sum + (mixed(x, [7, 18]) ^ (x >>> 3)) + (mixed(y, [17, 19]) ^ (y >>> 10));
-        }
-        const v = Int32Array.from(hash);
-        for (let k = 0; k < 64; k++) {
-            const [a, b, c, , e, f, g, h] = v;
-            const one = h + mixed(e, [6, 11, 25]) + ((e & f) ^ (~e & g)) + added[k] + schedule[k];
-            v.copyWithin(1, 0, 7);
-            v[4] += one;
-            v[0] = one + mixed(a, [2, 13, 22]) + ((a & b) ^ (a & c) ^ (b & c));
-        }
-        for (let k = 0; k < 8; k++) hash[k] += v[k];
-    }
-    return Array.from(hash, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
 }
