@@ -1,13 +1,9 @@
 /** The dynamics in BigInt fractions: layers, infinite-depth limits and their certificates, as
  * `hm.limit(tokens, dynamics, arithmetic="exact")` gives them.
  *
- * Points are integers over one common denominator, so scores of one row are compared as integers. While the attended
- * sets stay as they are and their means w stand still, every point goes straight to its target:
- *
- *     z_i(k + m) = w_i + g^m (z_i(k) - w_i),      g = 1 / (1 + alpha).
- *
- * So the run is a list of phases from one change of attended sets to the next, and the last phase gives the limit.
- * docs/limits.md has the proofs.
+ * Points are integers over one common denominator, so scores of one row are compared as integers. Once the attended
+ * sets stay as they are and their means w stand still, every point goes straight to its target, which is its limit:
+ * z_i(k + m) = w_i + g^m (z_i(k) - w_i) with g = 1 / (1 + alpha). docs/limits.md has the proofs.
  *
  * @typedef {{p: bigint, q: bigint}} Ratio  p / q in lowest terms, q > 0
  * @typedef {string | number} Numeric  a number stands for the binary fraction it is, a text for what it says
@@ -18,8 +14,8 @@
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
  * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null,
  *     definite: boolean}} ExactDynamics  the metric is multiplied by its common denominator
- * @typedef {{layer: number, until: number | null, sets: number[][], leads: boolean[], rows: bigint[][],
- *     targets: bigint[][], denominator: bigint}} ExactPhase  layers from `layer` to before `until` (null: for ever)
+ * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
+ *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
  *     floats: number[]}} ExactEnd  the limit of a point; `vertex` and `face` are points that lead
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
@@ -204,43 +200,35 @@ function exactFurthest(directions, points, tick) {
     });
 }
 
-/** The phases from layer 0 on. Ends after one that lasts for ever, or that lasts beyond the layer `last`.
- * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @param {number} last @param {() => void} tick
- * @returns {Generator<ExactPhase>} */
-export function* exactPhases(cloud, dynamics, last, tick) {
+/** The layers from 0 on, up to the first whose attended sets last for ever. @param {ExactCloud} cloud
+ * @param {ExactDynamics} dynamics @param {() => void} tick @returns {Generator<ExactStep>} */
+export function* exactWalk(cloud, dynamics, tick) {
     const { p, q } = dynamics.keep;
     const counts = cloud.multiplicities.map(BigInt);
-    let [rows, denominator, layer] = [cloud.numerators, cloud.denominator, 0];
+    let [rows, denominator] = [cloud.numerators, cloud.denominator];
     /** @type {number[][]} */
     let sets = [];
     let pending = rows.map((_, i) => i);
-    while (true) {
+    for (let [layer, lasts] = [0, false]; !lasts; layer++) {
         sets = [...sets];
         const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, tick);
         pending.forEach((i, k) => (sets[i] = found[k]));
-        const phase = { layer, sets, ...exactMeans(rows, denominator, sets, counts, tick) };
-        const lasting = exactLasting(phase, counts, dynamics, last - layer, tick);
         // With a metric that is not positive definite distinct points can meet; those that have met are one.
         const leads = sets.map((several, i) => several.every((j) => rows[j].every((x, c) => x === rows[i][c])));
-        const until = lasting === null ? null : layer + lasting;
-        yield { ...phase, until, leads };
-        if (until === null || until > last) return;
+        const step = { layer, sets, leads, ...exactMeans(rows, denominator, sets, counts, tick) };
+        lasts = exactLasts(step, counts, dynamics, tick);
+        yield { ...step, lasts };
         // Who attends to one point that attends to itself alone does so for ever, for any metric.
         pending = pending.filter((i) => sets[i].length > 1 || `${sets[sets[i][0]]}` !== `${sets[i]}`);
-        const [far, all] = [p ** BigInt(until - layer), q ** BigInt(until - layer)];
-        rows = phase.rows.map((z, i) => (tick(), z.map((x, c) => far * x + (all - far) * phase.targets[i][c])));
-        denominator = phase.denominator * all;
-        let common = denominator;
-        for (const x of rows.flat()) if (common !== 1n) common = bigGcd(x, common);
-        if (common !== 1n) rows = rows.map((row) => row.map((x) => x / common));
-        [denominator, layer] = [denominator / common, until];
+        rows = step.rows.map((z, i) => (tick(), z.map((x, c) => p * x + (q - p) * step.targets[i][c])));
+        denominator = step.denominator * q;
     }
 }
 
-/** Where points are at a layer of a phase, or, at Infinity, in the limit: rounded once.
- * @param {ExactPhase} phase @param {ExactDynamics} dynamics @param {number} layer */
-export function exactAt({ rows, targets, denominator, ...phase }, { keep: { p, q } }, layer) {
-    const passed = BigInt(layer === Infinity ? 0 : layer - phase.layer);
+/** Where points are at a layer, or later if its sets last; at Infinity in the limit. Rounded once.
+ * @param {ExactStep} step @param {ExactDynamics} dynamics @param {number} layer */
+export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q } }, layer) {
+    const passed = BigInt(layer === Infinity ? 0 : layer - step.layer);
     const [far, all] = [layer === Infinity ? 0n : p ** passed, q ** passed];
     return rows.map((z, i) => z.map((x, c) => exactFloat(far * x + (all - far) * targets[i][c], all * denominator)));
 }
@@ -258,68 +246,38 @@ function exactMeans(rows, denominator, sets, counts, tick) {
     return { rows: rows.map((row) => row.map((x) => x * factor)), targets, denominator: denominator * factor };
 }
 
-/** How many layers the closed form holds before attended sets may differ: at least 1, any number above `most` if they
- * are more than that, null if it holds for ever. @param {{rows: bigint[][], targets: bigint[][], sets: number[][]}} phase
- * @param {bigint[]} counts @param {ExactDynamics} dynamics @param {number} most @param {() => void} tick */
-function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
+/** Whether the attended sets stay as they are for ever. @param {Pick<ExactStep, "rows" | "targets" | "sets">} step
+ * @param {bigint[]} counts @param {ExactDynamics} dynamics @param {() => void} tick */
+function exactLasts({ rows, targets, sets }, counts, dynamics, tick) {
     const ways = rows.map((z, i) => z.map((x, c) => x - targets[i][c]));
     const moving = ways.map((way) => way.some(Boolean));
     // The means stand still if the ways of those that they average cancel.
-    for (const several of sets) {
+    const still = sets.every((several) => {
         const on = several.filter((j) => moving[j]);
-        if (on.length && bigSum(on.map((j) => counts[j]), on.map((j) => ways[j])).some(Boolean)) return 1;
-    }
+        return !on.length || !bigSum(on.map((j) => counts[j]), on.map((j) => ways[j])).some(Boolean);
+    });
+    if (!still) return false;
     // Only a moving point with a tie can change its set, and only if along its target others lie further out.
     const ties = sets.flatMap((several, i) => (several.length > 1 && moving[i] ? [i] : []));
     const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, tick);
-    /** @type {number | null} */
-    let soonest = null;
-    for (const [k, i] of ties.entries()) {
+    return ties.every((i, k) => {
         const [far, tied] = [new Set(furthest[k]), new Set(sets[i])];
-        if (sets[i].every((j) => far.has(j))) continue;
+        if (sets[i].every((j) => far.has(j))) return true;
         const [ahead, aside] = [exactAlong(targets[i], dynamics), exactAlong(ways[i], dynamics)];
-        // The score of j on the way is a quadratic in t = g^m.
+        // The score of j on the way, at w + t (z - w), is a quadratic in t: it must stay behind, as it is at t = 1.
         const curves = rows.map((_, j) => {
             const [w, u] = [targets[j], ways[j]];
             return [exactDot(ahead, w), exactDot(aside, w) + exactDot(ahead, u), exactDot(aside, u)];
         });
-        for (const [j, curve] of curves.entries()) {
+        return curves.every((curve, j) => {
             tick();
-            const lead = curve.map((value, power) => value - curves[sets[i][0]][power]);
-            let event = tied.has(j) && lead.some(Boolean) ? 1 : null;
-            if (!tied.has(j)) event = exactNegative(lead, dynamics.keep, Math.min(most, soonest ?? most));
-            if (event !== null && (soonest === null || event < soonest)) soonest = event;
-        }
-    }
-    return soonest;
-}
-
-/** For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1; null
- * if it is for all t in (0, 1]; `most` + 1 if for more than `most`. If no layer hits where it is positive, the answer is
- * the first layer past that place: from there on it is negative for ever.
- * @param {bigint[]} curve @param {Ratio} keep @param {number} most */
-function exactNegative(curve, keep, most) {
-    const [a0, a1, a2] = curve;
-    // Negative at 1, positive near 0: it changes sign once, and stays.
-    if (a0 > 0n || (a0 === 0n && a1 > 0n)) return exactReached(curve, keep, most);
-    if (a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2) return null;
-    // Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
-    const past = exactReached([a1, 2n * a2, 0n], keep, most);
-    return past > 1 ? Math.min(past, exactReached(curve, keep, past - 1)) : past;
-}
-
-/** The first layer m >= 1 at which a curve that stays so is not negative; `most` + 1 if there is none up to `most`.
- * @param {bigint[]} curve @param {Ratio} keep @param {number} most */
-function exactReached([a0, a1, a2], { p, q }, most) {
-    let [before, step] = [0, 1];
-    for (let doubling = true; step; ) {
-        const m = before + step;
-        const [x, y] = m <= most ? [p ** BigInt(m), q ** BigInt(m)] : [0n, 1n];
-        if (m > most || a0 * y * y + a1 * x * y + a2 * x * x >= 0n) doubling = false;
-        else before = m;
-        step = doubling ? 2 * step : Math.floor(step / 2);
-    }
-    return before + 1;
+            const [a0, a1, a2] = curve.map((value, power) => value - curves[sets[i][0]][power]);
+            if (tied.has(j)) return !a0 && !a1 && !a2;
+            if (a0 > 0n || (a0 === 0n && a1 > 0n)) return false;
+            // Negative at both ends. Between them it reaches 0 if it has a hump, at t = -a1 / (2 a2), that is high enough.
+            return a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2;
+        });
+    });
 }
 
 /** The infinite-depth limit. Where there is none, `settledAt` and `limits` are null and `reason` says why.
@@ -337,17 +295,18 @@ export function exactLimit(tokens, options) {
     const since = new Map();
     let reached = 0;
     try {
-        for (const phase of exactPhases(points, dynamics, last, tick)) {
-            reached = phase.layer;
+        for (const step of exactWalk(points, dynamics, tick)) {
+            reached = step.layer;
             const before = found.attended.at(-1)?.sets;
-            if (!before || phase.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
-                found.attended.push({ from: reached, sets: phase.sets });
-            for (const [i, leads] of phase.leads.entries()) if (leads && !since.has(i)) since.set(i, reached);
+            if (!before || step.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
+                found.attended.push({ from: reached, sets: step.sets });
+            for (const [i, leads] of step.leads.entries()) if (leads && !since.has(i)) since.set(i, reached);
             found.leaders = [...since].sort(([i], [j]) => i - j);
-            if (phase.until !== null) continue;
-            found.limits = exactEnds(phase, found.leaders.map(([point]) => point), dynamics, tick);
-            found.settledAt = reached;
-            return found;
+            if (step.lasts) {
+                found.limits = exactEnds(step, found.leaders.map(([point]) => point), dynamics, tick);
+                return { ...found, settledAt: reached };
+            }
+            if (reached === last) break;
         }
         const why = last === most ? "not settled yet" : "exact positions would have more than 100,000 digits";
         return { ...found, reason: gaveUp(last, why) };
@@ -357,7 +316,7 @@ export function exactLimit(tokens, options) {
     }
 }
 
-/** Where the points of a settled phase end, and what kinds of limits these are. @param {ExactPhase} phase
+/** Where the points of the last step end, and what kinds of limits these are. @param {ExactStep} step
  * @param {number[]} leaders @param {ExactDynamics} dynamics @param {() => void} tick */
 function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
     /** @type {(row: bigint[]) => ExactEnd} */
@@ -437,16 +396,17 @@ export function exactLayers(tokens, options, layers) {
     const { ofToken } = cloud;
     /** @type {{positions: number[][][], sets: number[][][]}} */
     const found = { positions: [], sets: [] };
-    for (const phase of exactPhases(cloud, dynamics, layers, tick)) {
-        const attended = phase.sets.map((several) => {
+    for (const step of exactWalk(cloud, dynamics, tick)) {
+        const attended = step.sets.map((several) => {
             return ofToken.flatMap((point, token) => (several.includes(point) ? [token] : []));
         });
-        for (let layer = phase.layer; layer <= layers && layer !== phase.until; layer++) {
+        for (let layer = step.layer; layer <= (step.lasts ? layers : step.layer); layer++) {
             tick();
-            const places = exactAt(phase, dynamics, layer);
+            const places = exactAt(step, dynamics, layer);
             found.positions.push(ofToken.map((point) => places[point]));
             found.sets.push(ofToken.map((point) => attended[point]));
         }
+        if (step.layer === layers) break;
     }
     return found;
 }

@@ -1,5 +1,5 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
-import { exactAt, exactCloud, exactDynamics, exactFloat, exactPhases } from "./exact.js";
+import { exactAt, exactCloud, exactDynamics, exactFloat, exactWalk } from "./exact.js";
 import { textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {string | number | boolean} Label
@@ -278,18 +278,19 @@ function textScores(points, decoder, d, temperature) {
  * @param {import("./exact.js").ExactCloud} cloud @param {Pick<Model, "layers" | "dynamics">} model */
 export function textWalk(cloud, { layers, dynamics }) {
     const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
-    const phases = [...exactPhases(cloud, dynamics, most, () => {
+    /** @type {import("./exact.js").ExactStep[]} */
+    const steps = [];
+    for (const step of exactWalk(cloud, dynamics, () => {
         if (performance.now() > end) throw new Error("Ties in this text take too long to decide: shorten the text.");
-    })];
-    const final = phases[phases.length - 1];
-    const settled = final.until === null;
-    const phaseAt = (/** @type {number} */ layer) => phases.find(({ until }) => until && layer < until) ?? final;
+    })) if (steps.push(step) > most) break;
+    const last = steps.length - 1;
+    const stepAt = (/** @type {number} */ layer) => steps[Math.min(layer, last)];
     return {
-        last: settled ? final.layer : most,
-        settled,
-        since: cloud.numerators.map((_, i) => phases.find((phase) => phase.leads[i])?.layer ?? -1),
-        sets: (/** @type {number} */ layer) => phaseAt(layer).sets,
-        at: (/** @type {number} */ layer) => exactAt(phaseAt(layer), dynamics, layer),
+        last,
+        settled: steps[last].lasts,
+        since: cloud.numerators.map((_, i) => steps.findIndex((step) => step.leads[i])),
+        sets: (/** @type {number} */ layer) => stepAt(layer).sets,
+        at: (/** @type {number} */ layer) => exactAt(stepAt(layer), dynamics, layer),
     };
 }
 
