@@ -55,6 +55,10 @@ export class DynamicsRoom {
     drawing = 0;
     timer = 0;
     hidden = () => this.pause();
+    toggle = () => (this.playing ? this.goTo(this.layer) : this.play());
+    step = (/** @type {number} */ by) => this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
+    /** Where a token starts. @param {number} token */
+    startOf = (token) => Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
 
     /** @param {HTMLElement} root @param {Context} context */
     constructor(root, context) {
@@ -187,11 +191,6 @@ export class DynamicsRoom {
         return this.context.embedded ? readCell(rounded, "a coordinate") : String(rounded);
     }
 
-    /** Where a token starts. @param {number} token */
-    startOf(token) {
-        return Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
-    }
-
     // -- layers
 
     /** From the first layer to the limit; without motion, if that is preferred. */
@@ -217,11 +216,6 @@ export class DynamicsRoom {
         this.panel.updateLayer();
     }
 
-    toggle() {
-        if (this.playing) this.goTo(this.layer);
-        else this.play();
-    }
-
     pause() {
         cancelAnimationFrame(this.playing);
         this.playing = 0;
@@ -235,11 +229,6 @@ export class DynamicsRoom {
         this.showLayer();
         this.context.announce(this.summary());
         this.context.changed();
-    }
-
-    /** @param {number} by */
-    step(by) {
-        this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
     }
 
     showLayer() {

@@ -42,9 +42,7 @@ function percentOf(probability) {
 }
 
 /** @param {number} value */
-export function signed(value) {
-    return `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
-}
+export const signed = (value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
 export function answerOf(found) {

@@ -71,9 +71,7 @@ export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits
 }
 
 /** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
-export function layerAt(run, layer) {
-    return run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
-}
+export const layerAt = (run, layer) => run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
 
 /** Where the points are: between two layers on the way, after the last one in closed form. @param {Run} run @param
  * {number} layer may be a fraction, or Infinity */

@@ -1,6 +1,6 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { readAlpha, readCell, readCloudFile, rowsText } from "./cloud.js";
+import { readAlpha, readCloudFile, readMetric, rowsText } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
 import { certificateText } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
@@ -39,6 +39,24 @@ export function buildPanel(root, room) {
     const row = (/** @type {Node[]} */ ...children) => el("div", { class: "hm-row" }, ...children);
     const note = (words = "") => el("p", { class: "hm-note" }, words);
 
+    const and = (/** @type {number[]} */ tokens) => {
+        return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
+    };
+    const listed = (/** @type {number[]} */ tokens) => (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
+    /** @type {(rows: Float64Array, point: number) => string} */
+    const place = (rows, point) => {
+        const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
+        return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
+    };
+    const endOf = (/** @type {number} */ token) => room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
+    const open = (/** @type {File | undefined} */ chosen) => {
+        context.attempt(async () => chosen && take(await readCloudFile(chosen)));
+    };
+    const randomSource = () => `random:${fields.map(({ value, min, max }) => {
+        return Math.max(+min, Math.min(+max, Math.round(Number(value))));
+    })}`;
+    const setAlpha = (/** @type {string} */ text) => context.attempt(() => room.set({ alpha: readAlpha(text) }));
+
     const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
     const layerName = el("span");
     const playButton = button("Play", () => room.toggle());
@@ -67,7 +85,9 @@ export function buildPanel(root, room) {
         return el("input", { type: "checkbox", change: flip });
     });
     const checks = SWITCHES.map(([, label], k) => el("label", { class: "hm-check" }, boxes[k], ` ${label}`));
-    const matrix = el("div", { class: "hm-matrix", role: "group", "aria-label": "Metric A" });
+    const matrix = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(() => {
+        room.set({ metric: readMetric(matrix.value.trim().split("\n").map((cells) => cells.split(",")), room.d) });
+    }) });
     const metricNote = note();
     const table = el("table", { class: "hm-table" });
     const numbers = folded(
@@ -96,7 +116,7 @@ export function buildPanel(root, room) {
         group("Show", ...checks.slice(0, -1)),
         folded(
             "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
-            checks[checks.length - 1], matrix, metricNote, button("Identity", () => room.set({ metric: null })),
+            checks[checks.length - 1], labelled("A, row by row", matrix), metricNote, button("Identity", () => room.set({ metric: null })),
         ),
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
@@ -113,31 +133,16 @@ export function buildPanel(root, room) {
     );
     return { describe, open, update, updateLayer };
 
-    function randomSource() {
-        const whole = fields.map(({ value, min, max }) => Math.max(+min, Math.min(+max, Math.round(Number(value)))));
-        return `random:${whole.join(",")}`;
-    }
-
     /** @param {string} source @param {string[][]} [tokens] */
     function begin(source, tokens) {
         room.use(source, tokens);
         room.begin();
     }
 
-    /** @param {File} [chosen] */
-    function open(chosen) {
-        context.attempt(async () => chosen && take(await readCloudFile(chosen)));
-    }
-
     /** @param {{tokens: string[][], note: string}} read */
     function take({ tokens, note: warning }) {
         begin("own", tokens);
         context.fail(warning);
-    }
-
-    /** @param {string} text */
-    function setAlpha(text) {
-        context.attempt(() => room.set({ alpha: readAlpha(text) }));
     }
 
     async function copyPython() {
@@ -162,27 +167,6 @@ export function buildPanel(root, room) {
         const { alpha: step, metric } = room.problem;
         const certificate = await context.compute("certificate", room.exact.limit, { alpha: step, metric });
         download("certificate.json", certificateText(certificate), "application/json");
-    }
-
-    /** @param {number[]} tokens */
-    function and(tokens) {
-        return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
-    }
-
-    /** @param {number[]} tokens */
-    function listed(tokens) {
-        return tokens.length > 6 ? and(tokens) : `${tokens.length > 1 ? "tokens" : "token"} ${and(tokens)}`;
-    }
-
-    /** @param {Float64Array} rows @param {number} point */
-    function place(rows, point) {
-        const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
-        return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
-    }
-
-    /** @param {number} token */
-    function endOf(token) {
-        return room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
     }
 
     /** The limit of a token, as fractions where these are short. @param {number} token */
@@ -242,32 +226,11 @@ export function buildPanel(root, room) {
             const since = run.since[point] < 0 ? "" : String(run.since[point]);
             const kind = end ? kinds[end.kind] : "not proved";
             const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), kind];
-            const data = cells.map((cell) => el("td", {}, cell));
-            return el("tr", { class: token === room.selected ? "hm-chosen" : "" }, el("th", { scope: "row" }, String(token)), ...data);
+            const data = [el("th", { scope: "row" }, String(token)), ...cells.map((cell) => el("td", {}, cell))];
+            return el("tr", { class: token === room.selected && "hm-chosen" }, ...data);
         });
         const names = head.map((name) => el("th", { scope: "col" }, name));
         table.replaceChildren(el("thead", {}, el("tr", {}, ...names)), el("tbody", {}, ...body));
-    }
-
-    function fillMatrix() {
-        const { d } = room;
-        const axes = Array.from({ length: d }, (_, k) => k);
-        const rows = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
-        const entries = rows.flatMap((cells, r) => cells.map((value, c) => {
-            const name = `A, row ${r + 1}, column ${c + 1}`;
-            const change = () => context.attempt(() => {
-                const entry = readCell(field.value, name);
-                room.set({ metric: rows.map((old, k) => old.map((x, l) => (k === r && l === c ? entry : x))) });
-            });
-            const field = el("input", { type: "text", value, "aria-label": name, change });
-            return field;
-        }));
-        matrix.style.gridTemplateColumns = `repeat(${d}, minmax(3em, 5em))`;
-        // An entry that is being typed in stays.
-        if (!matrix.contains(document.activeElement)) matrix.replaceChildren(...entries);
-        checks[checks.length - 1].hidden = d !== 2;
-        const plain = d !== 2 || ellipseEnd(room.frame, room.metric);
-        metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
     }
 
     function updateLayer() {
@@ -295,7 +258,12 @@ export function buildPanel(root, room) {
         room.canvas.setAttribute("aria-label", label);
         verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
         verdict.classList.toggle("hm-differs", room.differences.length > 0);
-        fillMatrix();
+        const axes = Array.from({ length: room.d }, (_, k) => k);
+        const metric = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
+        if (document.activeElement !== matrix) matrix.value = metric.map((cells) => cells.join(", ")).join("\n");
+        checks[checks.length - 1].hidden = room.d !== 2;
+        const plain = room.d !== 2 || ellipseEnd(room.frame, room.metric);
+        metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
         updateLayer();
     }
 }

@@ -331,9 +331,7 @@ export function ellipseEnd(frame, metric) {
 }
 
 /** @param {Frame} frame */
-function ellipseRadius({ width, height, scale }) {
-    return (0.25 * Math.min(width, height)) / scale;
-}
+const ellipseRadius = ({ width, height, scale }) => (0.25 * Math.min(width, height)) / scale;
 
 /** The metric whose ellipse has this half axis. @param {Frame} frame @param {number[]} end */
 export function metricOfEllipse(frame, [x, y]) {

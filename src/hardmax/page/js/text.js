@@ -191,9 +191,7 @@ function textVocabulary(data) {
 }
 
 /** @param {any} value @param {number} least @param {number} [most] @returns {boolean} */
-function textIsWhole(value, least, most = Infinity) {
-    return Number.isSafeInteger(value) && value >= least && value <= most;
-}
+const textIsWhole = (value, least, most = Infinity) => Number.isSafeInteger(value) && value >= least && value <= most;
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors @param {ReturnType<typeof
  * textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">} */
