@@ -1,9 +1,8 @@
 /** The picture of a run, described once and drawn by a pen: on a canvas, or as SVG text.
  *
- * @typedef {{fill?: string, stroke?: string, width?: number, alpha?: number, dash?: number[]}} Style
- * @typedef {Pick<CanvasRenderingContext2D, "moveTo" | "lineTo" | "closePath" | "arc">} Outline
- * @typedef {{paint: (style: Style, build: (to: Outline) => void) => void,
- *     text: (at: number[], words: string, colour: string, alpha?: number) => void}} Pen
+ * @typedef {{fill?: string, stroke?: string, width?: number, alpha?: number, dash?: number[], closed?: boolean}} Style
+ * @typedef {{paint: (style: Style, lines: number[][][]) => void,
+ *     text: (at: number[], words: string, colour: string, alpha?: number) => void}} Pen  what is filled is closed
  * @typedef {{width: number, height: number, right: number[], up: number[], scale: number, x: number, y: number}} Frame
  *     where the world is on the screen: `right` and `up` are orthonormal directions, `scale` is in pixels for a unit,
  *     and `x` and `y`, along these directions, are in the middle of the screen
@@ -34,58 +33,56 @@ const SHAPE_CORNERS = Object.fromEntries(Object.entries({
     plus: "-40,-100 40,-100 40,-40 100,-40 100,40 40,40 40,100 -40,100 -40,40 -100,40 -100,-40 -40,-40",
     cross: "-100,-50 -50,-100 0,-50 50,-100 100,-50 50,0 100,50 50,100 0,50 -50,100 -100,50 -50,0",
     star: "0,-110 26,-36 105,-34 43,14 65,89 0,45 -65,89 -43,14 -105,-34 -26,-36",
+    circle: Array.from({ length: 20 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f((k * Math.PI) / 10))).join(" "),
 }).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
-export function canvasPen(canvas) {
-    return {
-        paint({ fill, stroke, width = 1, alpha = 1, dash = [] }, build) {
-            Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
-            canvas.setLineDash(dash);
-            canvas.beginPath();
-            build(canvas);
-            if (fill) canvas.fill();
-            if (stroke) canvas.stroke();
-        },
-        text([x, y], words, colour, alpha = 1) {
-            Object.assign(canvas, { globalAlpha: alpha, fillStyle: colour, font: "12px system-ui, sans-serif" });
-            // Next to the place, on the side where there is room.
-            const left = x + 12 + canvas.measureText(words).width > canvas.canvas.clientWidth;
-            canvas.textAlign = left ? "end" : "start";
-            canvas.fillText(words, left ? x - 12 : x + 12, y - 8);
-        },
-    };
-}
+export const canvasPen = (canvas) => ({
+    paint({ fill, stroke, width = 1, alpha = 1, dash = [], closed = !!fill }, lines) {
+        Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
+        canvas.setLineDash(dash);
+        canvas.beginPath();
+        for (const line of lines) {
+            line.forEach(([x, y], k) => (k ? canvas.lineTo(x, y) : canvas.moveTo(x, y)));
+            if (closed) canvas.closePath();
+        }
+        if (fill) canvas.fill();
+        if (stroke) canvas.stroke();
+    },
+    text([x, y], words, colour, alpha = 1) {
+        Object.assign(canvas, { globalAlpha: alpha, fillStyle: colour, font: "12px system-ui, sans-serif" });
+        // Next to the place, on the side where there is room.
+        const left = x + 12 + canvas.measureText(words).width > canvas.canvas.clientWidth;
+        canvas.textAlign = left ? "end" : "start";
+        canvas.fillText(words, left ? x - 12 : x + 12, y - 8);
+    },
+});
 
 /** @param {number} width @param {number} height @param {string} ground */
 export function svgPen(width, height, ground) {
-    const parts = [`<rect width="100%" height="100%" fill="${ground}"/>`];
-    const short = (/** @type {number[]} */ ...numbers) => numbers.map((x) => Number(x.toFixed(2))).join(" ");
+    const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+    const font = 'font-family="system-ui, sans-serif" font-size="12"';
+    const parts = [
+        `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`,
+        `<rect width="100%" height="100%" fill="${ground}"/>`,
+    ];
     /** @type {Pen} */
     const pen = {
-        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [] }, build) {
-            let path = "";
-            build({
-                moveTo: (x, y) => void (path += `M${short(x, y)}`),
-                lineTo: (x, y) => void (path += `L${short(x, y)}`),
-                closePath: () => void (path += "Z"),
-                // All arcs are whole circles, and begin on the right.
-                arc: (x, y, r) => [x - r, x + r].forEach((end) => (path += `A${short(r, r)} 0 1 1 ${short(end, y)}`)),
-            });
+        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [], closed = fill !== "none" }, lines) {
+            const path = lines.map((line) => {
+                return `M${line.map((at) => at.map((x) => Number(x.toFixed(2))).join(" ")).join("L")}${closed ? "Z" : ""}`;
+            }).join("");
             const look = `fill="${fill}" stroke="${stroke}" stroke-width="${wide}" opacity="${alpha}"`;
             if (path) parts.push(`<path d="${path}" ${look} stroke-dasharray="${dash.join(" ") || "none"}"/>`);
         },
         text([x, y], words, colour, alpha = 1) {
             const safe = words.replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
             const [at, anchor] = x + 12 + 7 * words.length > width ? [x - 12, "end"] : [x + 12, "start"];
-            const place = `x="${short(at)}" y="${short(y - 8)}" text-anchor="${anchor}"`;
+            const place = `x="${at.toFixed(2)}" y="${(y - 8).toFixed(2)}" text-anchor="${anchor}"`;
             parts.push(`<text ${place} fill="${colour}" opacity="${alpha}">${safe}</text>`);
         },
     };
-    const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
-    const font = 'font-family="system-ui, sans-serif" font-size="12"';
-    const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`;
-    return { pen, text: () => [head, ...parts, "</svg>", ""].join("\n") };
+    return { pen, text: () => [...parts, "</svg>", ""].join("\n") };
 }
 
 /** A frame in which the cloud and the origin fit. @param {Float64Array} tokens @param {number} d @param {number} width
@@ -131,19 +128,8 @@ export function toWorld({ width, height, right, up, scale, x, y }, [px, py]) {
     return right.map((value, c) => a * value + b * up[c]);
 }
 
-/** @param {Outline} to @param {string} shape @param {number[]} at @param {number} r */
-function drawShape(to, shape, [x, y], r) {
-    const corners = SHAPE_CORNERS[shape]?.map(([a, b]) => [x + (r * a) / 100, y + (r * b) / 100]);
-    if (corners) return drawLine(to, corners, true);
-    to.moveTo(x + r, y);
-    to.arc(x, y, r, 0, 2 * Math.PI);
-}
-
-/** @param {Outline} to @param {number[][]} corners on the screen @param {boolean} [closed] */
-function drawLine(to, corners, closed = false) {
-    corners.forEach(([x, y], k) => (k ? to.lineTo(x, y) : to.moveTo(x, y)));
-    if (closed && corners.length) to.closePath();
-}
+/** Corners of a shape round a place. @param {string} shape @param {number[]} at @param {number} r */
+const shapeAt = (shape, [x, y], r) => SHAPE_CORNERS[shape].map(([a, b]) => [x + (r * a) / 100, y + (r * b) / 100]);
 
 /** Corners of the part of the screen where a x + b y + c >= 0 in the world.
  * @param {Frame} frame @param {number[][]} sides rows (a, b, c) */
@@ -161,6 +147,7 @@ export function drawScene(pen, scene) {
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const many = run.first.length > MANY_POINTS;
     const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
+    const leading = leaders.filter((i) => run.since[i] <= layer);
     drawGround(pen, scene, leaders);
     if (selected >= 0) drawSelected(pen, scene, here);
 
@@ -173,44 +160,37 @@ export function drawScene(pen, scene) {
     }));
     for (const { members, colour } of show.has("paths") ? groups : []) {
         const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
-        pen.paint(many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 }, (to) => {
-            for (const i of members.filter((point) => run.since[point] !== 0)) {
-                to.moveTo(...toScreen(frame, starts, i));
-                run.layers.slice(1).forEach(({ positions }, k) => {
-                    // On the way to one leader it goes straight on.
-                    const [target, ...others] = run.layers[k].sets[i];
-                    const straight = !others.length && run.since[target] >= 0 && run.since[target] <= k;
-                    if (!straight) to.lineTo(...toScreen(frame, positions, i));
-                });
-                if (run.limits) to.lineTo(...toScreen(frame, run.limits, i));
-            }
+        const paths = members.filter((point) => run.since[point] !== 0).map((i) => {
+            // On the way to one leader it goes straight on.
+            const bends = run.layers.filter((_, k) => {
+                const [target, ...others] = run.layers[k - 1]?.sets[i] ?? [i, i];
+                return others.length || run.since[target] < 0 || run.since[target] > k - 1;
+            });
+            const rows = [...bends.map(({ positions }) => positions), ...(run.limits ? [run.limits] : [])];
+            return rows.map((row) => toScreen(frame, row, i));
         });
+        pen.paint(many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 }, paths);
     }
-    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, (to) => {
-        sets.forEach((set, i) => {
-            for (const j of set) if (j !== i) drawLine(to, [toScreen(frame, here, i), toScreen(frame, here, j)]);
-        });
-    });
+    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, sets.flatMap((set, i) => {
+        return set.filter((j) => j !== i).map((j) => [toScreen(frame, here, i), toScreen(frame, here, j)]);
+    }));
     for (const { end, members, colour, shape } of groups) {
         // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        const pale = { fill: blended(colour, theme.ground, 0.6) };
-        if (layer > 0) pen.paint(many ? pale : hollow, (to) => {
-            for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
-        });
+        const old = members.filter((i) => layer > 0 && run.since[i]);
+        pen.paint(many ? { fill: blended(colour, theme.ground, 0.6) } : hollow, old.map((i) => {
+            return shapeAt(shape, toScreen(frame, starts, i), 0.75 * size);
+        }));
         // At the limit followers lie under the star of their leader.
-        if (layer === Infinity && end >= 0) continue;
-        pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, (to) => {
-            for (const i of members) {
-                if (run.since[i] < 0 || run.since[i] > layer) drawShape(to, shape, toScreen(frame, here, i), size);
-            }
-        });
+        const shown = layer === Infinity && end >= 0 ? [] : members.filter((i) => !leading.includes(i));
+        pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, shown.map((i) => {
+            return shapeAt(shape, toScreen(frame, here, i), size);
+        }));
     }
-    const leading = leaders.filter((i) => run.since[i] <= layer);
     for (const i of leading) {
         const at = toScreen(frame, here, i);
         const style = { fill: lookOf(leaders.indexOf(i), theme).colour, stroke: theme.ink };
-        pen.paint(style, (to) => drawShape(to, "star", at, Math.max(6, 1.65 * size)));
+        pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
         if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
     drawDifference(pen, scene);
@@ -222,7 +202,7 @@ export function drawScene(pen, scene) {
     });
     if (selected < 0) return;
     const at = toScreen(frame, here, run.ofToken[selected]);
-    pen.paint({ stroke: theme.ink, width: 2 }, (to) => drawShape(to, "circle", at, size + 6));
+    pen.paint({ stroke: theme.ink, width: 2, closed: true }, [shapeAt("circle", at, size + 6)]);
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
@@ -250,8 +230,7 @@ function blended(colour, ground, alpha) {
 function drawGround(pen, { frame, theme, run, metric, show }, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
-    const origin = toScreen(frame, new Float64Array(d));
-    const far = frame.width + frame.height;
+    const far = (frame.width + frame.height) / frame.scale;
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
@@ -261,31 +240,25 @@ function drawGround(pen, { frame, theme, run, metric, show }, leaders) {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
             });
-            const fill = blended(lookOf(v, theme).colour, theme.ground, 0.1);
-            pen.paint({ fill }, (to) => drawLine(to, clippedScreen(frame, sides), true));
+            pen.paint({ fill: blended(lookOf(v, theme).colour, theme.ground, 0.1) }, [clippedScreen(frame, sides)]);
             // The border to the next cell is a ray from the origin.
-            const [x, y] = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
-            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, (to) => {
-                drawLine(to, [origin, [origin[0] + x, origin[1] - y]]);
-            });
+            const ray = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
+            const border = [[0, 0], ray].map((point) => toScreen(frame, point));
+            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, [border]);
         });
     }
     if (show.has("polytope")) {
         const places = leaders.map((i) => toScreen(frame, ends, i));
         const points = leaders.map((i) => ends.subarray(i * d, i * d + d));
-        for (const face of d === 3 ? facesOf(points) : [points.map((_, v) => v)]) {
-            const corners = face.map((v) => places[v]);
-            const outline = planeHull(Float64Array.from(corners.flat())).map((k) => corners[k]);
-            pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
-        }
+        pen.paint({ stroke: theme.ink, alpha: 0.35, closed: true }, (d === 3 ? facesOf(points) : [[...points.keys()]]).map((face) => {
+            return planeHull(Float64Array.from(face.flatMap((v) => places[v]))).map((k) => places[face[k]]);
+        }));
     }
-    const reach = (0.47 * Math.min(frame.width, frame.height)) / frame.scale;
+    const reach = d === 3 ? (0.47 * Math.min(frame.width, frame.height)) / frame.scale : far;
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
-        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : far / frame.scale) : 0));
-        const end = toScreen(frame, axis);
-        const opposite = toScreen(frame, axis.map((x) => -x));
-        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
-        if (d === 3) pen.text([end[0] - 8, end[1] + 8], "xyz"[c], theme.ink, 0.6);
+        const axis = [-reach, reach].map((x) => toScreen(frame, frame.right.map((_, k) => (k === c ? x : 0))));
+        pen.paint({ stroke: theme.ink, alpha: 0.16 }, [axis]);
+        if (d === 3) pen.text([axis[1][0] - 8, axis[1][1] + 8], "xyz"[c], theme.ink, 0.6);
     }
     const end = d === 2 && show.has("ellipse") ? ellipseEnd(frame, metric) : null;
     if (!end) return;
@@ -294,9 +267,8 @@ function drawGround(pen, { frame, theme, run, metric, show }, leaders) {
         const [c, s] = [Math.cos((k * Math.PI) / 36), ratio * Math.sin((k * Math.PI) / 36)];
         return toScreen(frame, [c * end[0] - s * end[1], c * end[1] + s * end[0]]);
     });
-    pen.paint({ stroke: EXACT_COLOUR, width: 1.5 }, (to) => drawLine(to, rim, true));
-    const style = { fill: theme.ground, stroke: EXACT_COLOUR, width: 2 };
-    pen.paint(style, (to) => drawShape(to, "square", toScreen(frame, end), 6));
+    pen.paint({ stroke: EXACT_COLOUR, width: 1.5, closed: true }, [rim]);
+    pen.paint({ fill: theme.ground, stroke: EXACT_COLOUR, width: 2 }, [shapeAt("square", toScreen(frame, end), 6)]);
 }
 
 /** The points on each face of a polytope in space. @param {Float64Array[]} points @returns {number[][]} */
@@ -352,19 +324,16 @@ function drawSelected(pen, { frame, theme, run, layer, metric, selected, show },
     if (!length) return;
     if (d === 2 && show.has("halfspace")) {
         const corners = clippedScreen(frame, [[...along, -floatDot(along, here.subarray(2 * point, 2 * point + 2))]]);
-        pen.paint({ fill: theme.ink, alpha: 0.07 }, (to) => drawLine(to, corners, true));
-        pen.paint({ stroke: theme.ink, alpha: 0.3 }, (to) => drawLine(to, corners, true));
+        pen.paint({ fill: theme.ink, alpha: 0.07 }, [corners]);
+        pen.paint({ stroke: theme.ink, alpha: 0.3, closed: true }, [corners]);
     }
     const from = toScreen(frame, new Float64Array(d));
     const tip = toScreen(frame, along.map((x) => (x * 60) / frame.scale / length));
     const [x, y] = [(tip[0] - from[0]) / 8, (tip[1] - from[1]) / 8];
-    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, (to) => {
-        drawLine(to, [from, tip]);
-        drawLine(to, [[tip[0] - x + 0.6 * y, tip[1] - y - 0.6 * x], tip, [tip[0] - x - 0.6 * y, tip[1] - y + 0.6 * x]]);
-    });
-    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, (to) => {
-        for (const j of layerAt(run, layer).sets[point]) drawLine(to, [point, j].map((i) => toScreen(frame, here, i)));
-    });
+    const head = [0.6, -0.6].map((side) => [tip[0] - x + side * y, tip[1] - y - side * x]);
+    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, [[from, tip], [head[0], tip, head[1]]]);
+    const follows = layerAt(run, layer).sets[point].map((j) => [point, j].map((i) => toScreen(frame, here, i)));
+    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, follows);
 }
 
 /** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Scene} scene */
@@ -374,9 +343,9 @@ function drawDifference(pen, { frame, theme, run, floats, differing }) {
         const rows = [...floats.layers.map(({ positions }) => positions), wrong];
         const path = rows.map((each) => toScreen(frame, each, floats.ofToken[token]));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, run.ofToken[token])];
-        pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
-        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 6));
-        pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => drawShape(to, "circle", exactly, 11));
+        pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, [path]);
+        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, [shapeAt("cross", end, 6)]);
+        pen.paint({ stroke: EXACT_COLOUR, width: 2.2, closed: true }, [shapeAt("circle", exactly, 11)]);
         if (differing.length > 6) continue;
         pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);
         pen.text([exactly[0] + 4, exactly[1] + 12], `exactly: ${token}`, theme.ink);
