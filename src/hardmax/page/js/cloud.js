@@ -84,8 +84,7 @@ export function cellValue(text) {
 /** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
 const CLOUD_FLOATS = new WeakMap();
 
-/** @param {Tokens} tokens */
-export function cloudFloats(tokens) {
+export function cloudFloats(/** @type {Tokens} */ tokens) {
     for (const row of tokens) if (!CLOUD_FLOATS.has(row)) CLOUD_FLOATS.set(row, row.map(cellFloat));
     return Float64Array.from(tokens.flatMap((row) => CLOUD_FLOATS.get(row) ?? []));
 }
@@ -102,8 +101,7 @@ export function readRows(rows, name) {
     });
 }
 
-/** @param {unknown} rows @param {number} d */
-export function readMetric(rows, d) {
+export function readMetric(/** @type {unknown} */ rows, /** @type {number} */ d) {
     const metric = readRows(rows, "metric");
     if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
     return metric;
@@ -136,8 +134,7 @@ export function parseCsv(text, name, size = text.length) {
     return { tokens, note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
 }
 
-/** @param {File} file */
-export async function readCloudFile(file) {
+export async function readCloudFile(/** @type {File} */ file) {
     return parseCsv(await file.slice(0, MOST_CHARACTERS).text(), file.name.slice(0, 60), file.size);
 }
 

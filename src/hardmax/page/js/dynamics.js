@@ -60,8 +60,7 @@ export class DynamicsRoom {
     /** Where a token starts. @param {number} token */
     startOf = (token) => Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
 
-    /** @param {HTMLElement} root @param {Context} context */
-    constructor(root, context) {
+    constructor(/** @type {HTMLElement} */ root, /** @type {Context} */ context) {
         this.context = context;
         this.canvas = el("canvas", { class: "hm-canvas", tabindex: 0, role: "img" });
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
@@ -354,8 +353,7 @@ export class DynamicsRoom {
         return found;
     }
 
-    /** @param {number} yaw @param {number} pitch */
-    rotate(yaw, pitch) {
+    rotate(/** @type {number} */ yaw, /** @type {number} */ pitch) {
         this.yaw -= yaw;
         this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + pitch));
         Object.assign(this.frame, directionsOf(this.d, this));

@@ -140,8 +140,7 @@ function exactEliminated(rows) {
     return rows;
 }
 
-/** @param {bigint[]} x @param {bigint[]} y */
-function exactDot(x, y) {
+function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
     let sum = 0n;
     for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;
@@ -356,8 +355,7 @@ function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
  * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick */
 function exactNearest(corners, dynamics, tick) {
     const directions = corners.map((corner) => exactAlong(corner, dynamics));
-    /** @param {bigint[]} values */
-    const least = (values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
+    const least = (/** @type {bigint[]} */ values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
     let used = [least(corners.map((corner, j) => exactDot(directions[j], corner)))];
     let [shares, whole] = [[1n], 1n]; // of those in use
     while (true) {

@@ -30,8 +30,7 @@ export function shortName(name, most = 80) {
     return visible.length > most ? `${visible.slice(0, most - 1)}…` : visible;
 }
 
-/** @param {number} count @param {string} what */
-export function plural(count, what, ending = "s") {
+export function plural(/** @type {number} */ count, /** @type {string} */ what, ending = "s") {
     return `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${what}${count === 1 ? "" : ending}`;
 }
 
@@ -41,8 +40,7 @@ function percentOf(probability) {
     return { "100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %" }[shown] ?? shown;
 }
 
-/** @param {number} value */
-export const signed = (value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
+export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
 export function answerOf(found) {
@@ -56,8 +54,7 @@ export function activeTokens({ tokens }, leadersFirst = false) {
     return active.sort((a, b) => rank(b) - rank(a) || Math.abs(b.vote) - Math.abs(a.vote));
 }
 
-/** @param {Model} model @param {Classified} found */
-export function explanationOf(model, found) {
+export function explanationOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
     const active = activeTokens(found);
     // Without layers nobody follows, and a neutral leader has no effect.
     const isLeader = (/** @type {TextToken} */ token) =>
@@ -192,13 +189,11 @@ export function explanationOf(model, found) {
             el("dl", { class: "hardmax-note" }, ...terms.slice(0, leaders.length ? 6 : 2)),
         ];
 
-        /** @param {TextToken[]} tokens @param {"vote" | "contribution" | "mass"} what */
-        function sum(tokens, what) {
+        function sum(/** @type {TextToken[]} */ tokens, /** @type {"vote" | "contribution" | "mass"} */ what) {
             return tokens.reduce((all, token) => all + token[what], 0);
         }
 
-        /** @param {TextToken[]} tokens */
-        function share(tokens) {
+        function share(/** @type {TextToken[]} */ tokens) {
             return `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
         }
 

@@ -124,8 +124,7 @@ function floatMerge(tokens, d) {
     return { ofToken, first, weights };
 }
 
-/** @param {Float64Array} rows @param {number} d @param {number[]} which */
-function floatRows(rows, d, which) {
+function floatRows(/** @type {Float64Array} */ rows, /** @type {number} */ d, /** @type {number[]} */ which) {
     return new Float64Array(which.length * d).map((_, k) => rows[which[Math.floor(k / d)] * d + (k % d)]);
 }
 
@@ -137,11 +136,9 @@ function floatFar(x, i, y, j, d) {
     return most && most / floatLargest(x);
 }
 
-/** @param {Float64Array} values */
-const floatLargest = (values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const floatLargest = (/** @type {Float64Array} */ values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
 
-/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
-export function floatDot(x, y) {
+export function floatDot(/** @type {ArrayLike<number>} */ x, /** @type {ArrayLike<number>} */ y) {
     let sum = 0;
     for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;

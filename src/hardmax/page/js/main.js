@@ -111,8 +111,7 @@ function mountShell(root, data, source, report = null) {
         close: () => current.room.hidden(),
     };
 
-    /** @param {typeof rooms[0]} chosen */
-    function show(chosen) {
+    function show(/** @type {typeof rooms[0]} */ chosen) {
         if (chosen !== current) current.room.hidden();
         current = chosen;
         for (const each of rooms) {
@@ -145,8 +144,7 @@ function mountShell(root, data, source, report = null) {
         help.showModal();
     }
 
-    /** @param {() => unknown} action */
-    async function attempt(action) {
+    async function attempt(/** @type {() => unknown} */ action) {
         try {
             await action();
         } catch (error) {

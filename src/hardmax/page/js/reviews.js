@@ -20,8 +20,7 @@ const MOST_CROSSED = 6; // that are listed
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
 const reviewModels = new Map();
 
-/** @param {string} name @param {() => Promise<Model>} read */
-function keepModel(name, read) {
+function keepModel(/** @type {string} */ name, /** @type {() => Promise<Model>} */ read) {
     /** @type {Promise<Model> | undefined} */
     let found;
     reviewModels.set(name, () => (found ??= read()));
@@ -135,8 +134,7 @@ export function mountReviews(root, context) {
         choice.value = name;
     }
 
-    /** @param {string} wanted */
-    async function choose(wanted) {
+    async function choose(/** @type {string} */ wanted) {
         name = wanted;
         const found = await modelNamed(wanted);
         if (name !== wanted) return; // another one was chosen meanwhile
@@ -166,8 +164,7 @@ export function mountReviews(root, context) {
 
     // ------------------------------------------------------------ the text
 
-    /** @param {string} text */
-    function setText(text) {
+    function setText(/** @type {string} */ text) {
         [input.value, original, out] = [text, text, new Set()];
     }
 
@@ -200,8 +197,7 @@ export function mountReviews(root, context) {
         original ||= input.value;
     }
 
-    /** @param {{start: number}[]} which */
-    function toggleWords(which) {
+    function toggleWords(/** @type {{start: number}[]} */ which) {
         settle();
         const isBack = which.every((word) => out.has(word.start));
         for (const { start } of which) isBack ? out.delete(start) : out.add(start);
@@ -217,8 +213,7 @@ export function mountReviews(root, context) {
         update(false);
     }
 
-    /** @param {EventTarget | null} target @param {boolean} everywhere */
-    function crossOut(target, everywhere) {
+    function crossOut(/** @type {EventTarget | null} */ target, /** @type {boolean} */ everywhere) {
         const start = target instanceof Element ? target.closest("[data-start]")?.getAttribute("data-start") : null;
         const word = words.find((each) => start && each.start === Number(start));
         if (!word) return;

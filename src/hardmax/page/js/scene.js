@@ -58,8 +58,7 @@ export const canvasPen = (canvas) => ({
     },
 });
 
-/** @param {number} width @param {number} height @param {string} ground */
-export function svgPen(width, height, ground) {
+export function svgPen(/** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ ground) {
     const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
     const font = 'font-family="system-ui, sans-serif" font-size="12"';
     const parts = [
@@ -139,8 +138,7 @@ function clippedScreen(frame, sides) {
     return clipPolygon(corners, sides).map((corner) => toScreen(frame, corner));
 }
 
-/** @param {Pen} pen @param {Scene} scene */
-export function drawScene(pen, scene) {
+export function drawScene(/** @type {Pen} */ pen, /** @type {Scene} */ scene) {
     const { frame, theme, run, layer, show, selected } = scene;
     if (!run.first.length) return;
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];

@@ -21,8 +21,7 @@ const VERIFY_DIGITS = 8600; // of a number; Python reads 4,300 on either side of
 /** Why a check ends: a statement is false, or the rest would cost too much (`budget: …`). */
 class VerifyStop extends Error {}
 
-/** @param {unknown} holds @param {string} reason */
-function verifyRequire(holds, reason) {
+function verifyRequire(/** @type {unknown} */ holds, /** @type {string} */ reason) {
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
@@ -75,8 +74,7 @@ function verifyKeys(value, keys) {
 function verifyShape(c) {
     const header = c?.format === "hardmax-limit-certificate" && c.version === 1;
     verifyRequire(header, "version: unknown here, or not a certificate");
-    /** @param {any} value */
-    const index = (value) => Number.isSafeInteger(value) && value >= 0;
+    const index = (/** @type {any} */ value) => Number.isSafeInteger(value) && value >= 0;
     const [indices, sets] = [verifyList(index), verifyList(verifyList(index))];
     const numbers = verifyList(verifyMatch(/^(0|-?[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
     const weights = verifyList(verifyMatch(/^(0|[1-9][0-9]*)(\/([2-9]|[1-9][0-9]+))?$/));
@@ -141,8 +139,7 @@ function verifyMultiple(numbers, tick) {
 /** The scalar product of x with each row. @param {bigint[]} x @param {bigint[][]} rows */
 const verifyScores = (x, rows) => rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));
 
-/** @param {bigint[]} x @param {bigint[]} y */
-const verifySame = (x, y) => x.every((value, c) => value === y[c]);
+const verifySame = (/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) => x.every((value, c) => value === y[c]);
 
 /** The places of the largest. @param {bigint[]} values */
 function verifyLargest(values) {

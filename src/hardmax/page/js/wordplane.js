@@ -156,13 +156,11 @@ export function mountPlane(root, calm) {
         });
     }
 
-    /** @param {number} by */
-    function step(by) {
+    function step(/** @type {number} */ by) {
         goTo(by > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1);
     }
 
-    /** @param {number} layer */
-    function goTo(layer) {
+    function goTo(/** @type {number} */ layer) {
         stop();
         at = Math.max(0, Math.min(shown?.last ?? 0, layer));
         draw();
