@@ -118,9 +118,8 @@ test("a packed model is the one that was packed", async () => {
     length.writeUInt32LE(header.length);
     const packed = gzipSync(Buffer.concat([length, header, ...Object.values(files)])).toString("base64");
     const found = await unpackModel(packed);
-    assert.equal(found.name, "näme");
-    assert.deepEqual(found.files, files);
-    await loadModel(found.files, found.name);
+    assert.deepEqual(found, files);
+    await loadModel(found, "näme");
 });
 
 test("words that are crossed out change the label", async () => {

@@ -39,7 +39,7 @@ export const classifyHere = async (text, model) => classify(await modelNamed(mod
 /** @param {HTMLElement} root @param {import("./main.js").Context} context @returns {import("./main.js").Room} */
 export function mountReviews(root, context) {
     const { models = [], text: givenText } = context.data;
-    for (const { name, data } of models) keepModel(name, async () => loadModel((await unpackModel(data)).files, name));
+    for (const { name, data } of models) keepModel(name, async () => loadModel(await unpackModel(data), name));
     const choice = el("select", { change: () => attempt(() => choose(choice.value)) });
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or "

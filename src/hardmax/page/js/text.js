@@ -1,17 +1,18 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
 import { exactAt, exactCloud, exactDynamics, exactFloat, exactWalk } from "./exact.js";
+import { floatDot } from "./floats.js";
 import { textWords, withoutWords } from "./textwords.js";
 
 /** @typedef {string | number | boolean} Label
  * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
  * @typedef {{name: string, classes: Label[], layers: number, temperature: number, gate: number | null,
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
- *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
- *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, dynamics: import("./exact.js").ExactDynamics}} Model  `layers` may be Infinity;
- *     row v of `table` is where token v starts, after all tokens come the extra one (its number is `extra`, -1: none)
- *     and, with a gate, the place of silent tokens; `scores` is (rows of the table, logits), two classes have one logit;
- *     `usual` is the class of undecided texts, `lengths` are those of 98 % of the training texts
+ *     surfaces: string[], index: Map<string, number>, table: number[][], decoder: number[][], bias: number[],
+ *     extra: number, hasNeutral: boolean, usual: number, lengths: number[] | null,
+ *     dynamics: import("./exact.js").ExactDynamics}} Model  `layers` may be Infinity; row v of `table` is where token v
+ *     starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place of silent
+ *     tokens; two classes have one logit; `usual` is the class of undecided texts, `lengths` are those of 98 % of the
+ *     training texts
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
  *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
  *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
@@ -64,7 +65,7 @@ function textFind(model, text) {
 
 /** The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
  * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
- * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>} */
+ * @param {string} packed gzip in base64 */
 export async function unpackModel(packed) {
     const zipped = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
     const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -74,7 +75,7 @@ export async function unpackModel(packed) {
     /** @type {Record<string, Uint8Array>} */
     const files = {};
     for (const [name, size] of header.files) files[name] = data.subarray(at, (at += size));
-    return { name: header.name, files };
+    return files;
 }
 
 /** A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
@@ -100,7 +101,7 @@ export async function loadModel(files, name) {
         const lengths = Array.isArray(span) && span.length === 2 && span.every(Number.isFinite) ? span : null;
         const tensors = textTensors(files["model.safetensors"], config.tensors);
         const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
-        return { ...model, name, lengths: /** @type {Model["lengths"]} */ (lengths) };
+        return { ...model, name, lengths };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -118,25 +119,20 @@ function textShort(value) {
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
-/** @param {Uint8Array} data @param {string} otherwise @returns {string} */
-function textDecode(data, otherwise) {
-    try {
-        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
-    } catch {
-        throw new Error(otherwise);
-    }
-}
+/** Bytes that are no text throw. @param {Uint8Array} data */
+const textDecode = (data) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
 
 /** @param {Uint8Array} data @param {string} name @returns {Record<string, any>} */
 function textJson(data, name) {
-    const damaged = `${name} is damaged or cut off: expected a JSON object`;
-    let found = null;
     try {
-        found = JSON.parse(textDecode(data, damaged).replace(/^\ufeff/, ""));
+        const found = JSON.parse(textDecode(data).replace(/^\ufeff/, ""));
+        if (typeof found === "object" && found && !Array.isArray(found)) return found;
     } catch {}
-    textMust(typeof found === "object" && found && !Array.isArray(found), damaged);
-    return found;
+    throw new Error(`${name} is damaged or cut off: expected a JSON object`);
 }
+
+/** Numbers as rows of a length. @param {Float64Array | Float32Array} values @param {number} d */
+const textRows = (values, d) => Array.from({ length: values.length / d }, (_, r) => [...values.subarray(r * d, r * d + d)]);
 
 /** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers. @param
  * {Uint8Array} data @param {unknown} expected names @returns {Record<string, {shape: number[], values: Float32Array |
@@ -171,19 +167,13 @@ function textTensors(data, expected) {
  * @param {Uint8Array} data */
 function textVocabulary(data) {
     const damaged = "vocabulary.txt is damaged or cut off: expected a token and its counts on every line";
-    const lines = textDecode(data, damaged).split("\n");
-    textMust(lines.pop() === "", damaged);
-    /** @type {number[]} */
-    const totals = (lines[0] ?? "\t").split("\t").slice(1).map(() => 0);
-    const surfaces = lines.map((line) => {
-        const cells = line.split("\t");
-        textMust(cells.length === totals.length + 1 && totals.length, damaged);
-        for (let c = 0; c < totals.length; c++) {
-            textMust(/^\d{1,18}$/.test(cells[c + 1]), damaged);
-            totals[c] += Number(cells[c + 1]);
-        }
-        return cells[0];
-    });
+    const lines = new TextDecoder("utf-8", { ignoreBOM: true }).decode(data).split("\n");
+    const cut = lines.pop() !== "" || lines.some((line) => !/^[^\t\ufffd]*(\t\d{1,18})+$/.test(line));
+    const cells = lines.map((line) => line.split("\t"));
+    const columns = [...(cells[0] ?? []).keys()].slice(1);
+    textMust(!cut && cells.every((row) => row.length === columns.length + 1), damaged);
+    const totals = columns.map((c) => cells.reduce((sum, row) => sum + Number(row[c]), 0));
+    const surfaces = cells.map(([surface]) => surface);
     const index = new Map(surfaces.map((surface, id) => [surface, id]));
     const twice = surfaces.find((surface, id) => index.get(surface) !== id);
     textMust(twice === undefined, `vocabulary.txt has ${textShort(twice)} twice: expected each token once`);
@@ -233,43 +223,24 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     }
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
-    const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
-    const dynamics = exactDynamics({ alpha, metric: matrix }, d);
+    const dynamics = exactDynamics({ alpha, metric: metric ? textRows(metric.values, d) : null }, d);
     textMust(dynamics.definite, "`metric` must be symmetric positive definite");
-    const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
-    table.set(embeddings.values);
-    if (extra) table.set(extra.values, tokens * d);
-    if (extra && gate !== null) table.set(Float32Array.from(extra.values, (x) => x / 2), (tokens + 1) * d);
-    const strengths = new Float64Array(table.length / d);
-    for (let at = 0; at < table.length; at++) {
-        const row = Math.floor(at / d);
-        if (row < tokens) strengths[row] = Math.max(strengths[row], Math.abs(table[at]));
-    }
-    const decoder = Float64Array.from(tensors.decoder.values);
-    const scores = textScores(table, decoder, d, temperature);
-    const neutral = scores.subarray(tokens * logits, tokens * logits + logits);
+    const table = textRows(embeddings.values, d);
+    if (extra) table.push([...extra.values], Array.from(extra.values, (x) => Math.fround(x / 2)));
+    const decoder = textRows(tensors.decoder.values, d);
+    const neutral = textSays({ decoder, temperature }, table[tokens] ?? []);
     return {
         classes, layers: layers === "inf" ? Infinity : layers, temperature, gate, neutralWeight,
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
-        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths,
-        extra: extra ? tokens : -1,
+        bias: Array.from(tensors.bias.values, (x) => x / temperature), extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
         usual: totals.indexOf(Math.max(...totals)), dynamics,
     };
 }
 
-/** What a text would add to the logits all of whose tokens lie at a point, (points, logits). @param {Float64Array |
- * number[]} points @param {Float64Array} decoder @param {number} d @param {number} temperature */
-function textScores(points, decoder, d, temperature) {
-    const logits = decoder.length / d;
-    const scores = new Float64Array((points.length / d) * logits);
-    for (let at = 0; at < scores.length; at++) {
-        const [point, row] = [Math.floor(at / logits) * d, (at % logits) * d];
-        for (let c = 0; c < d; c++) scores[at] += points[point + c] * decoder[row + c];
-        scores[at] /= temperature;
-    }
-    return scores;
-}
+/** What a text would add to the logits all of whose tokens lie at a point.
+ * @param {Pick<Model, "decoder" | "temperature">} model @param {number[]} point */
+const textSays = ({ decoder, temperature }, point) => decoder.map((row) => floatDot(row, point) / temperature);
 
 /** The layers of a text, every choice proved: attended sets and positions of points up to the layer `last`. If it has
  * settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader.
@@ -294,24 +265,24 @@ export function textWalk(cloud, { layers, dynamics }) {
 
 /** The label, and what every token adds to the logit. @param {Model} model @param {string} text @returns {Classified} */
 export function classify(model, text) {
-    const { dimension: d, extra, layers, scores, bias, gate } = model;
-    const logitsOf = bias.length;
+    const { dimension: d, extra, layers, bias, gate, table } = model;
     const places = textFind(model, text);
     const ids = [...places.keys(), ...(extra < 0 ? [] : [extra])];
     const counts = ids.map((id) => places.get(id)?.length ?? 1);
     const voices = ids.map((id, t) => (id === extra ? model.neutralWeight : model.binary ? 1 : counts[t]));
-    const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
+    const strengthOf = (/** @type {number} */ id) => table[id].reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    const strengths = ids.map((id) => (id === extra ? 0 : strengthOf(id)));
     // A gate silences tokens no stronger than a share of the loudest: they start halfway to the extra one.
-    const bar = gate === null ? -1 : gate * loudest;
-    const rows = ids.map((id) => (id !== extra && model.strengths[id] <= bar ? extra + 1 : id));
-    const starts = rows.map((row) => textRow(model.table, row, d));
+    const bar = gate === null ? -1 : gate * Math.max(0, ...strengths);
+    const rows = ids.map((id, t) => (id !== extra && strengths[t] <= bar ? extra + 1 : id));
+    const starts = rows.map((row) => table[row]);
     // A text of which nothing is known is one point that has no token.
     const cloud = ids.length ? exactCloud(starts, voices) : exactCloud([new Array(d).fill(0)]);
     const of = ids.map((_, t) => cloud.ofToken[t]); // tokens with one vector are one point
     const run = textWalk(cloud, model);
     const masses = textMasses(voices, of, cloud.multiplicities, run, model);
     const ends = run.at(run.settled ? layers : run.last);
-    const says = textScores(ends.flat(), model.decoder, d, model.temperature);
+    const [first, says] = [starts, ends].map((points) => points.map((point) => textSays(model, point)));
     const final = run.sets(run.last);
     const leaders = of.map((point) => {
         const [leader, ...more] = final[point];
@@ -319,22 +290,22 @@ export function classify(model, text) {
     });
     const neutral = model.hasNeutral ? ids.length - 1 : ids.length; // who follows it has no effect
     const active = ids.map((id, t) => id !== extra && rows[t] === id && leaders[t] !== neutral);
-    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * scores[rows[t] * logitsOf + row];
+    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * first[t][row];
     const logits = Array.from(bias, (b, row) => b + ids.reduce((sum, _, t) => sum + adds(t, row), 0));
     const probabilities = textProbabilities(logits);
-    const [second, first] = [...probabilities].sort((a, b) => a - b).slice(-2);
-    const decided = active.includes(true) && second < first;
-    const best = decided ? probabilities.indexOf(first) : model.usual;
-    const row = logitsOf === 1 ? 0 : best;
+    const [next, top] = [...probabilities].sort((a, b) => a - b).slice(-2);
+    const decided = active.includes(true) && next < top;
+    const best = decided ? probabilities.indexOf(top) : model.usual;
+    const [isTwo, row] = [bias.length === 1, bias.length === 1 ? 0 : best];
     const total = Math.max(1, voices.reduce((sum, voice) => sum + voice, 0));
     const tokens = ids.map((id, t) => {
         const [point, leader] = [of[t], leaders[t]];
-        const own = leader < 0 ? textRow(says, point, logitsOf) : textRow(scores, rows[leader], logitsOf);
+        const own = leader < 0 ? says[point] : first[leader];
         return {
             id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t],
-            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point * logitsOf + row],
+            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point][row],
             active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
-            side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(Math.max(...own)), start: starts[t], end: ends[point],
+            side: isTwo ? Number(own[0] >= 0) : own.indexOf(Math.max(...own)), start: starts[t], end: ends[point],
         };
     });
     const reason = !places.size ? "the model knows no word of this text"
@@ -342,7 +313,7 @@ export function classify(model, text) {
     return {
         label: model.classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        towards: model.classes[logitsOf === 1 ? 1 : best], tokens,
+        towards: model.classes[isTwo ? 1 : best], tokens,
         rest: tokens.reduce((sum, token) => (token.active ? sum : sum + token.vote), 0),
         known: places.size, notes: textNotes(model, text, places),
         get path() {
@@ -355,9 +326,6 @@ export function classify(model, text) {
         },
     };
 }
-
-/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d */
-const textRow = (table, row, d) => [...table.subarray(row * d, row * d + d)];
 
 /** The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
  * its mass and gives the rest to those it attends to, by their weights; infinitely many leave everything to leaders.

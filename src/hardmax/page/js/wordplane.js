@@ -27,10 +27,10 @@ function planeAxes(model, found) {
     const d = model.dimension;
     if (d <= 2) return [0, 1].map((n) => Array.from({ length: d }, (_, i) => Number(i === n)));
     const [first, ...others] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
-    const best = [...model.decoder.subarray(first * d, first * d + d)];
-    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c * d + i]));
+    const best = model.decoder[first];
+    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c][i]));
     const axis = planeBeside(leads[0] ?? best, best.map(() => 0));
-    const extra = model.extra < 0 ? [] : [[...model.table.subarray(model.extra * d, model.extra * d + d)]];
+    const extra = model.extra < 0 ? [] : [model.table[model.extra]];
     const choices = [...leads.slice(1), ...extra, ...found.tokens.map((token) => token.start)];
     const upright = choices.map((choice) => planeBeside(choice, axis)).find((way) => way.some(Boolean));
     return [axis, upright ?? axis.map(() => 0)];
@@ -38,7 +38,7 @@ function planeAxes(model, found) {
 
 /** @param {Model} model @param {Classified} found with at least one token @returns {WordScene} */
 function sceneOf(model, found) {
-    const { dimension: d, extra, neutralWeight, binary, decoder, temperature } = model;
+    const { extra, neutralWeight, binary, decoder, temperature } = model;
     const axes = planeAxes(model, found);
     const flat = (/** @type {number[]} */ point) => axes.map((axis) => floatDot(axis, point));
     const counts = found.tokens.map(({ id, count }) => (id === extra ? neutralWeight : binary ? 1 : count));
@@ -50,8 +50,8 @@ function sceneOf(model, found) {
     const [x, y] = mean[mean.length - 1];
     // The plane goes through the last mean.
     const beside = last.map((value, i) => value - x * axes[0][i] - y * axes[1][i]);
-    const scores = Array.from(model.bias, (bias, c) => {
-        const row = Array.from(decoder.subarray(c * d, c * d + d), (value) => value / temperature);
+    const scores = model.bias.map((bias, c) => {
+        const row = decoder[c].map((value) => value / temperature);
         return [...flat(row), floatDot(row, beside) + bias];
     });
     if (scores.length === 1) scores.unshift([0, 0, 0]);
