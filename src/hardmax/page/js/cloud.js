@@ -44,20 +44,19 @@ export const NAMED_CLOUDS = {
     ],
 };
 
-/** A number as a text, checked. @param {unknown} value a text is what it says, a number the binary fraction that it is
- * @param {string} where for the message */
+/** A number as a text, checked: a text is what it says, a number the binary fraction that it is.
+ * @param {any} value @param {string} where for the message */
 export function readCell(value, where) {
-    let text = String(value).trim();
-    if (typeof value === "number" && Number.isFinite(value)) {
-        const [binary, decimal] = [readNumber(value), readNumber(text)];
-        if (binary.p !== decimal.p || binary.q !== decimal.q) text = `${binary.p}/${binary.q}`;
-    }
-    const fine = text.length <= 400 && /^[+-]?(\d+\/\d+|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)$/i.test(text);
-    if (!fine || !(Math.abs(cellFloat(text)) <= 1e9)) {
-        const came = text.length > 24 ? `${text.slice(0, 24)}…` : text;
-        throw new Error(`${where}: expected a number such as 0.5, 1/3 or -2e-3, at most a billion, not “${came}”.`);
-    }
-    return text;
+    const { p, q } = readNumber(typeof value === "number" ? value : String(value), where);
+    const text = typeof value === "number" ? cellText(value, p, q) : String(value).trim();
+    if (text.length <= 400 && Math.abs(cellFloat(text)) <= 1e9) return text;
+    throw new Error(`${where}: expected a number of at most a billion, and 400 characters, not “${text.slice(0, 24)}”.`);
+}
+
+/** A float as the decimal that it prints as, if that is the same number. @type {(x: number, p: bigint, q: bigint) => string} */
+function cellText(x, p, q) {
+    const decimal = readNumber(String(x));
+    return decimal.p === p && decimal.q === q ? String(x) : `${p}/${q}`;
 }
 
 /** A step size, checked. @param {unknown} value @returns {string} */

@@ -7,7 +7,7 @@ import { EXTRA_TOKEN } from "./text.js";
 
 // Shapes, since nothing is shown by colour alone.
 const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
-const [MOST_VOTES, MOST_LEADERS, MOST_CLASSES, MOST_NAMED] = [40, 10, 6, 4]; // that are shown
+const [MOST_VOTES, MOST_LEADERS, MOST_CLASSES] = [40, 10, 6]; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
@@ -83,28 +83,11 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         if (others > 0) items.push(el("li", {}, `and ${plural(others, "other class", "es")}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
-            el("p", { class: "hardmax-summary" }, ...sentence()),
+            el("p", { class: "hardmax-summary" }, found.reason && `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
             ...found.notes.map((note) => el("p", { class: "hardmax-warning" }, note)),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];
-    }
-
-    function sentence() {
-        if (!found.decided) return [`${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`];
-        const named = leaders.length ? leaders : active;
-        const parts = named.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const followers = active.filter((each) => each !== token && found.tokens[each.leader] === token).length;
-            const name = token.word === EXTRA_TOKEN ? "the extra token" : shortName(token.word);
-            return [n ? ", " : "", el("b", { class: css(token.side) }, el("bdi", {}, name)),
-                ` (${nameOf(token.side)}${followers ? `, ${plural(followers, "follower")}` : ""})`];
-        });
-        const more = named.length - MOST_NAMED;
-        const alone = leaders.length ? active.filter((token) => token.leader < 0).length : 0;
-        const have = (/** @type {number} */ count, /** @type {string} */ what, /** @type {string} */ no) =>
-            (count ? ` ${plural(count, what)} ${count === 1 ? "has" : "have"} no ${no}.` : "");
-        return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, more > 0 ? ` and ${more} more.` : ".",
-            have(alone, "token", "single leader"), have(found.known - active.length, "known token", "effect")];
     }
 
     /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
@@ -154,6 +137,9 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
      * what a click on a token does */
     function showLedgers(remove) {
         if (!active.length) return [];
+        /** @type {(tokens: TextToken[], what: "vote" | "contribution" | "mass") => number} */
+        const sum = (tokens, what) => tokens.reduce((all, token) => all + token[what], 0);
+        const share = (/** @type {TextToken[]} */ tokens) => `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
         const [towards, isTwo] = [shortName(found.towards), model.classes.length === 2];
         const inactive = found.known - active.length;
         const votes = active.slice(0, MOST_VOTES).map((token) =>
@@ -176,26 +162,16 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         const formula = isTwo ? `The probability of ${towards} is 1 / (1 + exp(-logit)).`
             : "Probabilities are the softmax of the logits of all classes.";
         const terms = [
-            el("dt", {}, "Vote"), el("dd", {}, `what a token adds to the logit of ${towards}. ${formula}`),
-            el("dt", {}, "Leader"),
-            el("dd", {}, "a token that attends to itself alone: its followers move towards it."),
-            el("dt", {}, "Mass"),
-            el("dd", {}, "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."),
-        ];
+            ["Vote", `what a token adds to the logit of ${towards}. ${formula}`],
+            ["Leader", "a token that attends to itself alone: its followers move towards it."],
+            ["Mass", "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."],
+        ].slice(0, leaders.length ? 3 : 1).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const heads = ["token", "vote", bars, leaders.length ? "leader" : ""];
         return [
             table("active tokens", heads, [...votes, ...total]),
             leaders.length ? table("leaders", ["token", "adds", "", "mass × weight"], [...masses, ...total]) : "",
-            el("dl", { class: "hardmax-note" }, ...terms.slice(0, leaders.length ? 6 : 2)),
+            el("dl", { class: "hardmax-note" }, ...terms),
         ];
-
-        function sum(/** @type {TextToken[]} */ tokens, /** @type {"vote" | "contribution" | "mass"} */ what) {
-            return tokens.reduce((all, token) => all + token[what], 0);
-        }
-
-        function share(/** @type {TextToken[]} */ tokens) {
-            return `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
-        }
 
         /** A line, what it adds, a bar, and what else there is. @param {string | TextToken} what @param {number} adds */
         function row(what, adds, beside = "") {

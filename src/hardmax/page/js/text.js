@@ -119,13 +119,10 @@ function textShort(value) {
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
-/** Bytes that are no text throw. @param {Uint8Array} data */
-const textDecode = (data) => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
-
 /** @param {Uint8Array} data @param {string} name @returns {Record<string, any>} */
 function textJson(data, name) {
     try {
-        const found = JSON.parse(textDecode(data).replace(/^\ufeff/, ""));
+        const found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
         if (typeof found === "object" && found && !Array.isArray(found)) return found;
     } catch {}
     throw new Error(`${name} is damaged or cut off: expected a JSON object`);
