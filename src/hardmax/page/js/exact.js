@@ -385,28 +385,13 @@ function exactNearest(corners, dynamics, tick) {
     }
 }
 
-/** Layers 0 to `layers`: tokens rounded once, and for each token those that it attends to, as `hm.attended` gives them.
- * @param {Numeric[][]} tokens @param {ExactOptions} options @param {number} layers */
-export function exactLayers(tokens, options, layers) {
+/** One layer: where the tokens are after it, rounded once. @param {Numeric[][]} tokens @param {ExactOptions} options */
+export function exactLayer(tokens, options) {
     const cloud = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, cloud.numerators[0].length);
-    const tick = exactClock(options.budget);
-    const { ofToken } = cloud;
-    /** @type {{positions: number[][][], sets: number[][][]}} */
-    const found = { positions: [], sets: [] };
-    for (const step of exactWalk(cloud, dynamics, tick)) {
-        const attended = step.sets.map((several) => {
-            return ofToken.flatMap((point, token) => (several.includes(point) ? [token] : []));
-        });
-        for (let layer = step.layer; layer <= (step.lasts ? layers : step.layer); layer++) {
-            tick();
-            const places = exactAt(step, dynamics, layer);
-            found.positions.push(ofToken.map((point) => places[point]));
-            found.sets.push(ofToken.map((point) => attended[point]));
-        }
-        if (step.layer === layers) break;
-    }
-    return found;
+    const [step] = exactWalk(cloud, dynamics, exactClock(options.budget));
+    const places = exactAt(step, dynamics, 1);
+    return cloud.ofToken.map((point) => places[point]);
 }
 
 /** What Python's `lim.certificate` is: plain data, for `certificateText`, JSON.stringify or a checker.
@@ -414,20 +399,13 @@ export function exactLayers(tokens, options, layers) {
 export function makeCertificate(limit, options) {
     if (!limit.limits) throw new Error(`there is no proof to write down (${limit.reason}).`);
     const { alpha, texts } = exactDynamics(options, limit.points.numerators[0].length);
+    const { denominator, numerators, multiplicities } = limit.points;
     const document = {
-        format: "hardmax-limit-certificate",
-        version: 1,
-        alpha: exactText(alpha.p, alpha.q),
-        metric: texts,
-        denominator: `${limit.points.denominator}`,
-        points: limit.points.numerators.map((row) => row.map(String)),
-        multiplicities: limit.points.multiplicities,
-        attended: limit.attended,
-        settled_at: limit.settledAt,
-        leaders: limit.leaders,
+        format: "hardmax-limit-certificate", version: 1, alpha: exactText(alpha.p, alpha.q), metric: texts,
+        denominator: `${denominator}`, points: numerators.map((row) => row.map(String)), multiplicities,
+        attended: limit.attended, settled_at: limit.settledAt, leaders: limit.leaders,
         limits: limit.limits.map(({ kind, vertex, face, weights, point }) =>
-            kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point },
-        ),
+            kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point }),
     };
     const canonical = pythonJson(document, true);
     if ((canonical.match(/[0-9]+/g) ?? []).some((digits) => digits.length > EXACT_TEXT))

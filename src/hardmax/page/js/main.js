@@ -1,10 +1,10 @@
 // The shell of the page: two rooms, their state in the URL, a worker for exact arithmetic, help, and scripting.
 import { el, messageOf } from "./dom.js";
 import { DynamicsRoom } from "./dynamics.js";
-import { exactLayers, exactLimit, makeCertificate } from "./exact.js";
+import { exactLayer, exactLimit, makeCertificate } from "./exact.js";
 import { classifyHere, mountReviews } from "./reviews.js";
 import { loadModel } from "./text.js";
-import { verify, verifyText } from "./verify.js";
+import { verify } from "./verify.js";
 
 /** What a page begins with; models are packed, see `unpackModel`.
  * @typedef {{version: string, room?: "dynamics" | "reviews", models?: {name: string, data: string}[], model?: string,
@@ -44,7 +44,9 @@ export function startPage(source) {
     const root = el("div", { id: "hm-app" });
     document.getElementById("hm-static")?.replaceWith(root);
     mountShell(root, data, source);
-    Object.assign(window, { hardmax: scripting(data) });
+    // For whoever wants to script the page. Everything is exact, or says that it is not.
+    const kernels = { limit: exactLimit, step: exactLayer, certificate: makeCertificate, verify, loadModel };
+    Object.assign(window, { hardmax: { version: data.version, ...kernels, classify: classifyHere } });
 }
 
 /** Answers a message {method, args} with {result} or {error}. */
@@ -178,20 +180,6 @@ function askWorker(source) {
         }
     });
 }
-
-/** `window.hardmax`, for whoever wants to script the page. Everything is exact, or says that it is not.
- * @param {PageData} data */
-const scripting = ({ version }) => ({
-    version,
-    limit: exactLimit,
-    /** @param {unknown} certificate as text or parsed */
-    verify: (certificate) => (typeof certificate === "string" ? verifyText(certificate) : verify(certificate)),
-    certificate: makeCertificate,
-    /** @param {(string | number)[][]} tokens @param {import("./exact.js").ExactOptions} options */
-    step: (tokens, options) => exactLayers(tokens, options, 1).positions[1],
-    classify: classifyHere,
-    loadModel,
-});
 
 /** The widget for anywidget: the traits of the model are the values of the room. @param {Function} source */
 export function renderWidget(source) {

@@ -25,32 +25,24 @@ function verifyRequire(/** @type {unknown} */ holds, /** @type {string} */ reaso
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
-/** Check a certificate as `JSON.parse` gives it. The text says more: there 1.0 is no index, and no key may be repeated.
- * @param {unknown} certificate @param {number} [budget] milliseconds */
-export const verify = (certificate, budget) => verifyRead(() => JSON.stringify(certificate), budget);
-
-/** Check the text of a certificate, or the bytes of its file.
- * @param {string | Uint8Array} text @param {number} [budget] milliseconds */
-export function verifyText(text, budget) {
-    const decoder = new TextDecoder("utf-8", { fatal: true });
-    return verifyRead(() => (typeof text === "string" ? text : decoder.decode(text)), budget);
-}
-
-/** @param {() => string} read @param {number} [budget] milliseconds @returns {Verdict} */
-function verifyRead(read, budget = 10_000) {
+/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. The text says more: there 1.0 is no
+ * index, and no key may be repeated. @param {unknown} certificate @returns {Verdict} */
+export function verify(certificate, budget = 10_000) {
     const end = performance.now() + budget;
     const tick = () => verifyRequire(performance.now() < end, `budget: the time of ${budget} ms is up`);
     try {
-        const text = read().replace(/^\ufeff/, "");
+        const bytes = certificate instanceof Uint8Array;
+        const given = bytes ? new TextDecoder("utf-8", { fatal: true }).decode(certificate) : certificate;
+        const text = (typeof given === "string" ? given : JSON.stringify(given)).replace(/^\ufeff/, "");
         verifyRequire(text.length <= VERIFY_LENGTH, "unreadable: longer than 4 MB");
-        const certificate = JSON.parse(text);
+        const parsed = JSON.parse(text);
         // Written again it must be the same text but for spaces, which no certificate has within a word. So nothing was
         // lost in reading: no fraction 1.0 became an index, no integer beyond 2^53 was rounded, no key came twice.
-        const same = JSON.stringify(certificate) === text.replace(/[ \t\n\r]+/g, "");
+        const same = JSON.stringify(parsed) === text.replace(/[ \t\n\r]+/g, "");
         verifyRequire(same, "unreadable: a key appears twice, a number is beyond 2^53, or something is spelled oddly");
-        verifyShape(certificate);
-        verifyWalk(certificate, tick);
-        const reason = `every point has its limit, settled at layer ${certificate.settled_at}`;
+        verifyShape(parsed);
+        verifyWalk(parsed, tick);
+        const reason = `every point has its limit, settled at layer ${parsed.settled_at}`;
         return { accepted: true, decided: true, reason };
     } catch (error) {
         // Whatever broke the check off, nothing is proved.
