@@ -122,9 +122,9 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const parts = [];
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
-                const tag = out.has(start) ? "del" : "span";
-                parts.push(visibleText(text.slice(at, start)));
-                parts.push(el(tag, { "data-start": start }, visibleText(text.slice(start, end))));
+                const look = { "data-start": start, role: "button", tabindex: -1, "aria-pressed": `${out.has(start)}` };
+                const shown = el(out.has(start) ? "del" : "span", look, visibleText(text.slice(start, end)));
+                parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
             }
             parts.push(visibleText(text.slice(at, until)));

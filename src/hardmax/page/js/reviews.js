@@ -39,6 +39,8 @@ export const classifyHere = async (text, model) => classify(await modelNamed(mod
 /** @param {HTMLElement} root @param {import("./main.js").Context} context @returns {import("./main.js").Room} */
 export function mountReviews(root, context) {
     const { models = [], text: givenText } = context.data;
+    /** Do what a user asked for. @param {() => Promise<void>} action */
+    const attempt = (action) => (context.fail(""), context.attempt(action));
     for (const { name, data } of models) keepModel(name, async () => loadModel(await unpackModel(data), name));
     const choice = el("select", { change: () => attempt(() => choose(choice.value)) });
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
@@ -49,7 +51,8 @@ export function mountReviews(root, context) {
     const verdict = el("div", { "aria-live": "polite" });
     const answer = el("div");
     const change = el("div", { class: "hm-change", "aria-live": "polite" });
-    const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
+    const group = { role: "group", tabindex: 0, "aria-label": "Words of the text", keydown: moveInText };
+    const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", ...group });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
     const figure = el("figure", { class: "hm-figure" });
@@ -67,14 +70,14 @@ export function mountReviews(root, context) {
     const plane = mountPlane(figure, context.calm);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
 
-    let [name, original, last, wait] = ["", "", "", 0]; // `last` is the text that is shown
+    let [name, original, last, wait, timer] = ["", "", "", 0, 0]; // `last` is the text that is shown
     /** Where crossed-out words start. @type {Set<number>} */
     let out = new Set();
     /** @type {Model | null} */
     let model = null;
     /** @type {ReturnType<typeof textWords>} */
     let words = [];
-    let timer = 0;
+    const setText = (/** @type {string} */ text) => ([input.value, original, out] = [text, text, new Set()]);
     setText(givenText ?? "");
     listModels(context.data.model);
 
@@ -99,12 +102,9 @@ export function mountReviews(root, context) {
             ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
             if (event.target instanceof Element && event.target.closest("button, [role=button]")) return false;
-            if (event.key === " ") plane.toggle();
-            else if (event.key === "ArrowLeft") plane.step(-1);
-            else if (event.key === "ArrowRight") plane.step(1);
-            else if (event.key === "r") restoreText();
-            else return false;
-            return true;
+            const act = { " ": plane.toggle, ArrowLeft: () => plane.step(-1), ArrowRight: () => plane.step(1), r: restoreText }[event.key];
+            act?.();
+            return !!act;
         },
         values: () => ({ text: input.value }),
         setValues: ({ text = input.value }) => {
@@ -117,12 +117,6 @@ export function mountReviews(root, context) {
     };
 
     // ------------------------------------------------------------ models
-
-    /** @param {() => Promise<void>} action what a user asked for */
-    function attempt(action) {
-        context.fail("");
-        context.attempt(action);
-    }
 
     /** @param {string} [wanted] */
     function listModels(wanted = "") {
@@ -153,20 +147,14 @@ export function mountReviews(root, context) {
     async function open(files, from) {
         const wanted = files.filter((file) => MODEL_FILES.includes(file.name));
         const title = from || "dropped model";
-        /** @type {Record<string, Uint8Array>} */
-        const read = {};
-        for (const file of wanted) read[file.name] = new Uint8Array(await file.arrayBuffer());
-        const found = await loadModel(read, title);
+        const read = wanted.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]);
+        const found = await loadModel(Object.fromEntries(await Promise.all(read)), title);
         keepModel(title, async () => found);
         listModels(title);
         await choose(title);
     }
 
     // ------------------------------------------------------------ the text
-
-    function setText(/** @type {string} */ text) {
-        [input.value, original, out] = [text, text, new Set()];
-    }
 
     function restoreText() {
         setText(original || input.value);
@@ -218,31 +206,20 @@ export function mountReviews(root, context) {
         const word = words.find((each) => start && each.start === Number(start));
         if (!word) return;
         toggleWords(everywhere ? words.filter((each) => each.surface === word.surface) : [word]);
-        focusWord(marked.querySelector(`[data-start="${start}"]`));
+        /** @type {HTMLElement | null} */ (marked.querySelector(`[data-start="${start}"]`))?.focus();
     }
 
     /** The arrows go from word to word. @param {Event} event */
     function moveInText(event) {
         const { key, shiftKey, target } = /** @type {KeyboardEvent} */ (event);
-        const all = [...marked.querySelectorAll("[data-start]")];
+        const all = /** @type {HTMLElement[]} */ ([...marked.querySelectorAll("[data-start]")]);
         const at = all.findIndex((each) => each === target);
         const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[key];
-        if (to !== undefined) focusWord(all[to] ?? null);
+        if (to !== undefined) all[to]?.focus();
         else if (key === "Enter" || key === " ") crossOut(target, shiftKey);
         else return;
         event.preventDefault();
         event.stopPropagation();
-    }
-
-    /** Of all words, the one that has, or would get, the focus is a button. @param {Element | null} word */
-    function focusWord(word, now = true) {
-        if (!(word instanceof HTMLElement)) return;
-        const before = marked.querySelector("[role=button]");
-        for (const attribute of ["role", "tabindex", "aria-pressed"]) before?.removeAttribute(attribute);
-        word.setAttribute("role", "button");
-        word.setAttribute("aria-pressed", String(word.localName === "del"));
-        word.tabIndex = 0;
-        if (now) word.focus();
     }
 
     // ------------------------------------------------------------ the answer
@@ -262,10 +239,9 @@ export function mountReviews(root, context) {
         textShown.hidden = !last;
         const why = explanationOf(model, found);
         const [heading, ...rest] = why.showAnswer();
-        verdict.replaceChildren(heading);
+        verdict.replaceChildren(heading); // what is read aloud
         answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));
-        focusWord(marked.querySelector("[data-start]"), false);
         ledgers.replaceChildren(...why.showLedgers(({ places }) => toggleWords(words.filter((word) =>
             places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
@@ -279,11 +255,9 @@ export function mountReviews(root, context) {
     function showChange(before, after, crossed) {
         const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
         if (names.length > MOST_CROSSED) names.splice(MOST_CROSSED, Infinity, `${names.length - MOST_CROSSED} more`);
-        const how = [
-            last === original ? "" : "edited", names.length ? `without ${names.join(", ")}` : "",
-            before.towards === after.towards ? `logit ${signed(before.logit)} → ${signed(after.logit)}` : "",
-        ].filter(Boolean).join("; ");
-        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how})`),
+        const how = [...(last === original ? [] : ["edited"]), ...(names.length ? [`without ${names.join(", ")}`] : [])];
+        if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
+        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how.join("; ")})`),
             el("button", { click: restoreText }, "Restore the original")];
     }
 }
