@@ -48,3 +48,7 @@ export function acceptDrops(target, use) {
 
 /** What went wrong, in one line. @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
+
+export function plural(/** @type {number} */ count, /** @type {string} */ what, ending = "s") {
+    return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : ending}`;
+}

@@ -1,7 +1,7 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
 import { readAlpha, readCell, readMetric, readRows, readRowsText, rowsText } from "./cloud.js";
-import { acceptDrops, el, messageOf } from "./dom.js";
+import { acceptDrops, el, messageOf, plural } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
 import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
@@ -238,8 +238,7 @@ export class DynamicsRoom {
     summary() {
         const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
         const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
-        const counted = (/** @type {number} */ n, /** @type {string} */ what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-        return `${where}: ${counted(leaders, "leader")}, ${counted(this.n, "token")}`;
+        return `${where}: ${plural(leaders, "leader")}, ${plural(this.n, "token")}`;
     }
 
     // -- drawing
@@ -267,20 +266,13 @@ export class DynamicsRoom {
     paint(theme, canvas = this.canvas) {
         const brush = canvas.getContext("2d");
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
-        const scene = this.scene(theme ?? { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 });
+        theme ??= { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
         const dense = canvas.width / this.frame.width;
         if (!brush) return;
         brush.setTransform(dense, 0, 0, dense, 0, 0);
-        Object.assign(brush, { globalAlpha: 1, fillStyle: scene.theme.ground });
+        Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
         brush.fillRect(0, 0, this.frame.width, this.frame.height);
-        drawScene(canvasPen(brush), scene);
-    }
-
-    /** @param {import("./scene.js").Theme} theme @returns {import("./scene.js").Scene} */
-    scene(theme) {
-        const { frame, run, layer, selected, show, metric, floatRun: floats } = this;
-        const differing = this.differences.map(({ token }) => token);
-        return { frame, theme, run, layer, floats, differing, metric, selected, show };
+        drawScene(canvasPen(brush), this, theme);
     }
 
     // -- pointer and keys
@@ -431,18 +423,15 @@ export class DynamicsRoom {
 
     /** From a URL that anybody may have written. @param {Record<string, string>} state */
     restore(state) {
-        const check = (/** @type {unknown} */ fine, /** @type {string} */ wish) => {
-            if (!fine) throw new Error(`The address of this page is damaged: expected ${wish}.`);
-        };
         const problem = { ...this.problem };
         const short = Object.values(state).every((text) => text.length <= 2 * URL_LENGTH);
-        check(short, `parts of at most ${2 * URL_LENGTH} characters`);
+        if (!short || !/^(limit|\d{1,3})?$/.test(state.layer ?? ""))
+            throw new Error("The address of this page is damaged: it is too long, or has no layer=limit or a number.");
         const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
         if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
         if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
-        check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
         const shown = state.show?.split(",");

@@ -1,5 +1,5 @@
 // An explanation as elements, in the words, marks and tables of Python's: answer, marked text, both ledgers.
-import { el } from "./dom.js";
+import { el, plural } from "./dom.js";
 import { EXTRA_TOKEN } from "./text.js";
 
 /** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
@@ -28,10 +28,6 @@ function visibleText(text) {
 export function shortName(name, most = 80) {
     const visible = visibleText(String(name)).replace(/\s/g, " ");
     return visible.length > most ? `${visible.slice(0, most - 1)}…` : visible;
-}
-
-export function plural(/** @type {number} */ count, /** @type {string} */ what, ending = "s") {
-    return `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${what}${count === 1 ? "" : ending}`;
 }
 
 /** A probability, which never claims certainty. @param {number} probability */

@@ -158,7 +158,7 @@ export function buildPanel(root, room) {
 
     function saveSvg() {
         const { pen, text } = svgPen(room.frame.width, room.frame.height, PAPER.ground);
-        drawScene(pen, room.scene(PAPER));
+        drawScene(pen, room, PAPER);
         download("hardmax.svg", text(), "image/svg+xml");
     }
 

@@ -7,10 +7,7 @@
  *     where the world is on the screen: `right` and `up` are orthonormal directions, `scale` is in pixels for a unit,
  *     and `x` and `y`, along these directions, are in the middle of the screen
  * @typedef {{ink: string, ground: string, dark: boolean}} Theme
- * @typedef {{frame: Frame, theme: Theme, run: Run, layer: number, floats: Run, differing: number[], selected: number,
- *     metric: Float64Array | null, show: Set<string>}} Scene  `floats` is the float run, `differing` are the tokens that
- *     end elsewhere in it, `selected` is a token or -1
- * @typedef {import("./floats.js").Run} Run */
+ * @typedef {import("./dynamics.js").DynamicsRoom} Room */
 import { clipPolygon, floatAlong, floatDot, layerAt, planeHull, positionsAt } from "./floats.js";
 
 const MANY_POINTS = 200; // more are drawn without opacity and strokes, which take most of the time
@@ -138,16 +135,16 @@ function clippedScreen(frame, sides) {
     return clipPolygon(corners, sides).map((corner) => toScreen(frame, corner));
 }
 
-export function drawScene(/** @type {Pen} */ pen, /** @type {Scene} */ scene) {
-    const { frame, theme, run, layer, show, selected } = scene;
+export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** @type {Theme} */ theme) {
+    const { frame, run, layer, show, selected } = room;
     if (!run.first.length) return;
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const many = run.first.length > MANY_POINTS;
     const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
     const leading = leaders.filter((i) => run.since[i] <= layer);
-    drawGround(pen, scene, leaders);
-    if (selected >= 0) drawSelected(pen, scene, here);
+    drawGround(pen, room, theme, leaders);
+    if (selected >= 0) drawSelected(pen, room, theme, here);
 
     // Points by the leader that they end at; -1 if it is between leaders.
     const ends = layerAt(run, Infinity).sets.map(([end, ...others]) => {
@@ -191,7 +188,7 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Scene} */ scene) {
         pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
         if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
-    drawDifference(pen, scene);
+    drawDifference(pen, room, theme);
     if (!many) run.first.forEach((token, i) => {
         const words = (show.has("numbers") ? `${token}` : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
         // Where they started no two are in one place.
@@ -224,8 +221,8 @@ function blended(colour, ground, alpha) {
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
-/** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
-function drawGround(pen, { frame, theme, run, metric, show }, leaders) {
+/** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Room} room @param {Theme} theme @param {number[]} leaders */
+function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
     const far = (frame.width + frame.height) / frame.scale;
@@ -313,8 +310,9 @@ export function metricOfEllipse(frame, [x, y]) {
     return [[first, mixed], [mixed, last]];
 }
 
-/** What the selected token sees and follows. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
-function drawSelected(pen, { frame, theme, run, layer, metric, selected, show }, here) {
+/** What the selected token sees and follows.
+ * @param {Pen} pen @param {Room} room @param {Theme} theme @param {Float64Array} here */
+function drawSelected(pen, { frame, run, layer, metric, selected, show }, theme, here) {
     const { d } = run;
     const point = run.ofToken[selected];
     const along = floatAlong(here, point, d, metric);
@@ -334,17 +332,17 @@ function drawSelected(pen, { frame, theme, run, layer, metric, selected, show },
     pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, follows);
 }
 
-/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Scene} scene */
-function drawDifference(pen, { frame, theme, run, floats, differing }) {
+/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Room} room @param {Theme} theme */
+function drawDifference(pen, { frame, run, floatRun: floats, differences }, theme) {
     const [truth, wrong] = [positionsAt(run, Infinity), positionsAt(floats, Infinity)];
-    for (const token of differing.slice(0, 60)) {
+    for (const { token } of differences.slice(0, 60)) {
         const rows = [...floats.layers.map(({ positions }) => positions), wrong];
         const path = rows.map((each) => toScreen(frame, each, floats.ofToken[token]));
         const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, run.ofToken[token])];
         pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, [path]);
         pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, [shapeAt("cross", end, 6)]);
         pen.paint({ stroke: EXACT_COLOUR, width: 2.2, closed: true }, [shapeAt("circle", exactly, 11)]);
-        if (differing.length > 6) continue;
+        if (differences.length > 6) continue;
         pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);
         pen.text([exactly[0] + 4, exactly[1] + 12], `exactly: ${token}`, theme.ink);
     }
