@@ -55,8 +55,8 @@ test(`limits of ${clouds.length} clouds are Python's, and so is every byte of th
 test("layers and attended sets are Python's, one by one", () => {
     for (const cloud of clouds) {
         const points = exactCloud(cloud.tokens, optionsOf(cloud).multiplicities);
-        const dynamics = exactDynamics(cloud, cloud.tokens[0].length);
-        const walk = exactWalk(points, dynamics, () => undefined);
+        const dynamics = exactDynamics(optionsOf(cloud), cloud.tokens[0].length);
+        const walk = exactWalk(points, dynamics);
         let step;
         for (const [layer, { floats, attended }] of cloud.layers.entries()) {
             step = walk.next().value ?? step; // the last one holds for all later layers

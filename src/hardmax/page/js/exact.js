@@ -12,8 +12,9 @@
  * @typedef {{alpha: Numeric, metric?: Numeric[][] | null, maxLayers?: number, multiplicities?: number[],
  *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
- * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null,
- *     definite: boolean}} ExactDynamics  the metric is multiplied by its common denominator
+ * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null, definite: boolean,
+ *     tick: () => void}} ExactDynamics  the metric is multiplied by its common denominator; `tick` is to be called often:
+ *     it throws once the time is up
  * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
  *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
@@ -112,18 +113,25 @@ export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     return { numerators: points.map(([, row]) => row), denominator: common, multiplicities: weights, ofToken };
 }
 
+class ExactTimeout extends Error {}
+
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
-export function exactDynamics({ alpha, metric = null }, dimension) {
+export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimension) {
     const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha, "alpha");
     if (step.p <= 0n) throw new Error(`alpha must be positive, not ${alpha}. Try 0.5 or "1/2".`);
+    const end = performance.now() + budget;
+    const tick = () => {
+        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
+    };
     const keep = { p: step.q, q: step.p + step.q };
-    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true };
+    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, tick };
     const { ratios, integers } = exactTable(metric, "metric");
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
     const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
-    return { alpha: step, keep, metric: integers, texts, definite: symmetric && exactEliminated(integers) !== null };
+    const definite = symmetric && exactEliminated(integers) !== null;
+    return { alpha: step, keep, metric: integers, texts, definite, tick };
 }
 
 /** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
@@ -149,16 +157,6 @@ function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
 /** A z, up to a positive factor. @param {bigint[]} row @param {ExactDynamics} dynamics */
 const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
-class ExactTimeout extends Error {}
-
-/** To be called often: throws once the time is up. @param {number} [budget] milliseconds */
-function exactClock(budget = 10_000) {
-    const end = performance.now() + budget;
-    return () => {
-        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
-    };
-}
-
 /** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
 function exactLeading(values) {
     let largest = 0n;
@@ -172,8 +170,8 @@ function exactLeading(values) {
  * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
  * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
  * d 2^53: less than (d^2 + 4 d) 2^53 in all. So the furthest points are within twice that of the largest float.
- * @param {bigint[][]} directions @param {bigint[][]} points @param {() => void} tick */
-function exactFurthest(directions, points, tick) {
+ * @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics */
+function exactFurthest(directions, points, { tick }) {
     const [n, d] = [points.length, points[0].length];
     const table = Float64Array.from(exactLeading(points.flat()));
     const slack = 2 * (d * d + 4 * d) * 2 ** 53;
@@ -199,10 +197,10 @@ function exactFurthest(directions, points, tick) {
     });
 }
 
-/** The layers from 0 on, up to the first whose attended sets last for ever. @param {ExactCloud} cloud
- * @param {ExactDynamics} dynamics @param {() => void} tick @returns {Generator<ExactStep>} */
-export function* exactWalk(cloud, dynamics, tick) {
-    const { p, q } = dynamics.keep;
+/** The layers from 0 on, up to the first whose attended sets last for ever.
+ * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @returns {Generator<ExactStep>} */
+export function* exactWalk(cloud, dynamics) {
+    const { keep: { p, q }, tick } = dynamics;
     const counts = cloud.multiplicities.map(BigInt);
     let [rows, denominator] = [cloud.numerators, cloud.denominator];
     /** @type {number[][]} */
@@ -210,12 +208,12 @@ export function* exactWalk(cloud, dynamics, tick) {
     let pending = rows.map((_, i) => i);
     for (let [layer, lasts] = [0, false]; !lasts; layer++) {
         sets = [...sets];
-        const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, tick);
+        const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, dynamics);
         pending.forEach((i, k) => (sets[i] = found[k]));
         // With a metric that is not positive definite distinct points can meet; those that have met are one.
         const leads = sets.map((several, i) => several.every((j) => rows[j].every((x, c) => x === rows[i][c])));
-        const step = { layer, sets, leads, ...exactMeans(rows, denominator, sets, counts, tick) };
-        lasts = exactLasts(step, counts, dynamics, tick);
+        const step = { layer, sets, leads, ...exactMeans(rows, denominator, sets, counts) };
+        lasts = exactLasts(step, counts, dynamics);
         yield { ...step, lasts };
         // Who attends to one point that attends to itself alone does so for ever, for any metric.
         pending = pending.filter((i) => sets[i].length > 1 || `${sets[sets[i][0]]}` !== `${sets[i]}`);
@@ -232,22 +230,19 @@ export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q 
     return rows.map((z, i) => z.map((x, c) => exactFloat(far * x + (all - far) * targets[i][c], all * denominator)));
 }
 
-/** The points and the means of their attended sets, all over one denominator. @param {bigint[][]} rows
- * @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts @param {() => void} tick */
-function exactMeans(rows, denominator, sets, counts, tick) {
+/** The points and the means of their attended sets, all over one denominator.
+ * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts */
+function exactMeans(rows, denominator, sets, counts) {
     const sizes = sets.map((several) => (several.length > 1 ? several.reduce((sum, j) => sum + counts[j], 0n) : 1n));
     const factor = sizes.reduce(bigMultiple);
-    const targets = sets.map((several, i) => {
-        if (several.length === 1) return rows[several[0]].map((x) => x * factor);
-        tick();
-        return bigSum(several.map((j) => counts[j] * (factor / sizes[i])), several.map((j) => rows[j]));
-    });
+    const targets = sets.map((several, i) => (several.length === 1 ? rows[several[0]].map((x) => x * factor)
+        : bigSum(several.map((j) => counts[j] * (factor / sizes[i])), several.map((j) => rows[j]))));
     return { rows: rows.map((row) => row.map((x) => x * factor)), targets, denominator: denominator * factor };
 }
 
-/** Whether the attended sets stay as they are for ever. @param {Pick<ExactStep, "rows" | "targets" | "sets">} step
- * @param {bigint[]} counts @param {ExactDynamics} dynamics @param {() => void} tick */
-function exactLasts({ rows, targets, sets }, counts, dynamics, tick) {
+/** Whether the attended sets stay as they are for ever.
+ * @param {Omit<ExactStep, "lasts">} step @param {bigint[]} counts @param {ExactDynamics} dynamics */
+function exactLasts({ rows, targets, sets }, counts, dynamics) {
     const ways = rows.map((z, i) => z.map((x, c) => x - targets[i][c]));
     const moving = ways.map((way) => way.some(Boolean));
     // The means stand still if the ways of those that they average cancel.
@@ -258,7 +253,7 @@ function exactLasts({ rows, targets, sets }, counts, dynamics, tick) {
     if (!still) return false;
     // Only a moving point with a tie can change its set, and only if along its target others lie further out.
     const ties = sets.flatMap((several, i) => (several.length > 1 && moving[i] ? [i] : []));
-    const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, tick);
+    const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, dynamics);
     return ties.every((i, k) => {
         const [far, tied] = [new Set(furthest[k]), new Set(sets[i])];
         if (sets[i].every((j) => far.has(j))) return true;
@@ -269,7 +264,7 @@ function exactLasts({ rows, targets, sets }, counts, dynamics, tick) {
             return [exactDot(ahead, w), exactDot(aside, w) + exactDot(ahead, u), exactDot(aside, u)];
         });
         return curves.every((curve, j) => {
-            tick();
+            dynamics.tick();
             const [a0, a1, a2] = curve.map((value, power) => value - curves[sets[i][0]][power]);
             if (tied.has(j)) return !a0 && !a1 && !a2;
             if (a0 > 0n || (a0 === 0n && a1 > 0n)) return false;
@@ -287,14 +282,13 @@ export function exactLimit(tokens, options) {
     const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
     const { q } = dynamics.keep;
     const last = Math.min(most, Math.floor(EXACT_DIGITS / Math.min(Math.log10(Number(q)), `${q}`.length)));
-    const tick = exactClock(options.budget);
     /** @type {ExactLimit} */
     const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken: points.ofToken, reason: "" };
     const gaveUp = (/** @type {number} */ at, /** @type {string} */ why) => `gave up at layer ${at.toLocaleString("en")}: ${why}`;
     const since = new Map();
     let reached = 0;
     try {
-        for (const step of exactWalk(points, dynamics, tick)) {
+        for (const step of exactWalk(points, dynamics)) {
             reached = step.layer;
             const before = found.attended.at(-1)?.sets;
             if (!before || step.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
@@ -302,7 +296,7 @@ export function exactLimit(tokens, options) {
             for (const [i, leads] of step.leads.entries()) if (leads && !since.has(i)) since.set(i, reached);
             found.leaders = [...since].sort(([i], [j]) => i - j);
             if (step.lasts) {
-                found.limits = exactEnds(step, found.leaders.map(([point]) => point), dynamics, tick);
+                found.limits = exactEnds(step, found.leaders.map(([point]) => point), dynamics);
                 return { ...found, settledAt: reached };
             }
             if (reached === last) break;
@@ -315,9 +309,9 @@ export function exactLimit(tokens, options) {
     }
 }
 
-/** Where the points of the last step end, and what kinds of limits these are. @param {ExactStep} step
- * @param {number[]} leaders @param {ExactDynamics} dynamics @param {() => void} tick */
-function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
+/** Where the points of the last step end, and what kinds of limits these are.
+ * @param {ExactStep} step @param {number[]} leaders @param {ExactDynamics} dynamics */
+function exactEnds({ rows, targets, denominator }, leaders, dynamics) {
     /** @type {(row: bigint[]) => ExactEnd} */
     const ending = (row) => ({
         kind: "point",
@@ -337,9 +331,9 @@ function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
         end = ending(target);
         if (corners.length && dynamics.definite) {
             // The only face that the limit can lie on is that of the leaders furthest along A w.
-            const [face] = exactFurthest([exactAlong(target, dynamics)], corners, tick);
+            const [face] = exactFurthest([exactAlong(target, dynamics)], corners, dynamics);
             const places = face.map((v) => corners[v]);
-            const { shares, whole } = exactNearest(places, dynamics, tick);
+            const { shares, whole } = exactNearest(places, dynamics);
             if (bigSum(shares, places).every((x, c) => x === whole * target[c])) {
                 const weights = shares.map((share) => exactText(share, whole));
                 end = { ...end, kind: "face", face: face.map((v) => leading[v]), weights };
@@ -352,14 +346,14 @@ function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
 
 /** The weights, shares / whole, of the point of a convex hull nearest to the origin in the metric's norm, by Wolfe's
  * algorithm. Ties are broken as in Python, so that weights are the same where they are not unique.
- * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick */
-function exactNearest(corners, dynamics, tick) {
+ * @param {bigint[][]} corners @param {ExactDynamics} dynamics */
+function exactNearest(corners, dynamics) {
     const directions = corners.map((corner) => exactAlong(corner, dynamics));
     const least = (/** @type {bigint[]} */ values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
     let used = [least(corners.map((corner, j) => exactDot(directions[j], corner)))];
     let [shares, whole] = [[1n], 1n]; // of those in use
     while (true) {
-        tick();
+        dynamics.tick();
         const way = bigSum(shares, used.map((j) => directions[j]));
         const scores = corners.map((corner) => exactDot(way, corner));
         const newcomer = least(scores);
@@ -389,7 +383,7 @@ function exactNearest(corners, dynamics, tick) {
 export function exactLayer(tokens, options) {
     const cloud = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, cloud.numerators[0].length);
-    const [step] = exactWalk(cloud, dynamics, exactClock(options.budget));
+    const [step] = exactWalk(cloud, dynamics);
     const places = exactAt(step, dynamics, 1);
     return cloud.ofToken.map((point) => places[point]);
 }

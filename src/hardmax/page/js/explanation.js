@@ -80,7 +80,6 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
             el("p", { class: "hardmax-summary" }, found.reason && `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
-            ...found.notes.map((note) => el("p", { class: "hardmax-warning" }, note)),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];

@@ -12,7 +12,7 @@ const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In 
     + "that it attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is "
     + "the answer.";
 const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
-const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
+const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json"];
 const LONGEST_IN_URL = 2000; // characters
 const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
 const MOST_CROSSED = 6; // that are listed

@@ -235,11 +235,8 @@ function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
             const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
                 return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
             });
-            pen.paint({ fill: blended(lookOf(v, theme).colour, theme.ground, 0.1) }, [clippedScreen(frame, sides)]);
-            // The border to the next cell is a ray from the origin.
-            const ray = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
-            const border = [[0, 0], ray].map((point) => toScreen(frame, point));
-            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, [border]);
+            const fill = blended(lookOf(v, theme).colour, theme.ground, 0.12);
+            pen.paint({ fill, stroke: theme.ground }, [clippedScreen(frame, sides)]);
         });
     }
     if (show.has("polytope")) {

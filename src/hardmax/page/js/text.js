@@ -8,18 +8,17 @@ import { textWords, withoutWords } from "./textwords.js";
  * @typedef {{name: string, classes: Label[], layers: number, temperature: number, gate: number | null,
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
  *     surfaces: string[], index: Map<string, number>, table: number[][], decoder: number[][], bias: number[],
- *     extra: number, hasNeutral: boolean, usual: number, lengths: number[] | null,
- *     dynamics: import("./exact.js").ExactDynamics}} Model  `layers` may be Infinity; row v of `table` is where token v
- *     starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place of silent
- *     tokens; two classes have one logit; `usual` is the class of undecided texts, `lengths` are those of 98 % of the
- *     training texts
+ *     extra: number, hasNeutral: boolean, usual: number, dynamics: import("./exact.js").ExactDynamics}} Model  `layers`
+ *     may be Infinity; row v of `table` is where token v starts, after all tokens come the extra one (its number is
+ *     `extra`, -1: none) and the place of tokens that a gate silences; two classes have one logit; `usual` is the class of
+ *     undecided texts
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
  *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
  *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
  *     or -1; `side`: the number of the class that its leader counts towards, or itself if it has none
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
- *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
+ *     rest: number, known: number, readonly path: number[][][]}} Classified  `answer` is the number of
  *     the class or -1 for undecided, of which `reason` says why; `logit`, `bias`, contributions and votes are about the
  *     class `towards`; tokens in order of appearance, the extra one last; `path` is (layers + 1, tokens, d), of
  *     infinitely many layers those up to eight after the last change of an attended set, and the limits */
@@ -78,9 +77,8 @@ export async function unpackModel(packed) {
     return files;
 }
 
-/** A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
- * metrics.json only the lengths of training texts are read. @param {Record<string, Uint8Array>} files by name @param
- * {string} name @returns {Promise<Model>} */
+/** A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved.
+ * @param {Record<string, Uint8Array>} files by name @param {string} name @returns {Promise<Model>} */
 export async function loadModel(files, name) {
     try {
         const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
@@ -97,11 +95,8 @@ export async function loadModel(files, name) {
         const [format, version] = [textShort(config.format), textShort(config.version)];
         textMust(config.format === "hardmax text model" && config.version === 1,
             `config.json is of ${format}, version ${version}: expected "hardmax text model", version 1`);
-        const { training_lengths: span } = files["metrics.json"] ? textJson(files["metrics.json"], "metrics.json") : {};
-        const lengths = Array.isArray(span) && span.length === 2 && span.every(Number.isFinite) ? span : null;
         const tensors = textTensors(files["model.safetensors"], config.tensors);
-        const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
-        return { ...model, name, lengths };
+        return { ...textModel(config, tensors, textVocabulary(files["vocabulary.txt"])), name };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -180,8 +175,8 @@ function textVocabulary(data) {
 /** @param {any} value @param {number} least @param {number} [most] @returns {boolean} */
 const textIsWhole = (value, least, most = Infinity) => Number.isSafeInteger(value) && value >= least && value <= most;
 
-/** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors @param {ReturnType<typeof
- * textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">} */
+/** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
+ * @param {ReturnType<typeof textVocabulary>} vocabulary */
 function textModel(config, tensors, { surfaces, index, totals }) {
     const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, tokeniser } = config;
     const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
@@ -246,9 +241,8 @@ export function textWalk(cloud, { layers, dynamics }) {
     const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
     /** @type {import("./exact.js").ExactStep[]} */
     const steps = [];
-    for (const step of exactWalk(cloud, dynamics, () => {
-        if (performance.now() > end) throw new Error("Ties in this text take too long to decide: shorten the text.");
-    })) if (steps.push(step) > most) break;
+    const tick = () => textMust(performance.now() < end, "Ties in this text take too long to decide: shorten the text.");
+    for (const step of exactWalk(cloud, { ...dynamics, tick })) if (steps.push(step) > most) break;
     const last = steps.length - 1;
     const stepAt = (/** @type {number} */ layer) => steps[Math.min(layer, last)];
     return {
@@ -312,7 +306,7 @@ export function classify(model, text) {
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
         towards: model.classes[isTwo ? 1 : best], tokens,
         rest: tokens.reduce((sum, token) => (token.active ? sum : sum + token.vote), 0),
-        known: places.size, notes: textNotes(model, text, places),
+        known: places.size,
         get path() {
             const isLimit = run.settled && layers === Infinity;
             const shown = isLimit ? run.last + 8 : Math.min(layers, run.settled ? Infinity : run.last);
@@ -369,31 +363,6 @@ function textProbabilities(logits) {
     return parts.map((part) => part / whole);
 }
 
-/** Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words. @param {Model} model
- * @param {string} text @param {Map<number, Place[]>} places @returns {string[]} */
-function textNotes({ lengths }, text, places) {
-    if (!places.size) return [];
-    const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
-    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(pairs)?.length ?? 0); // in characters
-    const size = sizeOf(text);
-    /** @type {string[]} */
-    const notes = [];
-    const [shortest, longest] = lengths ?? [0, size];
-    if (size < shortest || size > longest) {
-        const [unlike, shown] = [size < shortest ? "shorter" : "longer", String(size).replace(/\B(?=(\d{3})+$)/g, ",")];
-        notes.push(`The text has ${shown} characters: it is ${unlike} than 99 % of the training texts.`);
-    }
-    let [covered, reached] = [0, 0];
-    for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
-        covered += sizeOf(text.slice(Math.max(start, reached), end));
-        reached = Math.max(reached, end);
-    }
-    const share = 100 * (covered / size);
-    const percent = Math.round(share) - (share % 2 === 0.5 ? 1 : 0); // half to even, as in Python
-    if (covered / size < 0.2) notes.push(`Most words are unknown: known tokens cover ${percent} % of the text.`);
-    return notes;
-}
-
 /** A few words that change the label if they are crossed out: the word of an active token that helps most, again and
  * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
  * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was
@@ -409,15 +378,12 @@ export function removalsFlip(model, text, budget = 5_000) {
         return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
     };
     let best = without([]);
-    while (answer >= 0 && best.lead <= 0 && performance.now() < end) {
+    while (answer >= 0 && best.lead <= 0) {
         const active = best.tokens.filter((token) => token.active).flatMap((token) => textWords(token.word));
         const options = [...new Set(active.map((word) => word.surface))];
-        let next = null;
-        for (let k = 0; k < options.length && performance.now() < end; k++) {
-            const found = without([...best.words, options[k]]);
-            if (!next || found.lead > next.lead) next = found;
-        }
-        if (!next) break;
+        const found = options.map((word) => (performance.now() < end ? without([...best.words, word]) : best));
+        const next = found.reduce((most, each) => (each.lead > most.lead ? each : most), found[0] ?? best);
+        if (next === best) break;
         best = next;
     }
     if (best.lead <= 0) best = without([]);
