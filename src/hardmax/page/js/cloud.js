@@ -10,8 +10,8 @@ export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
 const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
-/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of the
- * paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
+/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of
+ * the paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
 export const NAMED_CLOUDS = {
     triangle: [
         "Triangle", "Three leaders and six tokens inside.",
@@ -115,8 +115,8 @@ export function readRowsText(text, name) {
 export const rowsText = (rows, between = ";") => rows.map((row) => row.join(",")).join(between);
 
 /** A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
- * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its beginning
- * @returns {{tokens: Tokens, note: string}} */
+ * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its
+ * beginning @returns {{tokens: Tokens, note: string}} */
 export function parseCsv(text, name, size = text.length) {
     const start = text.slice(0, MOST_CHARACTERS).replace(/^\uFEFF/, "").trimStart();
     const lines = start.split(/\r?\n|\r/, MOST_TOKENS + 2);

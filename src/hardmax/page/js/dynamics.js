@@ -329,7 +329,8 @@ export class DynamicsRoom {
     }
 
     /** What is near a place: a token, -2 for the handle of the ellipse, or -1 for nothing. Tokens are found where they
-     * are and where they started: these places lie apart when many have gathered at a leader. @param {number[]} place */
+     * are and where they started: these places lie apart when many have gathered at a leader.
+     * @param {number[]} place */
     find([x, y], reach = 13) {
         const { frame, run } = this;
         const distance = (/** @type {number[]} */ [a, b]) => Math.hypot(a - x, b - y);

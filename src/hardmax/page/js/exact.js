@@ -22,7 +22,7 @@
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
  *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
  *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens */
-import { bigGcd, bigMultiple, bigSum, pythonJson, sha256 } from "./integers.js";
+import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
 const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
@@ -388,7 +388,7 @@ export function exactLayer(tokens, options) {
     return cloud.ofToken.map((point) => places[point]);
 }
 
-/** What Python's `lim.certificate` is: plain data, for `certificateText`, JSON.stringify or a checker.
+/** What Python's `lim.certificate` is: plain data, for JSON.stringify or a checker.
  * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>} */
 export function makeCertificate(limit, options) {
     if (!limit.limits) throw new Error(`there is no proof to write down (${limit.reason}).`);
@@ -401,14 +401,8 @@ export function makeCertificate(limit, options) {
         limits: limit.limits.map(({ kind, vertex, face, weights, point }) =>
             kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point }),
     };
-    const canonical = pythonJson(document, true);
+    const canonical = canonicalJson(document);
     if ((canonical.match(/[0-9]+/g) ?? []).some((digits) => digits.length > EXACT_TEXT))
         throw new Error("the numbers of this certificate are too long to be written down: over 4,300 digits.");
     return { ...document, sha256: sha256(canonical) };
-}
-
-/** The file that Python's `certificate.save` writes. @param {Record<string, any>} certificate */
-export function certificateText(certificate) {
-    const lines = Object.entries(certificate).map(([key, value]) => `"${key}": ${pythonJson(value)}`);
-    return `{\n${lines.join(",\n")}\n}\n`;
 }

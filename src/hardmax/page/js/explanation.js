@@ -86,8 +86,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     }
 
     /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
-     * first, then larger votes. @param {string} text @param {{start: number, end: number}[]} words @param
-     * {Set<number>} out where crossed-out words start */
+     * first, then larger votes. @param {string} text @param {{start: number, end: number}[]} words
+     * @param {Set<number>} out where crossed-out words start */
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
@@ -128,8 +128,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         }
     }
 
-    /** Both ledgers, which add up to the logit, and what their terms mean. @param {(token: TextToken) => void} remove
-     * what a click on a token does */
+    /** Both ledgers, which add up to the logit, and what their terms mean.
+     * @param {(token: TextToken) => void} remove what a click on a token does */
     function showLedgers(remove) {
         if (!active.length) return [];
         /** @type {(tokens: TextToken[], what: "vote" | "contribution" | "mass") => number} */
@@ -179,8 +179,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             return [el("button", { ...look, click: () => remove(what) }, label), signed(adds), bar, last];
         }
 
-        /** Columns without a head are left out. @param {string} title @param {(string | HTMLElement)[]} heads @param
-         * {(string | HTMLElement)[][]} rows */
+        /** Columns without a head are left out.
+         * @param {string} title @param {(string | HTMLElement)[]} heads @param {(string | HTMLElement)[][]} rows */
         function table(title, heads, rows) {
             /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
             const cell = (n, content, scope = !n && "row") =>

@@ -12,8 +12,8 @@
 const FLOAT_PATIENCE = 8; // layers after which a tie between points that stay is taken to last
 const FLOAT_FLAT = 1e-12; // share of the largest coordinate that is as good as nothing
 
-/** Run layers until no choice changes any more. @param {Float64Array} tokens row by row @param {number} d @param
- * {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers @returns {Run} */
+/** Run layers until no choice changes any more. @param {Float64Array} tokens row by row @param {number} d
+ * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers @returns {Run} */
 export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     const { ofToken, first, weights } = floatMerge(tokens, d);
     const since = new Int32Array(first.length).fill(-1);
@@ -49,9 +49,9 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     return run;
 }
 
-/** The run whose choices exact arithmetic made: positions are rounded, choices are not. @param {Float64Array} tokens
- * @param {number} d @param {number} alpha @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers
- * @returns {Run} */
+/** The run whose choices exact arithmetic made: positions are rounded, choices are not.
+ * @param {Float64Array} tokens @param {number} d @param {number} alpha
+ * @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers @returns {Run} */
 export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits, settledAt, ofToken }, most = 300) {
     const weights = points.multiplicities;
     const [first, since] = [weights.map((_, i) => ofToken.indexOf(i)), new Int32Array(weights.length).fill(-1)];
@@ -73,8 +73,8 @@ export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits
 /** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
 export const layerAt = (run, layer) => run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
 
-/** Where the points are: between two layers on the way, after the last one in closed form. @param {Run} run @param
- * {number} layer may be a fraction, or Infinity */
+/** Where the points are: between two layers on the way, after the last one in closed form.
+ * @param {Run} run @param {number} layer may be a fraction, or Infinity */
 export function positionsAt(run, layer) {
     const last = run.layers.length - 1;
     const { positions, targets } = layerAt(run, layer);
@@ -92,8 +92,8 @@ export function attendedTokens(run, token, layer) {
 }
 
 /** The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
- * it does not, but those that it follows do. @param {Run} exact @param {Run} floats @returns {{token: number, layer:
- * number, exactly: number[], floats: number[]}[]} */
+ * it does not, but those that it follows do. @param {Run} exact @param {Run} floats
+ * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]} */
 export function compareRuns(exact, floats) {
     const [truth, ends] = [exact, floats].map((run) => positionsAt(run, Infinity));
     const most = Math.max(exact.layers.length, floats.layers.length);
@@ -144,8 +144,8 @@ export function floatAlong(rows, i, d, metric) {
     return Array.from(row, (x, r) => (metric ? floatDot(metric.subarray(r * d, r * d + d), row) : x));
 }
 
-/** Those of the candidates that lie furthest in a direction; without a direction, all. @param {Float64Array} rows
- * @param {number[]} along @param {number[]} candidates @param {number[]} all */
+/** Those of the candidates that lie furthest in a direction; without a direction, all.
+ * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all */
 function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
@@ -167,12 +167,11 @@ function floatFurthest(rows, along, candidates, all) {
 function floatMeans(rows, d, sets, weights) {
     const means = new Float64Array(rows.length);
     sets.forEach((set, i) => {
-        // Of one point nothing is rounded: a leader stays where it is.
-        const only = set.length === 1;
-        const all = only ? 1 : set.reduce((sum, j) => sum + weights[j], 0);
+        const all = set.reduce((sum, j) => sum + weights[j], 0);
         for (let c = 0; c < d; c++) {
-            const sum = only ? rows[set[0] * d + c] : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0);
-            means[i * d + c] = sum / all;
+            // Of one point nothing is rounded: a leader stays where it is.
+            means[i * d + c] = set.length === 1 ? rows[set[0] * d + c]
+                : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0) / all;
         }
     });
     return means;

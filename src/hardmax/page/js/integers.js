@@ -12,13 +12,11 @@ export const bigMultiple = (x, y) => (x % y ? x * (y / bigGcd(x, y)) : x);
 /** The weighted sum of one or more rows. @param {bigint[]} weights @param {bigint[][]} rows */
 export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
 
-/** JSON as Python writes it; a canonical one has sorted keys and no spaces. @type {(value: any, canonical?: boolean) => string} */
-export function pythonJson(value, canonical = false) {
-    const [comma, colon] = canonical ? [",", ":"] : [", ", ": "];
-    if (Array.isArray(value)) return `[${value.map((item) => pythonJson(item, canonical)).join(comma)}]`;
+/** JSON with sorted keys and no spaces, whose digest a certificate has. @type {(value: any) => string} */
+export function canonicalJson(value) {
+    if (Array.isArray(value)) return `[${value.map(canonicalJson)}]`;
     if (value === null || typeof value !== "object") return JSON.stringify(value);
-    const keys = canonical ? Object.keys(value).sort() : Object.keys(value);
-    return `{${keys.map((key) => `"${key}"${colon}${pythonJson(value[key], canonical)}`).join(comma)}}`;
+    return `{${Object.keys(value).sort().map((key) => `"${key}":${canonicalJson(value[key])}`)}}`;
 }
 
 /** SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous. @param {string} text ASCII */

@@ -8,13 +8,11 @@ import { verify } from "./verify.js";
 
 /** What a page begins with; models are packed, see `unpackModel`.
  * @typedef {{version: string, room?: "dynamics" | "reviews", models?: {name: string, data: string}[], model?: string,
- *     cloud?: {tokens: (string | number)[][], alpha?: string, metric?: (string | number)[][] | null, name?: string},
- *     text?: string}} PageData
+ *     cloud?: Values, text?: string}} PageData
  *
  * What a room gets from the shell: `announce` tells screen readers and shows the line below the tabs; `fail` shows an
- * error in one line, an empty one takes it away; `attempt` does something and shows what went wrong; `changed` is to be
- * called when `state()` has changed, for the URL; `compute` runs a function of `WORK` in the worker; `calm` is whether
- * the visitor prefers reduced motion; `embedded` is for notebooks: one room, with no URL and no keys of its own.
+ * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is to be called when `state()`
+ * has changed; `compute` runs a function of `WORK` in the worker; `embedded` is for notebooks: one room, without a URL.
  * @typedef {{data: PageData, announce: (message: string) => void, fail: (message: string) => void,
  *     attempt: (action: () => unknown) => Promise<void>, changed: () => void,
  *     compute: (method: string, ...args: any[]) => Promise<any>, calm: boolean, embedded: boolean}} Context

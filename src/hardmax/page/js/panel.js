@@ -2,7 +2,6 @@
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
 import { readAlpha, readCloudFile, readMetric, rowsText } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
-import { certificateText } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
 import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
@@ -166,7 +165,7 @@ export function buildPanel(root, room) {
         if (!room.exact) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
         const { alpha: step, metric } = room.problem;
         const certificate = await context.compute("certificate", room.exact.limit, { alpha: step, metric });
-        download("certificate.json", certificateText(certificate), "application/json");
+        download("certificate.json", JSON.stringify(certificate), "application/json");
     }
 
     /** The limit of a token, as fractions where these are short. @param {number} token */

@@ -106,8 +106,8 @@ export function directionsOf(d, { yaw, pitch }) {
     return { right: [c, s, 0, ...rest], up: [-s * Math.sin(pitch), c * Math.sin(pitch), Math.cos(pitch), ...rest] };
 }
 
-/** Where a row is on the screen. @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row] @returns
- * {[number, number]} */
+/** Where a row is on the screen.
+ * @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row] @returns {[number, number]} */
 export function toScreen({ width, height, right, up, scale, x, y }, rows, row = 0) {
     const d = right.length;
     let [a, b] = [-x, -y];
@@ -211,8 +211,8 @@ function lookOf(number, { dark }) {
     return { colour, shape: LEADER_SHAPES[number % LEADER_SHAPES.length] };
 }
 
-/** What a colour looks like on a ground: to paint this is much faster than to paint with an opacity. @param {string}
- * colour @param {string} ground @param {number} alpha */
+/** What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
+ * @param {string} colour @param {string} ground @param {number} alpha */
 function blended(colour, ground, alpha) {
     const [over, under] = [colour, ground].map((text) => {
         const [digits, base] = text.startsWith("#") ? [/[0-9a-f]{2}/gi, 16] : [/\d+/g, 10];
@@ -282,8 +282,8 @@ function facesOf(points) {
 }
 
 /** The end of the long half axis of the metric's ellipse, in the world; null if it is none. The other half axis is such
- * that the area is always the same: a multiple of a metric has the same dynamics. @param {Frame} frame @param
- * {Float64Array | null} metric */
+ * that the area is always the same: a multiple of a metric has the same dynamics.
+ * @param {Frame} frame @param {Float64Array | null} metric */
 export function ellipseEnd(frame, metric) {
     const [a, b, c, e] = metric ?? [1, 0, 0, 1];
     const determinant = a * e - b * c;
@@ -313,18 +313,11 @@ function drawSelected(pen, { frame, run, layer, metric, selected, show }, theme,
     const { d } = run;
     const point = run.ofToken[selected];
     const along = floatAlong(here, point, d, metric);
-    const length = Math.hypot(...along);
-    if (!length) return;
-    if (d === 2 && show.has("halfspace")) {
+    if (d === 2 && along.some(Boolean) && show.has("halfspace")) {
         const corners = clippedScreen(frame, [[...along, -floatDot(along, here.subarray(2 * point, 2 * point + 2))]]);
         pen.paint({ fill: theme.ink, alpha: 0.07 }, [corners]);
         pen.paint({ stroke: theme.ink, alpha: 0.3, closed: true }, [corners]);
     }
-    const from = toScreen(frame, new Float64Array(d));
-    const tip = toScreen(frame, along.map((x) => (x * 60) / frame.scale / length));
-    const [x, y] = [(tip[0] - from[0]) / 8, (tip[1] - from[1]) / 8];
-    const head = [0.6, -0.6].map((side) => [tip[0] - x + side * y, tip[1] - y - side * x]);
-    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, [[from, tip], [head[0], tip, head[1]]]);
     const follows = layerAt(run, layer).sets[point].map((j) => [point, j].map((i) => toScreen(frame, here, i)));
     pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, follows);
 }

@@ -126,9 +126,9 @@ function textJson(data, name) {
 /** Numbers as rows of a length. @param {Float64Array | Float32Array} values @param {number} d */
 const textRows = (values, d) => Array.from({ length: values.length / d }, (_, r) => [...values.subarray(r * d, r * d + d)]);
 
-/** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers. @param
- * {Uint8Array} data @param {unknown} expected names @returns {Record<string, {shape: number[], values: Float32Array |
- * Float64Array}>} */
+/** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
+ * @param {Uint8Array} data @param {unknown} expected names
+ * @returns {Record<string, {shape: number[], values: Float32Array | Float64Array}>} */
 function textTensors(data, expected) {
     const damaged = "model.safetensors is cut off, or not a safetensors file";
     /** @type {Record<string, string>} */
@@ -366,8 +366,8 @@ function textProbabilities(logits) {
 /** A few words that change the label if they are crossed out: the word of an active token that helps most, again and
  * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
  * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was
- * found. @param {Model} model @param {string} text @param {number} [budget] milliseconds @returns {{words: string[],
- * text: string, label: Label, probability: number}} */
+ * found. @param {Model} model @param {string} text @param {number} [budget] milliseconds
+ * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {

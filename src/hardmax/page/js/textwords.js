@@ -3,8 +3,8 @@
 
 const TEXT_KINDS = ["separator", "apostrophe", "end", "tag", "letter", "sign", "joiner", "solo", "lead", "flag"];
 
-/** Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter. @type
- * {[string, string][]} */
+/** Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
+ * @type {[string, string][]} */
 const TEXT_RANGES = [
     ["separator", "0-2F 3A-40 5B-60 7B-A9 AB-B1 B4 B6-B8 BB BF D7 F7 37E 387 55A-55F 5BE 60C 61B 61F"],
     ["separator", "66A-66D 6D4 964-965 2000-200B 200E-206F 20A0-20CF 2190-25FF 2E00-2E7F 3000-3003 3008-301F 30FB"],

@@ -12,7 +12,7 @@
  * @typedef {{accepted: boolean, reason: string, decided: boolean}} Verdict  the reason names the first false statement;
  *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted
  */
-import { bigGcd, bigMultiple, bigSum, pythonJson, sha256 } from "./integers.js";
+import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const VERIFY_LENGTH = 2 ** 22; // of a text
 const VERIFY_ROOM = 2 ** 30; // bits of all the numbers that are held at once
@@ -25,8 +25,8 @@ function verifyRequire(/** @type {unknown} */ holds, /** @type {string} */ reaso
     if (!holds) throw new VerifyStop(reason.slice(0, 300));
 }
 
-/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. The text says more: there 1.0 is no
- * index, and no key may be repeated. @param {unknown} certificate @returns {Verdict} */
+/** Check a certificate: its text, the bytes of its file, or what `JSON.parse` gives. The text says more: there 1.0 is
+ * no index, and no key may be repeated. @param {unknown} certificate @returns {Verdict} */
 export function verify(certificate, budget = 10_000) {
     const end = performance.now() + budget;
     const tick = () => verifyRequire(performance.now() < end, `budget: the time of ${budget} ms is up`);
@@ -92,7 +92,7 @@ function verifyShape(c) {
     verifyRequire(verifyKeys(c, `${Object.keys(schema)}`), "shape: other keys than documented");
     for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
     const { sha256: digest, ...rest } = c;
-    verifyRequire(digest === sha256(pythonJson(rest, true)), "sha256: not the digest of the rest");
+    verifyRequire(digest === sha256(canonicalJson(rest)), "sha256: not the digest of the rest");
     /** @type {Record<string, any[]>} */
     const { points, metric, attended, limits, multiplicities } = c;
     const places = limits.map((end) => end.point ?? points[0]);
@@ -199,8 +199,8 @@ function verifyWalk(c, tick) {
     /** Statement 4 (b): while targets stand still points go straight, at (1-t) w_i + t z_i with t = 1 / (1 + alpha)^k,
      * and the attended set stays on the way: the lead of j over c in C_i is b0 (1-t)^2 + b1 t (1-t) + b2 t^2 with b0 =
      * <A w_i, w_j - w_c>, b1 = <A w_i, z_j - z_c> + <A z_i, w_j - w_c>, b2 = <A z_i, z_j - z_c>. It must be 0 for j in
-     * C_i, and negative on 0 < t <= 1 for all others, where b2 < 0: b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2. @param
-     * {bigint[]} row @param {number} i @returns {boolean} */
+     * C_i, and negative on 0 < t <= 1 for all others, where b2 < 0: b0 <= 0, and b1 <= 0 or b1^2 < 4 b0 b2.
+     * @param {bigint[]} row @param {number} i @returns {boolean} */
     function setLasts(row, i) {
         const [aw, az, tied, first] = [along(w[i]), along(row), new Set(sets[i]), sets[i][0]];
         const [ww, wz, zw] = [verifyScores(aw, w), verifyScores(aw, z), verifyScores(az, w)];

@@ -59,27 +59,26 @@ function sceneOf(model, found) {
     return { path, mean, scores, ...planeFrame([...path.flat(), ...mean], [x, y], scores) };
 }
 
-/** A window round all places and the border that is nearest to the mean, if it is near, with room for labels. @param
- * {number[][]} places @param {number[]} mean @param {number[][]} scores */
+/** A window round all places and the border that is nearest to the mean, if it is near, with room for labels.
+ * @param {number[][]} places @param {number[]} mean @param {number[][]} scores */
 function planeFrame(places, mean, scores) {
-    const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
-    const include = (/** @type {number[]} */ place) => place.forEach((x, axis) => {
-        [low[axis], high[axis]] = [Math.min(low[axis], x), Math.max(high[axis], x)];
-    });
-    places.forEach(include);
-    const reach = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
     const value = (/** @type {number[]} */ score) => floatDot(score, [...mean, 1]);
     const [first, second] = [...scores].sort((a, b) => value(b) - value(a));
     const lead = first.map((x, i) => x - second[i]);
     const step = (1.2 * value(lead)) / (lead[0] ** 2 + lead[1] ** 2);
     const beyond = mean.map((x, axis) => x - step * lead[axis]);
-    if (Math.hypot(beyond[0] - mean[0], beyond[1] - mean[1]) < reach) include(beyond);
-    const room = low.map((x, axis) => (high[axis] > x ? high[axis] - x : 0.6 * reach));
-    const margins = [[0.12, 0.45], [0.12, 0.25]]; // more above and below, where labels stand
-    return {
-        low: low.map((x, axis) => x - margins[0][axis] * room[axis]),
-        high: high.map((x, axis) => x + margins[1][axis] * room[axis]),
+    const rangeOf = (/** @type {number} */ axis) => {
+        const values = places.map((place) => place[axis]);
+        return [Math.min(...values), Math.max(...values)];
     };
+    const reach = Math.max(...[0, 1].map((axis) => rangeOf(axis)[1] - rangeOf(axis)[0])) || 1;
+    if (Math.hypot(beyond[0] - mean[0], beyond[1] - mean[1]) < reach) places = [...places, beyond];
+    const [low, high] = [[0.12, 0.45], [-0.12, -0.25]].map((margins, side) => margins.map((margin, axis) => {
+        // More above and below, where labels stand.
+        const [least, most] = rangeOf(axis);
+        return [least, most][side] - margin * (most - least || 0.6 * reach);
+    }));
+    return { low, high };
 }
 
 /** A part of a drawing. @param {string} tag @param {Record<string, string | number>} attributes */
