@@ -1,7 +1,7 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
 import { readAlpha, readCell, readMetric, readRows, readRowsText, rowsText } from "./cloud.js";
-import { acceptDrops, el, messageOf, plural } from "./dom.js";
+import { acceptDrops, el, plural } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
 import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
@@ -30,18 +30,15 @@ export class DynamicsRoom {
         ["Delete", "delete the selected token"],
         ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
     ];
-    /** @type {Problem} */
-    problem = { tokens: [], alpha: "1/2", metric: null, source: "own" };
+    problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own" });
     n = 0; // tokens
     d = 2; // dimensions
     floats = new Float64Array();
-    /** @type {Float64Array | null} */
-    metric = null;
+    metric = /** @type {Float64Array | null} */ (null);
     floatRun = floatRun(this.floats, 2, { alpha: 1, metric: null });
     /** Not known while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
     exact = null;
-    /** @type {ReturnType<typeof compareRuns>} */
-    differences = [];
+    differences = /** @type {ReturnType<typeof compareRuns>} */ ([]);
     layer = 0; // a fraction while it plays; Infinity is the limit
     playing = 0; // the request of the next frame
     selected = -1;
@@ -128,26 +125,20 @@ export class DynamicsRoom {
         if (!this.drag || known) this.panel.update("");
         else this.panel.updateLayer();
         this.context.changed();
-        if (this.n) this.timer = window.setTimeout(() => this.askExact(), 150);
+        if (this.n) this.timer = window.setTimeout(() => this.context.attempt(() => this.askExact()), 150);
     }
 
     async askExact() {
         const { problem } = this;
         const { tokens, alpha, metric } = problem;
-        let reason = "";
-        try {
-            const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
-            if (problem !== this.problem) return;
-            reason = limit.reason;
-            if (limit.limits) {
-                const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
-                this.differences = compareRuns(run, this.floatRun);
-                this.exact = { limit, run };
-            }
-        } catch (error) {
-            reason = messageOf(error);
+        const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
+        if (problem !== this.problem) return;
+        if (limit.limits) {
+            const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
+            this.differences = compareRuns(run, this.floatRun);
+            this.exact = { limit, run };
         }
-        this.panel.update(reason);
+        this.panel.update(limit.reason);
         this.draw();
     }
 
@@ -221,8 +212,7 @@ export class DynamicsRoom {
         this.layer = this.layer < this.lastLayer ? Math.round(this.layer) : this.layer;
     }
 
-    /** @param {number} layer Infinity is the limit */
-    goTo(layer) {
+    goTo(/** @type {number} */ layer) {
         this.pause();
         this.layer = layer > this.lastLayer ? (this.run.limits ? Infinity : this.lastLayer) : Math.max(0, Math.round(layer));
         this.showLayer();
@@ -411,8 +401,7 @@ export class DynamicsRoom {
 
     state() {
         const { tokens, alpha, metric, source } = this.problem;
-        /** @type {Record<string, string>} */
-        const state = { alpha, show: [...this.show].join(",") };
+        const state = /** @type {Record<string, string>} */ ({ alpha, show: [...this.show].join(",") });
         state.layer = this.layer === Infinity || this.playing ? "limit" : String(this.layer);
         if (source !== "own") state.cloud = source;
         else if (rowsText(tokens).length <= URL_LENGTH) state.tokens = rowsText(tokens);

@@ -203,8 +203,7 @@ export function* exactWalk(cloud, dynamics) {
     const { keep: { p, q }, tick } = dynamics;
     const counts = cloud.multiplicities.map(BigInt);
     let [rows, denominator] = [cloud.numerators, cloud.denominator];
-    /** @type {number[][]} */
-    let sets = [];
+    let sets = /** @type {number[][]} */ ([]);
     let pending = rows.map((_, i) => i);
     for (let [layer, lasts] = [0, false]; !lasts; layer++) {
         sets = [...sets];

@@ -91,8 +91,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
-        /** @type {{start: number, end: number, token: TextToken}[]} */
-        const marks = [];
+        const marks = /** @type {{start: number, end: number, token: TextToken}[]} */ ([]);
         for (const token of activeTokens(found, true)) {
             for (const [start, end] of token.places) {
                 if (end > last || taken.subarray(start, end).includes(1)) continue;
@@ -113,8 +112,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
 
         /** The text up to a place, its words as elements. @param {number} until */
         function cutWords(until) {
-            /** @type {(Node | string)[]} */
-            const parts = [];
+            const parts = /** @type {(Node | string)[]} */ ([]);
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
                 const look = { "data-start": start, role: "button", tabindex: -1, "aria-pressed": `${out.has(start)}` };

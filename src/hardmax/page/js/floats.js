@@ -149,8 +149,7 @@ export function floatAlong(rows, i, d, metric) {
 function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
-    /** @type {number[]} */
-    let found = [];
+    let found = /** @type {number[]} */ ([]);
     for (const j of candidates) {
         let score = 0;
         for (let c = 0; c < d; c++) score += along[c] * rows[j * d + c];

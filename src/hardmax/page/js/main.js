@@ -157,8 +157,7 @@ function mountShell(root, data, source, report = null) {
  * A new question for the same method makes the one before it moot: its worker is stopped, and nobody is answered.
  * @param {Function} source @returns {Context["compute"]} */
 function askWorker(source) {
-    /** @type {Record<string, Worker>} */
-    const busy = {};
+    const busy = /** @type {Record<string, Worker>} */ ({});
     const url = URL.createObjectURL(new Blob([`(${source})().startWorker();`], { type: "text/javascript" }));
     return (method, ...args) => new Promise((resolve, reject) => {
         busy[method]?.terminate();
@@ -184,8 +183,7 @@ export function renderWidget(source) {
     return (/** @type {{model: any, el: HTMLElement}} */ { model, el: root }) => {
         root.classList.add("hm-page", "hm-widget");
         root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's keys are not for what is in here
-        /** @type {Record<string, string>} */
-        const last = {};
+        const last = /** @type {Record<string, string>} */ ({});
         /** Whether a value is new; it is remembered. @type {(name: string, value: any) => boolean} */
         const isNew = (name, value) => last[name] !== (last[name] = JSON.stringify(value));
         const data = { ...model.get("_data") };

@@ -73,18 +73,15 @@ export function mountReviews(root, context) {
     let [name, original, last, wait, timer] = ["", "", "", 0, 0]; // `last` is the text that is shown
     /** Where crossed-out words start. @type {Set<number>} */
     let out = new Set();
-    /** @type {Model | null} */
-    let model = null;
-    /** @type {ReturnType<typeof textWords>} */
-    let words = [];
+    let model = /** @type {Model | null} */ (null);
+    let words = /** @type {ReturnType<typeof textWords>} */ ([]);
     const setText = (/** @type {string} */ text) => ([input.value, original, out] = [text, text, new Set()]);
     setText(givenText ?? "");
     listModels(context.data.model);
 
     return {
         state: () => {
-            /** @type {Record<string, string>} */
-            const state = name ? { model: name } : {};
+            const state = /** @type {Record<string, string>} */ (name ? { model: name } : {});
             const crossed = words.flatMap((word, n) => (out.has(word.start) ? [n] : [])).join(".");
             if (last.length > LONGEST_IN_URL || crossed.length > LONGEST_IN_URL) return state;
             if (last !== (givenText ?? "")) state.text = last;

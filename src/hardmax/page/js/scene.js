@@ -265,8 +265,7 @@ function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
 
 /** The points on each face of a polytope in space. @param {Float64Array[]} points @returns {number[][]} */
 function facesOf(points) {
-    /** @type {Map<string, number[]>} */
-    const faces = new Map();
+    const faces = /** @type {Map<string, number[]>} */ (new Map());
     const all = points.slice(0, 40).map((_, i) => i);
     for (const a of all) for (const b of all.slice(a + 1)) for (const c of all.slice(b + 1)) {
         const [[p, q, r], [x, y, z]] = [b, c].map((i) => Array.from(points[i], (value, k) => value - points[a][k]));

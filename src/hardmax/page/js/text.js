@@ -52,8 +52,7 @@ function textFind(model, text) {
         }
         found = found.filter((token) => kept.has(token));
     }
-    /** @type {Map<number, Place[]>} */
-    const places = new Map();
+    const places = /** @type {Map<number, Place[]>} */ (new Map());
     for (const { id, first, last } of found) {
         const before = places.get(id) ?? [];
         before.push([words[first].start, words[last].end]);
@@ -71,8 +70,7 @@ export async function unpackModel(packed) {
     const data = new Uint8Array(await new Response(stream).arrayBuffer());
     let at = 4 + new DataView(data.buffer).getUint32(0, true);
     const header = JSON.parse(new TextDecoder().decode(data.subarray(4, at)));
-    /** @type {Record<string, Uint8Array>} */
-    const files = {};
+    const files = /** @type {Record<string, Uint8Array>} */ ({});
     for (const [name, size] of header.files) files[name] = data.subarray(at, (at += size));
     return files;
 }
@@ -239,8 +237,7 @@ const textSays = ({ decoder, temperature }, point) => decoder.map((row) => float
  * @param {import("./exact.js").ExactCloud} cloud @param {Pick<Model, "layers" | "dynamics">} model */
 export function textWalk(cloud, { layers, dynamics }) {
     const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
-    /** @type {import("./exact.js").ExactStep[]} */
-    const steps = [];
+    const steps = /** @type {import("./exact.js").ExactStep[]} */ ([]);
     const tick = () => textMust(performance.now() < end, "Ties in this text take too long to decide: shorten the text.");
     for (const step of exactWalk(cloud, { ...dynamics, tick })) if (steps.push(step) > most) break;
     const last = steps.length - 1;

@@ -78,8 +78,7 @@ export function textFold(word) {
  * and empty between two solos, unless these would become one. @param {string} text */
 export function textWords(text) {
     const { pieces, solo } = textPatterns();
-    /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */
-    const words = [];
+    const words = /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */ ([]);
     let isFirst = true;
     for (const piece of text.matchAll(pieces)) {
         const word = piece[1] ?? piece[2];

@@ -142,8 +142,7 @@ function verifyLargest(values) {
 /** Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5.
  * @param {any} c @param {() => void} tick */
 function verifyWalk(c, tick) {
-    /** @type {bigint[]} */
-    const counts = c.multiplicities.map(BigInt);
+    const counts = /** @type {bigint[]} */ (c.multiplicities.map(BigInt));
     /** @param {string[][]} rows @returns {bigint[][]} up to a factor */
     const table = (rows) => {
         const { over } = verifyNumbers(rows.flat(), tick);
@@ -158,10 +157,8 @@ function verifyWalk(c, tick) {
     /** The sum of some points, counted with multiplicity. @param {number[]} several @param {bigint[][]} rows */
     const total = (several, rows) => (tick(), bigSum(several.map((j) => counts[j]), several.map((j) => rows[j])));
 
-    /** @type {{from: number, sets: number[][]}[]} */
-    const coming = [...c.attended];
-    /** @type {Map<number, number>} */
-    const leaders = new Map();
+    const coming = /** @type {{from: number, sets: number[][]}[]} */ ([...c.attended]);
+    const leaders = /** @type {Map<number, number>} */ (new Map());
     let sets = coming[0].sets;
     for (let [layer, lasting] = [0, false]; !lasting; layer++) {
         if (layer > 0) z = z.map((row, i) => (tick(), row.map((x, k) => q * x + p * w[i][k])));
