@@ -67,8 +67,7 @@ export function readAlpha(value) {
     return text;
 }
 
-/** @param {string} text a number that `readCell` has checked */
-export function cellFloat(text) {
+export function cellFloat(/** @type {string} */ text) {
     const [over, under = "1"] = text.split("/");
     return Number(over) / Number(under);
 }

@@ -36,8 +36,8 @@ export function acceptDrops(target, use) {
         if (kind === "drop") read([...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()));
     });
 
-    /** @param {any[]} dropped entries, which are gone once their handler has returned */
-    async function read(dropped) {
+    // Entries are gone once their handler has returned.
+    async function read(/** @type {any[]} */ dropped) {
         const folder = dropped.find((entry) => entry?.isDirectory);
         const inside = folder ? await new Promise((...ends) => folder.createReader().readEntries(...ends)) : dropped;
         const entries = inside.filter((/** @type {any} */ entry) => entry?.isFile);

@@ -45,8 +45,7 @@ export class DynamicsRoom {
     show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
     yaw = 0.5;
     pitch = 0.35;
-    /** @type {{kind: "token" | "ellipse" | "view", at: number[], start: number[], moved: boolean} | null} */
-    drag = null;
+    drag = /** @type {{kind: string, at: number[], start: number[], moved: boolean} | null} */ (null);
     started = false;
     restored = false;
     drawing = 0;
@@ -94,8 +93,6 @@ export class DynamicsRoom {
         if (!this.restored) this.begin();
     }
 
-    // -- the problem
-
     /** A new cloud. @param {string} source @param {string[][]} [tokens] */
     use(source, tokens = cloudOf(source)) {
         this.selected = -1;
@@ -131,7 +128,7 @@ export class DynamicsRoom {
     async askExact() {
         const { problem } = this;
         const { tokens, alpha, metric } = problem;
-        const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
+        const limit = await this.context.compute(tokens, { alpha, metric, budget: 5000 });
         if (problem !== this.problem) return;
         if (limit.limits) {
             const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
@@ -181,8 +178,6 @@ export class DynamicsRoom {
         return this.context.embedded ? readCell(rounded, "a coordinate") : String(rounded);
     }
 
-    // -- layers
-
     /** From the first layer to the limit; without motion, if that is preferred. */
     begin() {
         this.pause();
@@ -231,8 +226,6 @@ export class DynamicsRoom {
         return `${where}: ${plural(leaders, "leader")}, ${plural(this.n, "token")}`;
     }
 
-    // -- drawing
-
     /** Fit the cloud into the picture as large as it is now. */
     resize() {
         const { clientWidth: width, clientHeight: height } = this.canvas;
@@ -264,8 +257,6 @@ export class DynamicsRoom {
         brush.fillRect(0, 0, this.frame.width, this.frame.height);
         drawScene(canvasPen(brush), this, theme);
     }
-
-    // -- pointer and keys
 
     listen() {
         const { canvas } = this;
@@ -344,16 +335,14 @@ export class DynamicsRoom {
         this.context.changed();
     }
 
-    /** @param {number} token or -1 */
-    select(token) {
+    select(/** @type {number} */ token) {
         this.selected = token;
         if (token >= 0) this.context.announce(this.panel.describe(token));
         this.showLayer();
         this.context.changed();
     }
 
-    /** @param {KeyboardEvent} event */
-    key({ key, shiftKey, target }) {
+    key(/** @type {KeyboardEvent} */ { key, shiftKey, target }) {
         // Tabs and buttons have keys of their own.
         const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
         if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
@@ -378,8 +367,6 @@ export class DynamicsRoom {
         return true;
     }
 
-    // -- a notebook
-
     /** @returns {Values} */
     values() {
         const { tokens, alpha, metric } = this.problem;
@@ -387,8 +374,7 @@ export class DynamicsRoom {
         return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
     }
 
-    /** @param {Values} values */
-    setValues({ tokens, alpha, metric, layer }) {
+    setValues(/** @type {Values} */ { tokens, alpha, metric, layer }) {
         const rows = tokens && readRows(tokens, "tokens");
         if (rows && (rows.length !== this.n || rows[0].length !== this.d)) this.use("own", rows);
         else if (rows) this.set({ tokens: rows, source: "own" });
@@ -396,8 +382,6 @@ export class DynamicsRoom {
         if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
         if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
     }
-
-    // -- the URL
 
     state() {
         const { tokens, alpha, metric, source } = this.problem;

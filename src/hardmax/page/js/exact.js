@@ -27,8 +27,7 @@ import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.j
 const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
 const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
 
-/** @param {bigint} p @param {bigint} q not 0 @returns {Ratio} */
-function exactRatio(p, q) {
+function exactRatio(/** @type {bigint} */ p, /** @type {bigint} */ q) {
     const common = bigGcd(p, q);
     return { p: p / common, q: q / common };
 }
@@ -39,8 +38,7 @@ function exactText(p, q) {
     return under === 1n ? `${over}` : `${over}/${under}`;
 }
 
-/** @param {bigint} x not negative */
-const exactBits = (x) => x.toString(2).length;
+const exactBits = (/** @type {bigint} */ x) => x.toString(2).length;
 
 /** p / q rounded once, to the nearest float64. @type {(p: bigint, q: bigint) => number} */
 export function exactFloat(p, q) {
@@ -185,8 +183,7 @@ function exactFurthest(directions, points, { tick }) {
             for (let c = 0; c < d; c++) floats[j] += way[c] * table[j * d + c];
             if (floats[j] > highest) highest = floats[j];
         }
-        /** @type {[number[], bigint]} */
-        let [furthest, best] = [[], 0n];
+        let [furthest, best] = /** @type {[number[], bigint]} */ ([[], 0n]);
         for (let j = 0; j < n; j++) {
             if (floats[j] < highest - slack) continue;
             const score = exactDot(direction, points[j]);

@@ -7,7 +7,7 @@ import { EXTRA_TOKEN } from "./text.js";
 
 // Shapes, since nothing is shown by colour alone.
 const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
-const [MOST_VOTES, MOST_LEADERS, MOST_CLASSES] = [40, 10, 6]; // that are shown
+const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
@@ -67,16 +67,14 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         const { probabilities } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
-        const others = order.length - MOST_CLASSES;
         const [label, probability] = answerOf(found);
-        const bars = order.map((c, n) => {
-            const bar = el("i", { class: n < MOST_CLASSES ? css(c) : "" });
+        const bars = order.map((c) => {
+            const bar = el("i", { class: css(c) });
             bar.style.flex = probabilities[c].toFixed(4);
             return bar;
         });
-        const items = order.slice(0, MOST_CLASSES).map((c) =>
+        const items = order.map((c) =>
             el("li", { class: css(c) }, el("i"), el("bdi", {}, nameOf(c)), ` ${percentOf(probabilities[c])}`));
-        if (others > 0) items.push(el("li", {}, `and ${plural(others, "other class", "es")}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
             el("p", { class: "hardmax-summary" }, found.reason && `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
@@ -141,11 +139,10 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         if (more.length) votes.push(row(`… and ${more.length} more`, sum(more, "vote")));
         if (inactive) votes.push(row(plural(inactive, "inactive token"), found.rest));
         else if (found.rest) votes.push(row("extra token", found.rest));
-        const masses = leaders.slice(0, MOST_LEADERS).map((token) =>
+        const masses = leaders.map((token) =>
             row(token, token.contribution, `${share([token])} × ${signed(token.contribution / token.mass)}`));
         const others = found.tokens.filter((token) => !token.leads);
         for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
-            [`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
             ["neutral leader", found.tokens.filter((token) => token.leads && !isLeader(token))],
             [plural(others.length, "other"), others],
         ])) if (tokens.length) masses.push(row(name, sum(tokens, "contribution"), share(tokens)));

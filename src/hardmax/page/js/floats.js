@@ -21,8 +21,7 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt: null, limits: null };
     const all = first.map((_, i) => i);
     let [pending, positions, unchanged] = [all, floatRows(tokens, d, first), 0];
-    /** @type {number[][]} */
-    let sets = all.map(() => []);
+    let sets = all.map(() => /** @type {number[]} */ ([]));
     for (let layer = 0; layer <= most && run.settledAt === null; layer++) {
         // In the plane only the few points on the rim of the cloud can be furthest. To find them takes time, too.
         const rim = d === 2 && pending.length > 30 ? planeHull(positions, true) : all;

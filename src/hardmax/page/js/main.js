@@ -12,10 +12,10 @@ import { verify } from "./verify.js";
  *
  * What a room gets from the shell: `announce` tells screen readers and shows the line below the tabs; `fail` shows an
  * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is to be called when `state()`
- * has changed; `compute` runs a function of `WORK` in the worker; `embedded` is for notebooks: one room, without a URL.
+ * has changed; `compute` is `exactLimit` in a worker; `embedded` is for notebooks: one room, without a URL.
  * @typedef {{data: PageData, announce: (message: string) => void, fail: (message: string) => void,
  *     attempt: (action: () => unknown) => Promise<void>, changed: () => void,
- *     compute: (method: string, ...args: any[]) => Promise<any>, calm: boolean, embedded: boolean}} Context
+ *     compute: (...problem: Parameters<typeof exactLimit>) => Promise<ReturnType<typeof exactLimit>>, calm: boolean, embedded: boolean}} Context
  *
  * What a notebook sees of a room, and may set.
  * @typedef {{tokens?: (string | number)[][], alpha?: string, metric?: (string | number)[][] | null,
@@ -33,11 +33,7 @@ const ROOMS = [
     { name: "reviews", title: "Reviews", mount: mountReviews },
 ];
 
-/** What the worker can be asked for. @type {Record<string, (...args: any[]) => any>} */
-const WORK = { limit: exactLimit, certificate: makeCertificate };
-
-/** @param {Function} source the whole bundle */
-export function startPage(source) {
+export function startPage(/** @type {Function} */ source) {
     const data = /** @type {PageData} */ (JSON.parse(document.getElementById("hm-data")?.textContent ?? "{}"));
     const root = el("div", { id: "hm-app" });
     document.getElementById("hm-static")?.replaceWith(root);
@@ -47,15 +43,9 @@ export function startPage(source) {
     Object.assign(window, { hardmax: { version: data.version, ...kernels, classify: classifyHere } });
 }
 
-/** Answers a message {method, args} with {result} or {error}. */
+/** Limits are computed in a worker. What goes wrong there is tried again, and told, by the page. */
 export function startWorker() {
-    self.addEventListener("message", ({ data: { method, args } }) => {
-        try {
-            self.postMessage({ result: WORK[method](...args) });
-        } catch (error) {
-            self.postMessage({ error: messageOf(error) });
-        }
-    });
+    self.addEventListener("message", ({ data: [tokens, options] }) => self.postMessage(exactLimit(tokens, options)));
 }
 
 /** In a notebook `report` is called when the state of the room has changed. @param {HTMLElement} root
@@ -153,25 +143,19 @@ function mountShell(root, data, source, report = null) {
     }
 }
 
-/** Runs work in a worker made from the bundle itself, so that it runs from a disk, too; here, if there are no workers.
- * A new question for the same method makes the one before it moot: its worker is stopped, and nobody is answered.
+/** Computes limits in a worker made from the bundle itself, so that it runs from a disk, too; here, if there are none. A
+ * new question makes the one before it moot: its worker is stopped, and nobody is answered.
  * @param {Function} source @returns {Context["compute"]} */
 function askWorker(source) {
-    const busy = /** @type {Record<string, Worker>} */ ({});
     const url = URL.createObjectURL(new Blob([`(${source})().startWorker();`], { type: "text/javascript" }));
-    return (method, ...args) => new Promise((resolve, reject) => {
-        busy[method]?.terminate();
+    let worker = /** @type {Worker | null} */ (null);
+    return (tokens, options) => new Promise((resolve, reject) => {
         // Some hosts of notebooks allow no workers.
-        const here = () => Promise.resolve().then(() => WORK[method](...args)).then(resolve, reject);
+        const here = () => Promise.resolve().then(() => exactLimit(tokens, options)).then(resolve, reject);
+        worker?.terminate();
         try {
-            const worker = (busy[method] = new Worker(url));
-            worker.onmessage = ({ data }) => {
-                worker.terminate();
-                if ("error" in data) reject(new Error(data.error));
-                else resolve(data.result);
-            };
-            worker.onerror = here;
-            worker.postMessage({ method, args });
+            worker = Object.assign(new Worker(url), { onerror: here, onmessage: (/** @type {any} */ { data }) => resolve(data) });
+            worker.postMessage([tokens, options]);
         } catch {
             here();
         }

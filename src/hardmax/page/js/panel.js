@@ -2,6 +2,7 @@
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
 import { readAlpha, readCloudFile, readMetric, rowsText } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
+import { makeCertificate } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
 import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
@@ -132,14 +133,12 @@ export function buildPanel(root, room) {
     );
     return { describe, open, update, updateLayer };
 
-    /** @param {string} source @param {string[][]} [tokens] */
-    function begin(source, tokens) {
+    function begin(/** @type {string} */ source, /** @type {string[][] | undefined} */ tokens = undefined) {
         room.use(source, tokens);
         room.begin();
     }
 
-    /** @param {{tokens: string[][], note: string}} read */
-    function take({ tokens, note: warning }) {
+    function take(/** @type {{tokens: string[][], note: string}} */ { tokens, note: warning }) {
         begin("own", tokens);
         context.fail(warning);
     }
@@ -161,10 +160,10 @@ export function buildPanel(root, room) {
         download("hardmax.svg", text(), "image/svg+xml");
     }
 
-    async function saveCertificate() {
+    function saveCertificate() {
         if (!room.exact) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
         const { alpha: step, metric } = room.problem;
-        const certificate = await context.compute("certificate", room.exact.limit, { alpha: step, metric });
+        const certificate = makeCertificate(room.exact.limit, { alpha: step, metric });
         download("certificate.json", JSON.stringify(certificate), "application/json");
     }
 

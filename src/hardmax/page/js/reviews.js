@@ -21,8 +21,7 @@ const MOST_CROSSED = 6; // that are listed
 const reviewModels = new Map();
 
 function keepModel(/** @type {string} */ name, /** @type {() => Promise<Model>} */ read) {
-    /** @type {Promise<Model> | undefined} */
-    let found;
+    let found = /** @type {Promise<Model> | undefined} */ (undefined);
     reviewModels.set(name, () => (found ??= read()));
 }
 
@@ -113,9 +112,6 @@ export function mountReviews(root, context) {
         hidden: () => plane.stop(),
     };
 
-    // ------------------------------------------------------------ models
-
-    /** @param {string} [wanted] */
     function listModels(wanted = "") {
         const names = [...reviewModels.keys()];
         choice.replaceChildren(...names.map((each) => el("option", { value: each }, shortName(each))));
@@ -140,8 +136,7 @@ export function mountReviews(root, context) {
         folder.value = "";
     }
 
-    /** @param {File[]} files @param {string} from the name of their folder, if any */
-    async function open(files, from) {
+    async function open(/** @type {File[]} */ files, /** @type {string | undefined} */ from) {
         const wanted = files.filter((file) => MODEL_FILES.includes(file.name));
         const title = from || "dropped model";
         const read = wanted.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]);
@@ -150,8 +145,6 @@ export function mountReviews(root, context) {
         listModels(title);
         await choose(title);
     }
-
-    // ------------------------------------------------------------ the text
 
     function restoreText() {
         setText(original || input.value);
@@ -219,10 +212,8 @@ export function mountReviews(root, context) {
         event.stopPropagation();
     }
 
-    // ------------------------------------------------------------ the answer
-
-    /** @param {boolean} fresh whether to play from the first layer */
-    function update(fresh) {
+    /** Read the text again, and play from the first layer or not. */
+    function update(fresh = false) {
         clearTimeout(timer);
         if (!model) return;
         const started = performance.now();

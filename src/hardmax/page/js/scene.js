@@ -293,8 +293,7 @@ export function ellipseEnd(frame, metric) {
     return [length * Math.cos(angle), length * Math.sin(angle)];
 }
 
-/** @param {Frame} frame */
-const ellipseRadius = ({ width, height, scale }) => (0.25 * Math.min(width, height)) / scale;
+const ellipseRadius = (/** @type {Frame} */ frame) => (0.25 * Math.min(frame.width, frame.height)) / frame.scale;
 
 /** The metric whose ellipse has this half axis. @param {Frame} frame @param {number[]} end */
 export function metricOfEllipse(frame, [x, y]) {

@@ -106,8 +106,7 @@ function textMust(holds, otherwise) {
     if (!holds) throw new Error(otherwise);
 }
 
-/** @param {unknown} value @returns {string} */
-function textShort(value) {
+function textShort(/** @type {unknown} */ value) {
     const shown = JSON.stringify(value) ?? "missing";
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
@@ -136,9 +135,9 @@ function textTensors(data, expected) {
     const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
     const entries = Object.entries(header);
     const names = entries.map(([name]) => name).sort();
-    for (const name of ["embeddings", "decoder", "bias"]) textMust(header[name], `model.safetensors has no ${name}`);
-    textMust(names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected),
-        `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
+    const complete = ["embeddings", "decoder", "bias"].every((name) => header[name]);
+    const known = names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected);
+    textMust(complete && known, `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
     textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
     entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
     let end = 8 + size; // tensors follow one another without a gap
@@ -170,8 +169,7 @@ function textVocabulary(data) {
     return { surfaces, index, totals };
 }
 
-/** @param {any} value @param {number} least @param {number} [most] @returns {boolean} */
-const textIsWhole = (value, least, most = Infinity) => Number.isSafeInteger(value) && value >= least && value <= most;
+const textIsWhole = (/** @type {any} */ value, least = 0, most = Infinity) => Number.isSafeInteger(value) && value >= least && value <= most;
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
  * @param {ReturnType<typeof textVocabulary>} vocabulary */

@@ -93,8 +93,7 @@ function verifyShape(c) {
     for (const key in schema) verifyRequire(schema[key](c[key]), `shape: ${key} is not as documented`);
     const { sha256: digest, ...rest } = c;
     verifyRequire(digest === sha256(canonicalJson(rest)), "sha256: not the digest of the rest");
-    /** @type {Record<string, any[]>} */
-    const { points, metric, attended, limits, multiplicities } = c;
+    const { points, metric, attended, limits, multiplicities } = /** @type {Record<string, any[]>} */ (c);
     const places = limits.map((end) => end.point ?? points[0]);
     const wide = [...points, ...(metric ?? []), metric ?? points[0], ...places];
     const long = [points, multiplicities, limits, ...attended.map(({ sets }) => sets)];
@@ -143,8 +142,7 @@ function verifyLargest(values) {
  * @param {any} c @param {() => void} tick */
 function verifyWalk(c, tick) {
     const counts = /** @type {bigint[]} */ (c.multiplicities.map(BigInt));
-    /** @param {string[][]} rows @returns {bigint[][]} up to a factor */
-    const table = (rows) => {
+    const table = (/** @type {string[][]} */ rows) => {
         const { over } = verifyNumbers(rows.flat(), tick);
         return rows.map((row, i) => over.slice(i * row.length, (i + 1) * row.length));
     };

@@ -36,8 +36,7 @@ function planeAxes(model, found) {
     return [axis, upright ?? axis.map(() => 0)];
 }
 
-/** @param {Model} model @param {Classified} found with at least one token @returns {WordScene} */
-function sceneOf(model, found) {
+function sceneOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
     const { extra, neutralWeight, binary, decoder, temperature } = model;
     const axes = planeAxes(model, found);
     const flat = (/** @type {number[]} */ point) => axes.map((axis) => floatDot(axis, point));
@@ -106,11 +105,11 @@ export function mountPlane(root, calm) {
     /** @type {{model: Model, found: Classified, scene: WordScene, active: number[], last: number} | null} */
     let shown = null;
     let [at, frame] = [0, 0]; // the layer, perhaps between two; the animation
+    const step = (/** @type {number} */ by) => goTo(by > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1);
     new ResizeObserver(draw).observe(plane);
     return { show, toggle, step, stop };
 
-    /** @param {Model} model @param {Classified} found @param {boolean} fresh whether to play from the first layer */
-    function show(model, found, fresh) {
+    function show(/** @type {Model} */ model, /** @type {Classified} */ found, /** @type {boolean} */ fresh) {
         stop();
         const wasAtEnd = !shown || at >= shown.last;
         root.hidden = !found.known;
@@ -153,10 +152,6 @@ export function mountPlane(root, calm) {
             if (at >= last) stop();
             draw();
         });
-    }
-
-    function step(/** @type {number} */ by) {
-        goTo(by > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1);
     }
 
     function goTo(/** @type {number} */ layer) {
