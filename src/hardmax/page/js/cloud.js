@@ -8,7 +8,7 @@ import { readNumber } from "./exact.js";
 
 export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
-const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
+export const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
 /** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of
  * the paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
@@ -44,19 +44,17 @@ export const NAMED_CLOUDS = {
     ],
 };
 
+/** Whether a text is a number. @param {string} text @param {import("./exact.js").Ratio} number */
+const cellIs = (text, number) => `${Object.values(readNumber(text))}` === `${Object.values(number)}`;
+
 /** A number as a text, checked: a text is what it says, a number the binary fraction that it is.
  * @param {any} value @param {string} where for the message */
 export function readCell(value, where) {
-    const { p, q } = readNumber(typeof value === "number" ? value : String(value), where);
-    const text = typeof value === "number" ? cellText(value, p, q) : String(value).trim();
+    const isFloat = typeof value === "number";
+    const number = readNumber(isFloat ? value : String(value), where);
+    const text = isFloat && !cellIs(String(value), number) ? `${number.p}/${number.q}` : String(value).trim();
     if (text.length <= 400 && Math.abs(cellFloat(text)) <= 1e9) return text;
     throw new Error(`${where}: expected a number of at most a billion, and 400 characters, not “${text.slice(0, 24)}”.`);
-}
-
-/** A float as the decimal that it prints as, if that is the same number. @type {(x: number, p: bigint, q: bigint) => string} */
-function cellText(x, p, q) {
-    const decimal = readNumber(String(x));
-    return decimal.p === p && decimal.q === q ? String(x) : `${p}/${q}`;
 }
 
 /** A step size, checked. @param {unknown} value @returns {string} */
@@ -73,11 +71,7 @@ export function cellFloat(/** @type {string} */ text) {
 }
 
 /** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
-export function cellValue(text) {
-    const float = cellFloat(text);
-    const [exact, binary] = [readNumber(text), readNumber(float)];
-    return exact.p === binary.p && exact.q === binary.q ? float : text;
-}
+export const cellValue = (text) => (cellIs(text, readNumber(cellFloat(text))) ? cellFloat(text) : text);
 
 /** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
 const CLOUD_FLOATS = new WeakMap();
@@ -130,10 +124,6 @@ export function parseCsv(text, name, size = text.length) {
     const tokens = readRows(cells.slice(0, MOST_TOKENS), name);
     const count = tokens.length.toLocaleString("en");
     return { tokens, note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
-}
-
-export async function readCloudFile(/** @type {File} */ file) {
-    return parseCsv(await file.slice(0, MOST_CHARACTERS).text(), file.name.slice(0, 60), file.size);
 }
 
 /** A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.

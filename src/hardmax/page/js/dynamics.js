@@ -20,14 +20,11 @@ const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowD
 export class DynamicsRoom {
     /** @type {[string, string][]} */
     keys = [
-        ["Space", "play or pause"],
+        ["Space", "play or pause"], ["Home, End", "first layer, limit"],
         ["← →", "a layer back or on; if a token is selected, move it, and [ ] change the layer"],
         ["↑ ↓", "move the selected token (with Shift: to tenths)"],
-        ["Home, End", "first layer, limit"],
-        ["n, p", "select the next or previous token"],
-        ["Esc", "select none"],
-        ["a", "add a token"],
-        ["Delete", "delete the selected token"],
+        ["n, p", "select the next or previous token"], ["Esc", "select none"],
+        ["a", "add a token"], ["Delete", "delete the selected token"],
         ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
     ];
     problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own" });
@@ -141,14 +138,12 @@ export class DynamicsRoom {
 
     /** Add a token at a place of the picture, or else somewhere in it. @param {number[]} [at] */
     add(at) {
-        const { tokens } = this.problem;
         if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
         const { width, height } = this.frame;
-        const [angle, radius] = [2.4 * this.n, 0.25 * Math.min(width, height)];
-        const free = [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)];
+        const free = [width / 2 + 0.2 * width * Math.cos(2.4 * this.n), height / 2 + 0.2 * height * Math.sin(2.4 * this.n)];
         this.selected = this.n;
         const row = toWorld(this.frame, at ?? free).map((x) => this.coordinate(x));
-        this.set({ tokens: [...tokens, row], source: "own" });
+        this.set({ tokens: [...this.problem.tokens, row], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
     }
 
@@ -164,9 +159,8 @@ export class DynamicsRoom {
      * @param {number[]} start @param {number} right @param {number} up @param {boolean} coarse to tenths */
     move(start, right, up, coarse) {
         const { frame } = this;
-        const row = start.map((x, c) => {
-            return this.coordinate(x + (right * frame.right[c] + up * frame.up[c]) / frame.scale, coarse);
-        });
+        const place = start.map((x, c) => x + (right * frame.right[c] + up * frame.up[c]) / frame.scale);
+        const row = place.map((x) => this.coordinate(x, coarse));
         this.set({ tokens: this.problem.tokens.map((other, k) => (k === this.selected ? row : other)), source: "own" });
     }
 

@@ -8,7 +8,6 @@ export function bigGcd(x, y) {
 
 /** The least common multiple. @param {bigint} x positive @param {bigint} y positive */
 export const bigMultiple = (x, y) => (x % y ? x * (y / bigGcd(x, y)) : x);
-
 /** The weighted sum of one or more rows. @param {bigint[]} weights @param {bigint[][]} rows */
 export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
 

@@ -61,14 +61,9 @@ function mountShell(root, data, source, report = null) {
     const fail = (/** @type {string} */ message) => void ([problem.textContent, problem.hidden] = [message, !message]);
     /** @type {Context} */
     const context = {
-        data,
+        data, embedded, fail, attempt, changed: keepState, compute: askWorker(source),
         announce: (message) => void (status.textContent = message),
-        fail,
-        attempt,
-        changed: keepState,
-        compute: askWorker(source),
         calm: matchMedia("(prefers-reduced-motion: reduce)").matches,
-        embedded,
     };
     const given = new URLSearchParams(embedded ? "" : location.hash.slice(1));
     const wanted = ROOMS.find(({ name }) => name === (given.get("room") ?? data.room)) ?? ROOMS[0];

@@ -1,6 +1,6 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { readAlpha, readCloudFile, readMetric, rowsText } from "./cloud.js";
+import { MOST_CHARACTERS, readAlpha, readMetric, rowsText } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
 import { makeCertificate } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
@@ -8,13 +8,9 @@ import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
-    ["paths", "Paths", true],
-    ["polytope", "Polytope of the leaders", true],
-    ["cells", "Cells of the leaders", true],
-    ["follow", "Who follows whom", false],
-    ["halfspace", "Half-space of the selected token", true],
-    ["numbers", "Numbers of the tokens", false],
-    ["ellipse", "Ellipse of the metric, to pull", false],
+    ["paths", "Paths", true], ["polytope", "Polytope of the leaders", true], ["cells", "Cells of the leaders", true],
+    ["follow", "Who follows whom", false], ["halfspace", "Half-space of the selected token", true],
+    ["numbers", "Numbers of the tokens", false], ["ellipse", "Ellipse of the metric, to pull", false],
 ];
 const INTRODUCTION =
     "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in " +
@@ -23,9 +19,7 @@ const INTRODUCTION =
 const LEGEND =
     "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
-const OWN_TOKENS =
-    "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can " +
-    "also drop a CSV file on this page.";
+const OWN_TOKENS = "One token per line: coordinates and commas, fractions as they are. Or drop a CSV file on this page.";
 
 /** Builds the room's page around its canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
@@ -42,16 +36,18 @@ export function buildPanel(root, room) {
     const and = (/** @type {number[]} */ tokens) => {
         return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
     };
-    const listed = (/** @type {number[]} */ tokens) => (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
+    const listed = (/** @type {number[]} */ tokens) =>
+        (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
     /** @type {(rows: Float64Array, point: number) => string} */
     const place = (rows, point) => {
         const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
         return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
     };
     const endOf = (/** @type {number} */ token) => room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
-    const open = (/** @type {File | undefined} */ chosen) => {
-        context.attempt(async () => chosen && take(await readCloudFile(chosen)));
-    };
+    const open = (/** @type {File | undefined} */ chosen) => context.attempt(async () => {
+        const text = await chosen?.slice(0, MOST_CHARACTERS).text();
+        if (chosen) take(parseCsv(text ?? "", chosen.name.slice(0, 60), chosen.size));
+    });
     const randomSource = () => `random:${fields.map(({ value, min, max }) => {
         return Math.max(+min, Math.min(+max, Math.round(Number(value))));
     })}`;
@@ -61,19 +57,13 @@ export function buildPanel(root, room) {
     const layerName = el("span");
     const playButton = button("Play", () => room.toggle());
     const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
-    const clouds = [["random", "Random"], ...Object.entries(NAMED_CLOUDS).map(([key, [label]]) => [key, label]), ["own", "Your own"]];
-    const cloud = el(
-        "select",
-        { change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value) },
-        ...clouds.map(([value, label]) => el("option", { value }, label)),
-    );
+    const clouds = Object.entries({ random: ["Random"], ...NAMED_CLOUDS, own: ["Your own"] });
+    const cloud = el("select", {
+        change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value),
+    }, ...clouds.map(([value, [label]]) => el("option", { value }, label)));
     const fields = [[1, MOST_TOKENS], [1, MOST_DIMENSIONS], [0, 999_999_999]].map(([min, max]) =>
         el("input", { type: "number", min, max, change: () => begin(randomSource()) }));
-    const another = button("Another", () => {
-        fields[2].value = String(Number(fields[2].value) + 1);
-        begin(randomSource());
-    });
-    const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])), another);
+    const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])));
     const about = note();
     const file = el("input", { type: "file", accept: ".csv,.tsv,.txt", change: () => open(file.files?.[0]) });
     const pasted = el("textarea", { rows: 4, spellcheck: "false", placeholder: "1, 1/3\n-0.5, 2" });
@@ -90,9 +80,8 @@ export function buildPanel(root, room) {
     }) });
     const metricNote = note();
     const table = el("table", { class: "hm-table" });
-    const numbers = folded(
-        "All numbers", el("div", { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" }, table),
-    );
+    const scroll = { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" };
+    const numbers = folded("All numbers", el("div", scroll, table));
     numbers.addEventListener("toggle", fillTable);
     const player = row(
         playButton,
@@ -101,9 +90,7 @@ export function buildPanel(root, room) {
         button("To the limit", () => room.goTo(Infinity), "Infinitely many layers"),
         el("label", { class: "hm-label hm-grow" }, layerName, slider),
     );
-    const controls = el(
-        "div",
-        { class: "hm-controls" },
+    const controls = [
         group(
             "Cloud", labelled("Begin with", cloud), random, about,
             row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "Delete the selected token")),
@@ -116,7 +103,8 @@ export function buildPanel(root, room) {
         group("Show", ...checks.slice(0, -1)),
         folded(
             "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
-            checks[checks.length - 1], labelled("A, row by row", matrix), metricNote, button("Identity", () => room.set({ metric: null })),
+            checks[checks.length - 1], labelled("A, row by row", matrix), metricNote,
+            button("Identity", () => room.set({ metric: null })),
         ),
         folded("Save and share", row(
             button("PNG", savePng), button("SVG", saveSvg),
@@ -124,11 +112,12 @@ export function buildPanel(root, room) {
             button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
             button("Copy Python", copyPython),
         )),
-    );
+    ];
     root.append(
         el("p", {}, INTRODUCTION),
         el("p", {}, el("b", {}, "Drag a token"), " to see who leads then; double-click to add one."),
-        el("div", { class: "hm-stage" }, el("div", {}, room.canvas, player, verdict, note(LEGEND)), controls),
+        el("div", { class: "hm-stage" }, el("div", {}, room.canvas, player, verdict, note(LEGEND)),
+            el("div", { class: "hm-controls" }, ...controls)),
         numbers,
     );
     return { describe, open, update, updateLayer };

@@ -58,8 +58,8 @@ export function mountReviews(root, context) {
     const flipping = el("button", { click: crossFew }, "Find words that change the answer");
     const aboutWords = el("p", { class: "hardmax-note" }, ABOUT_WORDS);
     const textShown = el("div", {}, el("h2", {}, "The text"), aboutWords, marked, flipping);
-    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
+    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
     root.classList.add("hardmax");
     root.append(

@@ -54,16 +54,14 @@ function textFind(model, text) {
     }
     const places = /** @type {Map<number, Place[]>} */ (new Map());
     for (const { id, first, last } of found) {
-        const before = places.get(id) ?? [];
-        before.push([words[first].start, words[last].end]);
-        places.set(id, before);
+        const place = /** @type {Place} */ ([words[first].start, words[last].end]);
+        if (!places.get(id)?.push(place)) places.set(id, [place]);
     }
     return places;
 }
 
-/** The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
- * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
- * @param {string} packed gzip in base64 */
+/** The files of a model from gzip in base64: the length of a header (4 bytes, little-endian), the header, JSON
+ * `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files. @param {string} packed */
 export async function unpackModel(packed) {
     const zipped = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
     const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
@@ -241,8 +239,7 @@ export function textWalk(cloud, { layers, dynamics }) {
     const last = steps.length - 1;
     const stepAt = (/** @type {number} */ layer) => steps[Math.min(layer, last)];
     return {
-        last,
-        settled: steps[last].lasts,
+        last, settled: steps[last].lasts,
         since: cloud.numerators.map((_, i) => steps.findIndex((step) => step.leads[i])),
         sets: (/** @type {number} */ layer) => stepAt(layer).sets,
         at: (/** @type {number} */ layer) => exactAt(stepAt(layer), dynamics, layer),

@@ -53,14 +53,10 @@ export function verify(certificate, budget = 10_000) {
 
 /** Whether it is a list of one or more such. @type {(test: (item: any) => boolean) => (value: any) => boolean} */
 const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0 && value.every(test);
-
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
 const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
-
-/** Whether it is an object with just these keys. @param {any} value @param {string} keys sorted */
-function verifyKeys(value, keys) {
-    return value instanceof Object && !Array.isArray(value) && `${Object.keys(value).sort()}` === keys;
-}
+/** Whether it is an object with just these keys, sorted. @type {(value: any, keys: string) => boolean} */
+const verifyKeys = (value, keys) => Object(value) === value && !Array.isArray(value) && `${Object.keys(value).sort()}` === keys;
 
 /** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {

@@ -90,8 +90,7 @@ function planePart(tag, attributes, text = "") {
 
 /** A plane with its player. @param {HTMLElement} root @param {boolean} calm whether nothing may move by itself */
 export function mountPlane(root, calm) {
-    const about = "The words in the plane; the tables have the numbers";
-    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": about });
+    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": "The words; the tables have the numbers" });
     // Asking a label for its size would lay out the page.
     const ruler = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"));
     const play = el("button", { class: "hm-play", click: toggle });
