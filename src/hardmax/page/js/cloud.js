@@ -1,9 +1,7 @@
-/**
- * Clouds of tokens: named, random, read from CSV, and written again. Coordinates are texts all the way, so that 0.1 is
+/** Clouds of tokens: named, random, read from CSV, and written again. Coordinates are texts all the way, so that 0.1 is
  * a tenth and 1/3 a third; floats are made of them for drawing alone.
  *
- * @typedef {string[][]} Tokens  rows of numbers, all of the same length
- */
+ * @typedef {string[][]} Tokens  rows of numbers, all of the same length */
 import { readNumber } from "./exact.js";
 
 export const MOST_TOKENS = 2000; // more would not be told apart
@@ -32,9 +30,10 @@ export const NAMED_CLOUDS = {
     ],
     rotated: [
         "The same, rotated: floats fail",
-        "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still there, " +
-            "but floats cannot store fifths and lose them.",
-        "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; -7/20,71/80",
+        "The cloud above, rotated by the angle of the 3-4-5 triangle. The ties are still there, but floats cannot " +
+            "store fifths and lose them.",
+        "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
+            "-7/20,71/80",
     ],
     cube: [
         "Cube, in three dimensions",
@@ -54,7 +53,7 @@ export function readCell(value, where) {
     const number = readNumber(isFloat ? value : String(value), where);
     const text = isFloat && !cellIs(String(value), number) ? `${number.p}/${number.q}` : String(value).trim();
     if (text.length <= 400 && Math.abs(cellFloat(text)) <= 1e9) return text;
-    throw new Error(`${where}: expected a number of at most a billion, and 400 characters, not “${text.slice(0, 24)}”.`);
+    throw new Error(`${where}: expected a number of at most a billion and 400 characters, not “${text.slice(0, 24)}”.`);
 }
 
 /** A step size, checked. @param {unknown} value @returns {string} */
@@ -65,10 +64,7 @@ export function readAlpha(value) {
     return text;
 }
 
-export function cellFloat(/** @type {string} */ text) {
-    const [over, under = "1"] = text.split("/");
-    return Number(over) / Number(under);
-}
+export const cellFloat = (/** @type {string} */ text) => text.split("/").map(Number).reduce((p, q) => p / q);
 
 /** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
 export const cellValue = (text) => (cellIs(text, readNumber(cellFloat(text))) ? cellFloat(text) : text);

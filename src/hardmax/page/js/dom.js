@@ -28,12 +28,12 @@ export function download(name, content, type) {
 /** Files that are dropped on an element, and the name of the folder that they were in, if any.
  * @param {HTMLElement} target @param {(files: File[], folder: string) => void} use */
 export function acceptDrops(target, use) {
-    for (const kind of /** @type {const} */ (["dragover", "dragleave", "drop"])) target.addEventListener(kind, (event) => {
+    for (const kind of ["dragover", "dragleave", "drop"]) target.addEventListener(kind, (/** @type {any} */ event) => {
         // A selection that is dragged goes into a text box, as everywhere.
         if (event.dataTransfer?.types?.includes("text/plain")) return;
         event.preventDefault();
         target.classList.toggle("hm-over", kind === "dragover");
-        if (kind === "drop") read([...(event.dataTransfer?.items ?? [])].map((item) => item.webkitGetAsEntry()));
+        if (kind === "drop") read(Array.from(event.dataTransfer?.items ?? [], (item) => item.webkitGetAsEntry()));
     });
 
     // Entries are gone once their handler has returned.
@@ -49,6 +49,5 @@ export function acceptDrops(target, use) {
 /** What went wrong, in one line. @param {unknown} error */
 export const messageOf = (error) => (error instanceof Error ? error.message : String(error));
 
-export function plural(/** @type {number} */ count, /** @type {string} */ what, ending = "s") {
-    return `${count.toLocaleString("en")} ${what}${count === 1 ? "" : ending}`;
-}
+export const plural = (/** @type {number} */ count, /** @type {string} */ what) =>
+    `${count.toLocaleString("en")} ${what}${count === 1 ? "" : "s"}`;

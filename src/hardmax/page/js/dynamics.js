@@ -33,7 +33,7 @@ export class DynamicsRoom {
     floats = new Float64Array();
     metric = /** @type {Float64Array | null} */ (null);
     floatRun = floatRun(this.floats, 2, { alpha: 1, metric: null });
-    /** Not known while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
+    /** Not while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
     exact = null;
     differences = /** @type {ReturnType<typeof compareRuns>} */ ([]);
     layer = 0; // a fraction while it plays; Infinity is the limit
@@ -48,6 +48,7 @@ export class DynamicsRoom {
     drawing = 0;
     timer = 0;
     hidden = () => this.pause();
+    showLayer = () => (this.panel.updateLayer(), this.draw());
     toggle = () => (this.playing ? this.goTo(this.layer) : this.play());
     step = (/** @type {number} */ by) => this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
     /** Where a token starts. @param {number} token */
@@ -139,10 +140,10 @@ export class DynamicsRoom {
     /** Add a token at a place of the picture, or else somewhere in it. @param {number[]} [at] */
     add(at) {
         if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
-        const { width, height } = this.frame;
-        const free = [width / 2 + 0.2 * width * Math.cos(2.4 * this.n), height / 2 + 0.2 * height * Math.sin(2.4 * this.n)];
+        const [x, y] = [Math.cos, Math.sin].map((f) => 0.5 + 0.2 * f(2.4 * this.n));
+        const free = [x * this.frame.width, y * this.frame.height];
         this.selected = this.n;
-        const row = toWorld(this.frame, at ?? free).map((x) => this.coordinate(x));
+        const row = toWorld(this.frame, at ?? free).map((each) => this.coordinate(each));
         this.set({ tokens: [...this.problem.tokens, row], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
     }
@@ -203,15 +204,11 @@ export class DynamicsRoom {
 
     goTo(/** @type {number} */ layer) {
         this.pause();
-        this.layer = layer > this.lastLayer ? (this.run.limits ? Infinity : this.lastLayer) : Math.max(0, Math.round(layer));
+        const most = this.run.limits ? Infinity : this.lastLayer;
+        this.layer = layer > this.lastLayer ? most : Math.max(0, Math.round(layer));
         this.showLayer();
         this.context.announce(this.summary());
         this.context.changed();
-    }
-
-    showLayer() {
-        this.panel.updateLayer();
-        this.draw();
     }
 
     summary() {

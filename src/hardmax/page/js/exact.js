@@ -13,8 +13,7 @@
  *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
  * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null, definite: boolean,
- *     tick: () => void}} ExactDynamics  the metric is multiplied by its common denominator; `tick` is to be called often:
- *     it throws once the time is up
+ *     tick: () => void}} ExactDynamics  the metric times its common denominator; `tick` throws once the time is up
  * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
  *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
@@ -264,7 +263,7 @@ function exactLasts({ rows, targets, sets }, counts, dynamics) {
             const [a0, a1, a2] = curve.map((value, power) => value - curves[sets[i][0]][power]);
             if (tied.has(j)) return !a0 && !a1 && !a2;
             if (a0 > 0n || (a0 === 0n && a1 > 0n)) return false;
-            // Negative at both ends. Between them it reaches 0 if it has a hump, at t = -a1 / (2 a2), that is high enough.
+            // Negative at both ends. Between them it reaches 0 if a hump, at t = -a1 / (2 a2), is high enough.
             return a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2;
         });
     });
@@ -276,11 +275,11 @@ export function exactLimit(tokens, options) {
     const points = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, points.numerators[0].length);
     const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
-    const { q } = dynamics.keep;
+    const [{ ofToken }, { q }] = [points, dynamics.keep];
     const last = Math.min(most, Math.floor(EXACT_DIGITS / Math.min(Math.log10(Number(q)), `${q}`.length)));
     /** @type {ExactLimit} */
-    const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken: points.ofToken, reason: "" };
-    const gaveUp = (/** @type {number} */ at, /** @type {string} */ why) => `gave up at layer ${at.toLocaleString("en")}: ${why}`;
+    const found = { points, ofToken, settledAt: null, attended: [], leaders: [], limits: null, reason: "" };
+    const gaveUp = (/** @type {string} */ why, at = last) => `gave up at layer ${at.toLocaleString("en")}: ${why}`;
     const since = new Map();
     let reached = 0;
     try {
@@ -298,10 +297,10 @@ export function exactLimit(tokens, options) {
             if (reached === last) break;
         }
         const why = last === most ? "not settled yet" : "exact positions would have more than 100,000 digits";
-        return { ...found, reason: gaveUp(last, why) };
+        return { ...found, reason: gaveUp(why) };
     } catch (error) {
         if (!(error instanceof ExactTimeout)) throw error;
-        return { ...found, reason: gaveUp(reached, error.message) };
+        return { ...found, reason: gaveUp(error.message, reached) };
     }
 }
 

@@ -39,9 +39,8 @@ function percentOf(probability) {
 export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
-export function answerOf(found) {
-    return found.decided ? [shortName(found.label), ` ${percentOf(found.probability)}`] : ["undecided", ""];
-}
+export const answerOf = (found) =>
+    found.decided ? [shortName(found.label), ` ${percentOf(found.probability)}`] : ["undecided", ""];
 
 /** The active tokens, leaders apart or not, the largest votes first. @param {Classified} found */
 export function activeTokens({ tokens }, leadersFirst = false) {
@@ -64,7 +63,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
 
     /** The answer with its bar, and a sentence about who leads, or why it is undecided. */
     function showAnswer() {
-        const { probabilities } = found;
+        const { probabilities, reason } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
         const [label, probability] = answerOf(found);
@@ -77,7 +76,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             el("li", { class: css(c) }, el("i"), el("bdi", {}, nameOf(c)), ` ${percentOf(probabilities[c])}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
-            el("p", { class: "hardmax-summary" }, found.reason && `${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`),
+            el("p", { class: "hardmax-summary" }, reason && `${reason[0].toUpperCase()}${reason.slice(1)}.`),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];
@@ -163,7 +162,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             el("dl", { class: "hardmax-note" }, ...terms),
         ];
 
-        /** A line, what it adds, a bar, and what else there is. @param {string | TextToken} what @param {number} adds */
+        /** A line, what it adds, a bar, and what else. @param {string | TextToken} what @param {number} adds */
         function row(what, adds, beside = "") {
             const last = el("bdi", {}, shortName(beside));
             if (typeof what === "string") return [what, signed(adds), "", last];

@@ -1,11 +1,11 @@
-/** Layers in float64, fast enough to follow the mouse. Nothing in here is proved: scores tie if floats say that they are
+/** Layers in float64, fast enough to follow the mouse. Nothing here is proved: scores tie if floats say that they are
  * equal, as in NumPy or PyTorch, and that is sometimes wrong. `exact.js` has the truth; `runOfLimit` makes a run of it,
  * so that both are drawn in the same way. Equal tokens are one point with a multiplicity.
  *
- * @typedef {{positions: Float64Array, sets: number[][], targets: Float64Array}} Layer  where the points are, row by row,
+ * @typedef {{positions: Float64Array, sets: number[][], targets: Float64Array}} Layer  where the points are, by rows,
  *     the points that each attends to, and the means of these
  * @typedef {{d: number, ofToken: ArrayLike<number>, first: number[], weights: number[], layers: Layer[], keep: number,
- *     since: Int32Array, settledAt: number | null, limits: Float64Array | null}} Run  the point of each token; the first
+ *     since: Int32Array, settledAt: number | null, limits: Float64Array | null}} Run  the point of each token; first
  *     token, multiplicity and limit of each point, and the layer from which on it leads (-1: it does not); layers up to
  *     the one at which it settled; the share of itself that a token keeps in a layer, 1 / (1 + alpha) */
 
@@ -108,7 +108,7 @@ export function compareRuns(exact, floats) {
 
 /** Equal tokens as one point, in order of appearance. @param {Float64Array} tokens @param {number} d */
 function floatMerge(tokens, d) {
-    const keys = Array.from({ length: tokens.length / d }, (_, token) => tokens.subarray(token * d, token * d + d).join());
+    const keys = Array.from({ length: tokens.length / d }, (_, i) => tokens.subarray(i * d, i * d + d).join());
     const points = new Map([...new Set(keys)].map((key, point) => [key, point]));
     const ofToken = keys.map((key) => /** @type {number} */ (points.get(key)));
     const [first, weights] = [new Array(points.size).fill(-1), new Array(points.size).fill(0)];

@@ -9,7 +9,7 @@ export function bigGcd(x, y) {
 /** The least common multiple. @param {bigint} x positive @param {bigint} y positive */
 export const bigMultiple = (x, y) => (x % y ? x * (y / bigGcd(x, y)) : x);
 /** The weighted sum of one or more rows. @param {bigint[]} weights @param {bigint[][]} rows */
-export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
+export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, z, k) => sum + weights[k] * z[c], 0n));
 
 /** JSON with sorted keys and no spaces, whose digest a certificate has. @type {(value: any) => string} */
 export function canonicalJson(value) {

@@ -11,11 +11,11 @@ import { verify } from "./verify.js";
  *     cloud?: Values, text?: string}} PageData
  *
  * What a room gets from the shell: `announce` tells screen readers and shows the line below the tabs; `fail` shows an
- * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is to be called when `state()`
- * has changed; `compute` is `exactLimit` in a worker; `embedded` is for notebooks: one room, without a URL.
+ * error in one line, an empty one takes it away; `attempt` shows what went wrong; `changed` is for when `state()` has
+ * changed; `compute` is `exactLimit` in a worker; `embedded` is for notebooks: one room, without a URL.
  * @typedef {{data: PageData, announce: (message: string) => void, fail: (message: string) => void,
  *     attempt: (action: () => unknown) => Promise<void>, changed: () => void,
- *     compute: (...problem: Parameters<typeof exactLimit>) => Promise<ReturnType<typeof exactLimit>>, calm: boolean, embedded: boolean}} Context
+ *     compute: (tokens: string[][], options: any) => Promise<any>, calm: boolean, embedded: boolean}} Context
  *
  * What a notebook sees of a room, and may set.
  * @typedef {{tokens?: (string | number)[][], alpha?: string, metric?: (string | number)[][] | null,
@@ -138,7 +138,7 @@ function mountShell(root, data, source, report = null) {
     }
 }
 
-/** Computes limits in a worker made from the bundle itself, so that it runs from a disk, too; here, if there are none. A
+/** Computes limits in a worker made from the bundle, so that it runs from a disk, too; here, if there are none. A
  * new question makes the one before it moot: its worker is stopped, and nobody is answered.
  * @param {Function} source @returns {Context["compute"]} */
 function askWorker(source) {
@@ -149,7 +149,8 @@ function askWorker(source) {
         const here = () => Promise.resolve().then(() => exactLimit(tokens, options)).then(resolve, reject);
         worker?.terminate();
         try {
-            worker = Object.assign(new Worker(url), { onerror: here, onmessage: (/** @type {any} */ { data }) => resolve(data) });
+            const onmessage = (/** @type {MessageEvent} */ { data }) => resolve(data);
+            worker = Object.assign(new Worker(url), { onerror: here, onmessage });
             worker.postMessage([tokens, options]);
         } catch {
             here();

@@ -19,9 +19,9 @@ const INTRODUCTION =
 const LEGEND =
     "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
-const OWN_TOKENS = "One token per line: coordinates and commas, fractions as they are. Or drop a CSV file on this page.";
+const OWN_TOKENS = "One token per line: coordinates and commas, fractions as they are. Or drop a CSV file here.";
 
-/** Builds the room's page around its canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
+/** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
     /** @type {(words: string, click: () => unknown, title?: string) => HTMLButtonElement} */
@@ -93,10 +93,10 @@ export function buildPanel(root, room) {
     const controls = [
         group(
             "Cloud", labelled("Begin with", cloud), random, about,
-            row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "Delete the selected token")),
+            row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "The selected token")),
             el(
                 "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS), labelled("CSV file", file),
-                labelled("Tokens", pasted), button("Use these tokens", () => take(parseCsv(pasted.value, "the tokens"))),
+                labelled("Tokens", pasted), button("Use these tokens", () => take(parseCsv(pasted.value, "tokens"))),
             ),
         ),
         group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),

@@ -98,7 +98,8 @@ export function mountReviews(root, context) {
             ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
             if (event.target instanceof Element && event.target.closest("button, [role=button]")) return false;
-            const act = { " ": plane.toggle, ArrowLeft: () => plane.step(-1), ArrowRight: () => plane.step(1), r: restoreText }[event.key];
+            const [back, on] = [-1, 1].map((by) => () => plane.step(by));
+            const act = { " ": plane.toggle, ArrowLeft: back, ArrowRight: on, r: restoreText }[event.key];
             act?.();
             return !!act;
         },
@@ -243,7 +244,8 @@ export function mountReviews(root, context) {
     function showChange(before, after, crossed) {
         const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
         if (names.length > MOST_CROSSED) names.splice(MOST_CROSSED, Infinity, `${names.length - MOST_CROSSED} more`);
-        const how = [...(last === original ? [] : ["edited"]), ...(names.length ? [`without ${names.join(", ")}`] : [])];
+        const how = last === original ? [] : ["edited"];
+        if (names.length) how.push(`without ${names.join(", ")}`);
         if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
         return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how.join("; ")})`),
             el("button", { click: restoreText }, "Restore the original")];

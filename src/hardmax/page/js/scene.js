@@ -28,7 +28,7 @@ const SHAPE_CORNERS = Object.fromEntries(Object.entries({
     plus: "-40,-100 40,-100 40,-40 100,-40 100,40 40,40 40,100 -40,100 -40,40 -100,40 -100,-40 -40,-40",
     cross: "-100,-50 -50,-100 0,-50 50,-100 100,-50 50,0 100,50 50,100 0,50 -50,100 -100,50 -50,0",
     star: "0,-110 26,-36 105,-34 43,14 65,89 0,45 -65,89 -43,14 -105,-34 -26,-36",
-    circle: Array.from({ length: 20 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f((k * Math.PI) / 10))).join(" "),
+    circle: Array.from({ length: 20 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f(k * 0.314159))).join(" "),
 }).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
@@ -62,10 +62,10 @@ export function svgPen(/** @type {number} */ width, /** @type {number} */ height
     ];
     /** @type {Pen} */
     const pen = {
-        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [], closed = fill !== "none" }, lines) {
-            const path = lines.map((line) => {
-                return `M${line.map((at) => at.map((x) => Number(x.toFixed(2))).join(" ")).join("L")}${closed ? "Z" : ""}`;
-            }).join("");
+        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [], closed }, lines) {
+            const end = closed || fill !== "none" ? "Z" : "";
+            const rows = lines.map((line) => line.map((at) => at.map((x) => Number(x.toFixed(2))).join(" ")).join("L"));
+            const path = rows.map((line) => `M${line}${end}`).join("");
             const look = `fill="${fill}" stroke="${stroke}" stroke-width="${wide}" opacity="${alpha}"`;
             if (path) parts.push(`<path d="${path}" ${look} stroke-dasharray="${dash.join(" ") || "none"}"/>`);
         },
@@ -164,9 +164,8 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         });
         pen.paint(many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 }, paths);
     }
-    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, sets.flatMap((set, i) => {
-        return set.filter((j) => j !== i).map((j) => [toScreen(frame, here, i), toScreen(frame, here, j)]);
-    }));
+    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] },
+        sets.flatMap((set, i) => set.map((j) => [i, j].map((k) => toScreen(frame, here, k)))));
     for (const { end, members, colour, shape } of groups) {
         // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
@@ -219,7 +218,7 @@ function blended(colour, ground, alpha) {
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
-/** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Room} room @param {Theme} theme @param {number[]} leaders */
+/** Cells, polytope, axes. @param {Pen} pen @param {Room} room @param {Theme} theme @param {number[]} leaders */
 function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
@@ -240,9 +239,10 @@ function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
     if (show.has("polytope")) {
         const places = leaders.map((i) => toScreen(frame, ends, i));
         const points = leaders.map((i) => ends.subarray(i * d, i * d + d));
-        pen.paint({ stroke: theme.ink, alpha: 0.35, closed: true }, (d === 3 ? facesOf(points) : [[...points.keys()]]).map((face) => {
-            return planeHull(Float64Array.from(face.flatMap((v) => places[v]))).map((k) => places[face[k]]);
-        }));
+        const faces = d === 3 ? facesOf(points) : [[...points.keys()]];
+        const hullOf = (/** @type {number[]} */ face) => planeHull(Float64Array.from(face.flatMap((v) => places[v])));
+        const outlines = faces.map((face) => hullOf(face).map((k) => places[face[k]]));
+        pen.paint({ stroke: theme.ink, alpha: 0.35, closed: true }, outlines);
     }
     const reach = d === 3 ? (0.47 * Math.min(frame.width, frame.height)) / frame.scale : far;
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {

@@ -10,8 +10,7 @@ import { textWords, withoutWords } from "./textwords.js";
  *     surfaces: string[], index: Map<string, number>, table: number[][], decoder: number[][], bias: number[],
  *     extra: number, hasNeutral: boolean, usual: number, dynamics: import("./exact.js").ExactDynamics}} Model  `layers`
  *     may be Infinity; row v of `table` is where token v starts, after all tokens come the extra one (its number is
- *     `extra`, -1: none) and the place of tokens that a gate silences; two classes have one logit; `usual` is the class of
- *     undecided texts
+ *     `extra`, -1: none) and the place of silent tokens; two classes have one logit; `usual`: the class if undecided
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
  *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
  *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
@@ -118,8 +117,8 @@ function textJson(data, name) {
     throw new Error(`${name} is damaged or cut off: expected a JSON object`);
 }
 
-/** Numbers as rows of a length. @param {Float64Array | Float32Array} values @param {number} d */
-const textRows = (values, d) => Array.from({ length: values.length / d }, (_, r) => [...values.subarray(r * d, r * d + d)]);
+/** Numbers as rows of a length. @param {Float64Array | Float32Array} x @param {number} d */
+const textRows = (x, d) => Array.from({ length: x.length / d }, (_, r) => [...x.subarray(r * d, r * d + d)]);
 
 /** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
  * @param {Uint8Array} data @param {unknown} expected names
@@ -134,7 +133,7 @@ function textTensors(data, expected) {
     const entries = Object.entries(header);
     const names = entries.map(([name]) => name).sort();
     const complete = ["embeddings", "decoder", "bias"].every((name) => header[name]);
-    const known = names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected);
+    const known = names.every((name) => Object.hasOwn(kinds, name)) && textShort(names) === textShort(expected);
     textMust(complete && known, `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
     textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
     entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
@@ -167,7 +166,8 @@ function textVocabulary(data) {
     return { surfaces, index, totals };
 }
 
-const textIsWhole = (/** @type {any} */ value, least = 0, most = Infinity) => Number.isSafeInteger(value) && value >= least && value <= most;
+const textIsWhole = (/** @type {any} */ value, least = 0, most = Infinity) =>
+    Number.isSafeInteger(value) && value >= least && value <= most;
 
 /** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
  * @param {ReturnType<typeof textVocabulary>} vocabulary */
@@ -234,7 +234,7 @@ const textSays = ({ decoder, temperature }, point) => decoder.map((row) => float
 export function textWalk(cloud, { layers, dynamics }) {
     const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
     const steps = /** @type {import("./exact.js").ExactStep[]} */ ([]);
-    const tick = () => textMust(performance.now() < end, "Ties in this text take too long to decide: shorten the text.");
+    const tick = () => textMust(performance.now() < end, "Ties in this text take too long: shorten the text.");
     for (const step of exactWalk(cloud, { ...dynamics, tick })) if (steps.push(step) > most) break;
     const last = steps.length - 1;
     const stepAt = (/** @type {number} */ layer) => steps[Math.min(layer, last)];
@@ -246,7 +246,7 @@ export function textWalk(cloud, { layers, dynamics }) {
     };
 }
 
-/** The label, and what every token adds to the logit. @param {Model} model @param {string} text @returns {Classified} */
+/** The label, and what each token adds to it. @param {Model} model @param {string} text @returns {Classified} */
 export function classify(model, text) {
     const { dimension: d, extra, layers, bias, gate, table } = model;
     const places = textFind(model, text);

@@ -1,5 +1,4 @@
-/**
- * Check a certificate of an infinite-depth limit: exactly, alone, and in bounded time. With the module that makes
+/** Check a certificate of an infinite-depth limit: exactly, alone, and in bounded time. With the module that makes
  * certificates it shares integers and SHA-256, and no step of a proof: an error there does not hide here.
  *
  * Points z_i with multiplicities m_i go from layer to layer by hardmax self-attention with a matrix A and a step alpha:
@@ -10,8 +9,7 @@
  * A certificate states where every point ends; docs/certificate.md has its schema and the proofs of what is asked here.
  *
  * @typedef {{accepted: boolean, reason: string, decided: boolean}} Verdict  the reason names the first false statement;
- *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted
- */
+ *     `decided` is false if the check was given up for its cost: then nothing is proved or refuted */
 import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const VERIFY_LENGTH = 2 ** 22; // of a text
@@ -56,7 +54,7 @@ const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
 const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
 /** Whether it is an object with just these keys, sorted. @type {(value: any, keys: string) => boolean} */
-const verifyKeys = (value, keys) => Object(value) === value && !Array.isArray(value) && `${Object.keys(value).sort()}` === keys;
+const verifyKeys = (value, keys) => ({}).toString.call(value) === "[object Object]" && `${Object.keys(value).sort()}` === keys;
 
 /** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
@@ -119,9 +117,8 @@ function verifyNumbers(texts, tick) {
 }
 
 /** The least common multiple. @param {bigint[]} numbers @param {() => void} tick */
-function verifyMultiple(numbers, tick) {
-    return [...new Set(numbers)].reduce((common, number) => (tick(), bigMultiple(common, number)), 1n);
-}
+const verifyMultiple = (numbers, tick) =>
+    [...new Set(numbers)].reduce((common, number) => (tick(), bigMultiple(common, number)), 1n);
 
 /** The scalar product of x with each row. @param {bigint[]} x @param {bigint[][]} rows */
 const verifyScores = (x, rows) => rows.map((row) => row.reduce((sum, y, c) => sum + x[c] * y, 0n));

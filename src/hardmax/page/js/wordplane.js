@@ -66,10 +66,8 @@ function planeFrame(places, mean, scores) {
     const lead = first.map((x, i) => x - second[i]);
     const step = (1.2 * value(lead)) / (lead[0] ** 2 + lead[1] ** 2);
     const beyond = mean.map((x, axis) => x - step * lead[axis]);
-    const rangeOf = (/** @type {number} */ axis) => {
-        const values = places.map((place) => place[axis]);
-        return [Math.min(...values), Math.max(...values)];
-    };
+    const rangeOf = (/** @type {number} */ axis) => places.reduce(([low, high], place) =>
+        [Math.min(low, place[axis]), Math.max(high, place[axis])], [Infinity, -Infinity]);
     const reach = Math.max(...[0, 1].map((axis) => rangeOf(axis)[1] - rangeOf(axis)[0])) || 1;
     if (Math.hypot(beyond[0] - mean[0], beyond[1] - mean[1]) < reach) places = [...places, beyond];
     const [low, high] = [[0.12, 0.45], [-0.12, -0.25]].map((margins, side) => margins.map((margin, axis) => {
@@ -90,7 +88,7 @@ function planePart(tag, attributes, text = "") {
 
 /** A plane with its player. @param {HTMLElement} root @param {boolean} calm whether nothing may move by itself */
 export function mountPlane(root, calm) {
-    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": "The words; the tables have the numbers" });
+    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": "The words of the text" });
     // Asking a label for its size would lay out the page.
     const ruler = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"));
     const play = el("button", { class: "hm-play", click: toggle });
@@ -244,10 +242,8 @@ export function mountPlane(root, calm) {
                 const top = Math.max(3, Math.min(height - 19, y - 8));
                 return [left, top, left + wide, top + 16];
             });
-            const box = boxes.find((each) => {
-                const [left, top, right, bottom] = each;
-                return fits(each) && !taken.some(([x0, y0, x1, y1]) => right > x0 && x1 > left && bottom > y0 && y1 > top);
-            });
+            const box = boxes.find((each) => fits(each) && !taken.some(([left, top, right, bottom]) =>
+                each[2] > left && right > each[0] && each[3] > top && bottom > each[1]));
             if (!box) return;
             taken.push(box);
             plane.append(planePart("text", { x: box[0] + 2, y: box[1] + 8, class: css }, text));
