@@ -112,7 +112,7 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
             const parts = /** @type {(Node | string)[]} */ ([]);
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
-                const look = { "data-start": start, role: "button", tabindex: -1, "aria-pressed": `${out.has(start)}` };
+                const look = { "data-start": start, tabindex: -1 };
                 const shown = el(out.has(start) ? "del" : "span", look, visibleText(text.slice(start, end)));
                 parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;

@@ -50,7 +50,8 @@ export function mountReviews(root, context) {
     const verdict = el("div", { "aria-live": "polite" });
     const answer = el("div");
     const change = el("div", { class: "hm-change", "aria-live": "polite" });
-    const group = { role: "group", tabindex: 0, "aria-label": "Words of the text", keydown: moveInText };
+    const about = "Words of the text: arrows go from one to the next, Enter crosses one out";
+    const group = { role: "group", tabindex: 0, "aria-label": about, keydown: moveInText };
     const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", ...group });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
@@ -97,7 +98,7 @@ export function mountReviews(root, context) {
         keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"],
             ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
-            if (event.target instanceof Element && event.target.closest("button, [role=button]")) return false;
+            if (event.target instanceof Element && event.target.closest("button")) return false;
             const [back, on] = [-1, 1].map((by) => () => plane.step(by));
             const act = { " ": plane.toggle, ArrowLeft: back, ArrowRight: on, r: restoreText }[event.key];
             act?.();
