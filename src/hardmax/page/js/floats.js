@@ -139,8 +139,12 @@ export function floatDot(/** @type {ArrayLike<number>} */ x, /** @type {ArrayLik
 /** A z, the direction in which point i looks.
  * @param {Float64Array} rows @param {number} i @param {number} d @param {Float64Array | null} metric */
 export function floatAlong(rows, i, d, metric) {
-    const row = rows.subarray(i * d, i * d + d);
-    return Array.from(row, (x, r) => (metric ? floatDot(metric.subarray(r * d, r * d + d), row) : x));
+    const along = [];
+    for (let r = 0; r < d; r++) {
+        along[r] = metric ? 0 : rows[i * d + r];
+        for (let c = 0; metric && c < d; c++) along[r] += metric[r * d + c] * rows[i * d + c];
+    }
+    return along;
 }
 
 /** Those of the candidates that lie furthest in a direction; without a direction, all.

@@ -33,9 +33,8 @@ export function buildPanel(root, room) {
     const row = (/** @type {Node[]} */ ...children) => el("div", { class: "hm-row" }, ...children);
     const note = (words = "") => el("p", { class: "hm-note" }, words);
 
-    const and = (/** @type {number[]} */ tokens) => {
-        return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
-    };
+    const and = (/** @type {number[]} */ tokens) =>
+        (tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1"));
     const listed = (/** @type {number[]} */ tokens) =>
         (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
     /** @type {(rows: Float64Array, point: number) => string} */
@@ -48,9 +47,8 @@ export function buildPanel(root, room) {
         const text = await chosen?.slice(0, MOST_CHARACTERS).text();
         if (chosen) take(parseCsv(text ?? "", chosen.name.slice(0, 60), chosen.size));
     });
-    const randomSource = () => `random:${fields.map(({ value, min, max }) => {
-        return Math.max(+min, Math.min(+max, Math.round(Number(value))));
-    })}`;
+    const randomSource = () => `random:${fields.map(({ value, min, max }) =>
+        Math.max(+min, Math.min(+max, Math.round(Number(value)))))}`;
     const setAlpha = (/** @type {string} */ text) => context.attempt(() => room.set({ alpha: readAlpha(text) }));
 
     const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });

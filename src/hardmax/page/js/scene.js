@@ -139,17 +139,17 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
     const many = run.first.length > MANY_POINTS;
-    const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
+    const points = [...run.first.keys()];
+    const leaders = points.filter((i) => run.since[i] >= 0);
     const leading = leaders.filter((i) => run.since[i] <= layer);
     drawGround(pen, room, theme, leaders);
     if (selected >= 0) drawSelected(pen, room, theme, here);
 
     // Points by the leader that they end at; -1 if it is between leaders.
-    const ends = layerAt(run, Infinity).sets.map(([end, ...others]) => {
-        return run.limits && !others.length && run.since[end] >= 0 ? end : -1;
-    });
+    const ends = layerAt(run, Infinity).sets.map(([end, ...others]) =>
+        (run.limits && !others.length && run.since[end] >= 0 ? end : -1));
     const groups = [...new Set(ends)].map((end) => ({
-        end, members: run.first.flatMap((_, i) => (ends[i] === end ? [i] : [])), ...lookOf(leaders.indexOf(end), theme),
+        end, members: points.filter((i) => ends[i] === end), ...lookOf(leaders.indexOf(end), theme),
     }));
     for (const { members, colour } of show.has("paths") ? groups : []) {
         const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
@@ -170,14 +170,12 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
         const old = members.filter((i) => layer > 0 && run.since[i]);
-        pen.paint(many ? { fill: blended(colour, theme.ground, 0.6) } : hollow, old.map((i) => {
-            return shapeAt(shape, toScreen(frame, starts, i), 0.75 * size);
-        }));
+        pen.paint(many ? { fill: blended(colour, theme.ground, 0.6) } : hollow, old.map((i) =>
+            shapeAt(shape, toScreen(frame, starts, i), 0.75 * size)));
         // At the limit followers lie under the star of their leader.
         const shown = layer === Infinity && end >= 0 ? [] : members.filter((i) => !leading.includes(i));
-        pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, shown.map((i) => {
-            return shapeAt(shape, toScreen(frame, here, i), size);
-        }));
+        pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, shown.map((i) =>
+            shapeAt(shape, toScreen(frame, here, i), size)));
     }
     for (const i of leading) {
         const at = toScreen(frame, here, i);
@@ -229,9 +227,8 @@ function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
         const rows = Float64Array.from(leaders.flatMap((i) => floatAlong(ends, i, 2, turned)));
         const hull = planeHull(rows);
         if (hull.length > 1) hull.forEach((v, k) => {
-            const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
-                return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
-            });
+            const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) =>
+                [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0]);
             const fill = blended(lookOf(v, theme).colour, theme.ground, 0.12);
             pen.paint({ fill, stroke: theme.ground }, [clippedScreen(frame, sides)]);
         });

@@ -56,9 +56,8 @@ function textPatterns() {
         ranges[kinds[first]] += `\\u{${first.toString(16)}}-\\u{${(code - 1).toString(16)}}`;
         first = code;
     }
-    const of = (/** @type {string[]} */ ...names) => {
-        return `[${names.map((name) => ranges[TEXT_KINDS.indexOf(name)]).join("")}]`;
-    };
+    const of = (/** @type {string[]} */ ...names) =>
+        `[${names.map((name) => ranges[TEXT_KINDS.indexOf(name)]).join("")}]`;
     const [lead, flag, signs] = [of("lead"), of("flag"), `(?:${of("sign")}|${of("joiner")}${of("solo", "flag")}?)*`];
     const solo = `(?:${lead}?${of("solo")}|${lead}|${flag}${flag}?)${signs}`;
     const letters = `${of("letter", "sign", "joiner")}+`;
