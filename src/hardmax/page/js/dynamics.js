@@ -238,11 +238,10 @@ export class DynamicsRoom {
     /** On the canvas of the page, in its colours, or otherwise.
      * @param {import("./scene.js").Theme} [theme] @param {HTMLCanvasElement} [canvas] */
     paint(theme, canvas = this.canvas) {
-        const brush = canvas.getContext("2d");
+        const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
         theme ??= { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
         const dense = canvas.width / this.frame.width;
-        if (!brush) return;
         brush.setTransform(dense, 0, 0, dense, 0, 0);
         Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
         brush.fillRect(0, 0, this.frame.width, this.frame.height);

@@ -15,7 +15,6 @@ const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. K
 const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json"];
 const LONGEST_IN_URL = 2000; // characters
 const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
-const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
 const reviewModels = new Map();
@@ -244,7 +243,6 @@ export function mountReviews(root, context) {
     /** @param {Classified} before @param {Classified} after @param {{surface: string}[]} crossed */
     function showChange(before, after, crossed) {
         const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
-        if (names.length > MOST_CROSSED) names.splice(MOST_CROSSED, Infinity, `${names.length - MOST_CROSSED} more`);
         const how = last === original ? [] : ["edited"];
         if (names.length) how.push(`without ${names.join(", ")}`);
         if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);

@@ -146,8 +146,8 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
     if (selected >= 0) drawSelected(pen, room, theme, here);
 
     // Points by the leader that they end at; -1 if it is between leaders.
-    const ends = layerAt(run, Infinity).sets.map(([end, ...others]) =>
-        (run.limits && !others.length && run.since[end] >= 0 ? end : -1));
+    const ends = layerAt(run, Infinity).sets.map((set) =>
+        (run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1));
     const groups = [...new Set(ends)].map((end) => ({
         end, members: points.filter((i) => ends[i] === end), ...lookOf(leaders.indexOf(end), theme),
     }));
@@ -156,8 +156,8 @@ export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** 
         const paths = members.filter((point) => run.since[point] !== 0).map((i) => {
             // On the way to one leader it goes straight on.
             const bends = run.layers.filter((_, k) => {
-                const [target, ...others] = run.layers[k - 1]?.sets[i] ?? [i, i];
-                return others.length || run.since[target] < 0 || run.since[target] > k - 1;
+                const set = run.layers[k - 1]?.sets[i];
+                return set?.length !== 1 || run.since[set[0]] < 0 || run.since[set[0]] > k - 1;
             });
             const rows = [...bends.map(({ positions }) => positions), ...(run.limits ? [run.limits] : [])];
             return rows.map((row) => toScreen(frame, row, i));
