@@ -186,7 +186,7 @@ function floatMove(from, to, left) {
 }
 
 /** The vertices of the convex hull of points in the plane, counterclockwise; a thick hull has all other points that lie
- * on it or nearly so, too, and simply all if there are many vertices. It is wrapped from vertex to vertex: there are few,
+ * on it or nearly so, too, and simply all if there are many vertices. It is wrapped from one to the next: they are few,
  * and so this is faster than sorting. @param {Float64Array} z @returns {number[]} */
 export function planeHull(z, thick = false) {
     const [vertices, near, count, flat] = [new Set(), new Set(), z.length / 2, FLOAT_FLAT * floatLargest(z)];

@@ -28,7 +28,7 @@ const SHAPE_CORNERS = Object.fromEntries(Object.entries({
     plus: "-40,-100 40,-100 40,-40 100,-40 100,40 40,40 40,100 -40,100 -40,40 -100,40 -100,-40 -40,-40",
     cross: "-100,-50 -50,-100 0,-50 50,-100 100,-50 50,0 100,50 50,100 0,50 -50,100 -100,50 -50,0",
     star: "0,-110 26,-36 105,-34 43,14 65,89 0,45 -65,89 -43,14 -105,-34 -26,-36",
-    circle: Array.from({ length: 20 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f(k * 0.314159))).join(" "),
+    circle: Array.from({ length: 16 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f(k * 0.392699))).join(" "),
 }).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
@@ -39,7 +39,7 @@ export const canvasPen = (canvas) => ({
         canvas.beginPath();
         for (const line of lines) {
             line.forEach(([x, y], k) => (k ? canvas.lineTo(x, y) : canvas.moveTo(x, y)));
-            if (closed) canvas.closePath();
+            if (closed && stroke) canvas.closePath(); // what is filled is closed anyhow, and this takes time
         }
         if (fill) canvas.fill();
         if (stroke) canvas.stroke();

@@ -54,7 +54,7 @@ const verifyList = (test) => (value) => Array.isArray(value) && value.length > 0
 /** @type {(pattern: RegExp) => (value: any) => boolean} */
 const verifyMatch = (pattern) => (value) => typeof value === "string" && pattern.test(value);
 /** Whether it is an object with just these keys, sorted. @type {(value: any, keys: string) => boolean} */
-const verifyKeys = (value, keys) => ({}).toString.call(value) === "[object Object]" && `${Object.keys(value).sort()}` === keys;
+const verifyKeys = (value, keys) => `${value}` === "[object Object]" && `${Object.keys(value).sort()}` === keys;
 
 /** Statement 1: the certificate is well formed. Nothing is computed yet. @param {any} c */
 function verifyShape(c) {
