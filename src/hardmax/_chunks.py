@@ -1,7 +1,9 @@
 """Sources of tokens in chunks: memory maps, Parquet, Zarr and Dask arrays."""
 
 import glob
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,7 @@ from hardmax._validation import InputError, check_path, require_extra, shorten
 COORDINATES = 2**20  # of a chunk, where we choose its size
 _BLOCKS = 64  # of a dask array are examined before their results are put together
 _LARGEST_INTEGER = 2**53
+_LOST = "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the call"
 Progress = Callable[[int, int], None] | None
 
 
@@ -55,6 +58,7 @@ class Blocks:
     progress: Progress = None
 
     def __post_init__(self) -> None:
+        _check_cluster()
         array = self.array
         if any(np.isnan(size) for size in array.chunks[0]):
             array = array.compute_chunk_sizes()
@@ -77,9 +81,34 @@ class Blocks:
         blocks = self.lazily(function, *arguments, own=own)
         for start in range(0, len(blocks), _BLOCKS):
             some = blocks[start : start + _BLOCKS]
-            yield from dask.compute(*some)
+            try:
+                done = dask.compute(*some)
+            except CancelledError:
+                raise RuntimeError(f"{_LOST}.") from None
+            yield from done
             if self.progress is not None:
                 self.progress(self.firsts[start + len(some)], self.firsts[-1])
+
+
+def _check_cluster() -> None:
+    """Refuse a cluster on which the package is missing or another: workers then die of our tasks, one after the other,
+    and Dask waits for new ones for ever."""
+    if "distributed" not in sys.modules:
+        return
+    from distributed import get_client
+
+    try:
+        found: Any = get_client().get_versions(packages=["hardmax"])
+    except ValueError:  # no cluster: Dask computes in this process
+        return
+    except OSError as error:
+        raise RuntimeError(f"{_LOST} ({error}).") from None
+    own = found["client"]["packages"]["hardmax"]
+    for name, one in {"scheduler": found["scheduler"], **found["workers"]}.items():
+        its = one["packages"]["hardmax"]
+        if its != own:
+            has = "does not have hardmax" if its is None else f"has hardmax {its}"
+            raise RuntimeError(f"Dask: {name} {has}, but this process has {own}. Install the same version everywhere.")
 
 
 def _on_block(block: Any, first: int, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
