@@ -266,12 +266,10 @@ class Limits(Tabular, Sequence[Limit]):
         """The layer at which each cloud settled; None if it did not."""
         return self.runs.settled_at
 
-    def _counts(self) -> dict[str, Any]:
-        """The layer at which each cloud settled, and how many leaders and clusters it has."""
-        runs = self.runs
-        if not isinstance(runs, Together):
-            leaders, clusters = ([len(getattr(lim, name)) for lim in self] for name in ("leaders", "clusters"))
-            return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
+    def _counts(self) -> dict[str, list[Any]]:
+        """When each cloud settled, how many leaders and clusters it has, if one kernel found them for all of them."""
+        if not isinstance(runs := self.runs, Together):
+            return {}
         starts, since = runs.clouds.offsets[:-1], as_array(runs.outcome.leader_since, "`leader_since`")
         own = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets)) == runs.leader_of
         leaders, clusters = (np.add.reduceat(which, starts, dtype=np.int64).tolist() for which in (since >= 0, own))

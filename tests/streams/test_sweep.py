@@ -46,14 +46,14 @@ def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
-    tied, fractions = hm.clouds.nonleader_clusters(), hm.clouds.emerging_leader()
+    tied = hm.clouds.nonleader_clusters()
     chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])
-    for batch in ([tied, hm.clouds.polygon(5), chain, np.repeat(tied, 2, axis=0)], [fractions, fractions]):
-        limits = hm.limit(batch, hm.Dynamics("1/2"), max_layers=9)
-        counts = limits._counts()
-        assert counts["clusters"] == [len(lim.clusters) for lim in limits]
-        assert counts["leaders"] == [len(lim.leaders) for lim in limits]
-        assert counts["settled_at"] == [lim.settled_at for lim in limits]
+    batch = [tied, hm.clouds.polygon(5), chain, np.repeat(tied, 2, axis=0), hm.clouds.gaussian(50, 2)]
+    limits = hm.limit(batch, hm.Dynamics("1/2"), max_layers=9)
+    counts = limits._counts()
+    assert counts["clusters"] == [len(lim.clusters) for lim in limits]
+    assert counts["leaders"] == [len(lim.leaders) for lim in limits]
+    assert counts["settled_at"] == [0, 0, None, 0, limits[4].settled_at]
 
 
 def test_joblib_chooses_where_groups_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
