@@ -30,6 +30,7 @@ MAKERS = {
 }
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of the table.
 _COORDINATES, _CELLS = 2**18, 512
+_AS_DONE = "generator_unordered"  # which Ray's backend does not do
 _IGNORED = "the theorem does not apply to the metric"
 
 
@@ -108,7 +109,8 @@ def sweep(
     alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
     tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
     tables: dict[int, Any] = {}
-    finished: Any = joblib.Parallel(return_as="generator_unordered")(tasks)
+    backend, _ = joblib.parallel.get_active_backend()
+    finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
     for number, table in finished:
         tables[number] = table
         done += len(checked.groups[number])

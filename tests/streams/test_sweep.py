@@ -56,9 +56,10 @@ def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
     assert counts["settled_at"] == [0, 0, None, 0, limits[4].settled_at]
 
 
-def test_joblib_chooses_where_groups_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])  # Ray's is made of the second
+def test_joblib_chooses_where_groups_run(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)
-    with joblib.parallel_config(backend="threading", n_jobs=2):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
 
 
