@@ -6,6 +6,7 @@ from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
+from ._layer import Steps
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
 from ._validation import InputError
@@ -44,6 +45,7 @@ __all__ = [
     "Ragged",
     "Record",
     "Settled",
+    "Steps",
     "Stop",
     "StreamedLimit",
     "StreamedRun",

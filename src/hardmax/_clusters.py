@@ -4,15 +4,14 @@ from bisect import bisect_left
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hardmax._exact.argmax import by_all_scores
-from hardmax._exact.positions import ExactPhase
+from hardmax._exact.general import GeneralPhase, last_outside
 from hardmax._exact.solver import layers_negative
 from hardmax._exact.vectors import Vector, fractions_table, power
-from hardmax._float.solver import FloatPhase
 from hardmax._format import pluralize
 from hardmax._tokens.rationals import IntegerCloud, above, lengths, unit_of
 from hardmax.geometry.projection import project_exact
@@ -84,7 +83,7 @@ def find_clusters(run: Trajectory) -> Clusters:
         labels, first = number(leader_of)
         return Clusters(labels, run.float_ends()[first], tuple(map(Vertex, leader_of[first].tolist())))
     of_token = run.points.of_token
-    if run.settled_at is None:
+    if run.settled_at is None or len(run.moving):  # to infinity
         labels, first = number(of_token)
         return Clusters(labels, run.floats_at(run.layers)[first], (OtherLimit(),) * len(first))
     choices, exactly = run.phases[-1].choices, run._exactly(run.phases[-1])
@@ -92,7 +91,8 @@ def find_clusters(run: Trajectory) -> Clusters:
     # Leaders may have met if the metric is not positive definite: the first of them counts.
     leader_at = dict(zip(reversed(exactly.positions(leaders)), reversed(leaders), strict=True))
     # Followers of a leader end where it is; the limits of the others are compared exactly.
-    others = np.flatnonzero(~choices.follows_leader).tolist()
+    follows = choices.follows_leader if run.dynamics.value is None else np.zeros(len(choices), dtype=bool)
+    others = np.flatnonzero(~follows).tolist()
     targets = dict(zip(others, exactly.targets(others), strict=True))
     limit_of, first_at = choices.indices[choices.offsets[:-1]].copy(), leader_at.copy()
     for point, target in targets.items():
@@ -119,7 +119,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
-    if not leading or not run.dynamics.is_definite:
+    if not leading or not run.dynamics.is_definite or run.dynamics.value is not None:
         return OtherLimit()
     places = fractions_table([place for _, place in leading])
     # The only face that the limit can lie on is that of the leaders furthest along A w.
@@ -144,7 +144,7 @@ def find_period(run: Trajectory, longest: int = 64) -> int | None:
     return None
 
 
-def squared_distance(run: Trajectory, phase: FloatPhase | ExactPhase, layer: int) -> Fraction:
+def squared_distance(run: Trajectory, phase: Any, layer: int) -> Fraction:
     """The largest squared distance of a token from its limit, at a layer of a settled run.
 
     Floats find the candidates; their distances are computed exactly where positions are known exactly, or to 50 digits
@@ -174,6 +174,8 @@ def first_within(run: Trajectory, goal: Fraction) -> int:
     In a phase a point is at w + t u with t = g^m, so its squared distance from its limit is convex in t. If that is
     within the goal at the last layer of the phase, it is so from some layer on, which bisection finds.
     """
+    if isinstance(run.phases[-1], GeneralPhase):
+        return 1 + last_outside([phase for phase in run.walk_again() if isinstance(phase, GeneralPhase)], goal)
     first, settled, keep = 0, run.settled_at or 0, run.dynamics.contraction
     square = squared_distance(run, run.phases[-1], settled)
     if square > goal:

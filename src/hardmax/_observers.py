@@ -331,7 +331,7 @@ def _points(tokens: Tokens) -> Points:
 def _scene(tokens: Tokens, dynamics: Dynamics, layer: int) -> tuple[Scene, bool, bool]:
     """What observers see of some tokens at a layer; whether all of these follow leaders, and whether they do what they
     do for ever."""
-    (solver,) = solvers_for("certified", CPU)
+    solver, *_ = solvers_for("certified", CPU)
     phases = walk(solver, _points(tokens), dynamics)
     phase = next(phase for phase in phases if phase.until is None or layer < phase.until)
     assert isinstance(phase, FloatPhase), "certified arithmetic begins with floats"

@@ -1,31 +1,38 @@
 """From clouds to runs: one by one, or many small clouds together in one kernel."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from hardmax._batch import WALKED, BatchOutcome, Then
+from hardmax._exact.general import GeneralPhase
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.vectors import MOST_DIGITS, TooLong
 from hardmax._float.search import CPU
 from hardmax._float.solver import FloatPhase, Undecided
+from hardmax._format import pluralize
 from hardmax._tokens.batches import Cloud, Form, Packed, as_array, restore_table
-from hardmax._tokens.points import Points, merge
+from hardmax._tokens.points import Points
 from hardmax._tokens.tensors import TensorKind, concatenate, is_tensor
 from hardmax._validation import InputError, check_int, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.engines import Engine, Solver, interpreted_if_small, walk, walk_many
-from hardmax.stops import Record, Stop, check_memory
+from hardmax.stops import NO_LIMIT, Record, Stop, check_memory
 from hardmax.trajectory import Known, Tables, Trajectories, Trajectory
 
 DEEPEST_KERNEL = 100_000  # layers that one kernel walks a batch through
 # Products of digits of exact positions, some 5 ns each, after which a cloud that has not settled is given up.
 _MOST_WORK = 10**9
+_MOST_DECISIONS, _FEWER_DECISIONS = 10_000, 500  # after which a cloud is given up; other layers may never settle
+_MOST_LEADS = 10_000  # of tokens over others: their closed forms take seconds
 _AT_HAND = 2**20  # coordinates of the clouds of a batch whose runs are kept once they are made
+
+
+AnyPhase: TypeAlias = FloatPhase | ExactPhase | GeneralPhase
 
 
 @dataclass(frozen=True)
@@ -45,7 +52,7 @@ def run_cloud(cloud: Cloud, plan: Plan, machine: Engine, kind: TensorKind | None
 
         return run_there(cloud, plan, kind)
     with machine.limited(), interpreted_if_small(*cloud.tokens.shape):
-        return replace(run_points(merge(cloud), plan), tensor_kind=kind)
+        return replace(run_points(plan.dynamics.points(cloud), plan), tensor_kind=kind)
 
 
 def run_points(points: Points, plan: Plan) -> Trajectory:
@@ -53,16 +60,38 @@ def run_points(points: Points, plan: Plan) -> Trajectory:
     for solver in plan.solvers:
         since = np.full(points.count, -1)
 
-        def mark(phase: FloatPhase | ExactPhase, since: np.ndarray = since) -> FloatPhase | ExactPhase:
+        def mark(phase: AnyPhase, since: np.ndarray = since) -> AnyPhase:
+            since[~phase.is_leader] = -1  # with a value matrix leaders may be lost again
             since[(since < 0) & phase.is_leader] = phase.layer
             return phase
 
+        phases = map(mark, walk(solver, points, plan.dynamics))
         try:
-            kept = keep(map(mark, walk(solver, points, plan.dynamics)), points, plan)
+            endless = plan.stop.last_layer == NO_LIMIT
+            kept = keep(phases if solver is plan.solvers[-1] else _until_slow(phases, endless), points, plan)
         except Undecided:
             continue
         return Trajectory(points=points, dynamics=plan.dynamics, solver=solver, leader_since=since, **kept)
     raise AssertionError("the last solver decides everything")
+
+
+def _until_slow(phases: Iterable[AnyPhase], endless: bool) -> Iterator[AnyPhase]:
+    """The phases, as long as it pays to walk layer by layer; else another solver has to jump over layers: where
+    integers decide again and again that nothing has changed, and where a run without a last layer does not settle."""
+    before, unchanged = None, 0
+    try:
+        for decided, phase in enumerate(phases):
+            choices = phase.choices
+            same = before is not None and np.array_equal(choices.indices, before.indices)
+            unchanged = unchanged + 1 if same and "integers" in phase.decided_by else 0
+            leads = len(choices) * int((~choices.follows_leader).sum())  # that the other solver has to look at
+            # Of these a layer costs at least as much as two.
+            if unchanged > 32 + leads // 2 or (endless and decided == _MOST_DECISIONS - 1 and leads < _MOST_LEADS):
+                raise Undecided
+            before = choices
+            yield phase
+    except TooLong:
+        raise Undecided from None
 
 
 def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
@@ -70,6 +99,7 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
     kept, stop, record = [], plan.stop, plan.record
     margins, decided_by = [], {}
     last, settled_at, work, why, phase = stop.last_layer, None, 0, "", None
+    most_decisions = _MOST_DECISIONS if plan.dynamics.is_plain else _FEWER_DECISIONS
     try:
         for phase in phases:
             margins.append(phase.margin)
@@ -83,6 +113,12 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
                 kept.append(phase)
             if ends:
                 break
+            if stop.when_settled and (moving := _proved_to_move(phase, len(margins))):
+                last, why = phase.layer, f"{moving} move for ever within bounds, the others stand still"
+                break
+            if last == NO_LIMIT and len(margins) > most_decisions:
+                last = phase.layer
+                break
             work += 0 if phase.exactly is None else phase.exactly.work
             if stop.when_settled and work > _MOST_WORK:
                 digits = int(phase.layer * math.log10(phase.keep.denominator))
@@ -95,14 +131,22 @@ def keep(phases: Iterable[Any], points: Points, plan: Plan) -> dict[str, Any]:
         kept += [] if kept and kept[-1] is phase else [phase]
         too_long = f"exact positions would have more than {MOST_DIGITS:,} digits"
         why = f"gave up at layer {last:,}: {error if work > _MOST_WORK else too_long}{_ties(phase, points)}"
+    check_memory(recorded := record.layers(0, last), points.count, points.dimension)
     return {
         "phases": tuple(kept),
-        "recorded": (*record.layers(0, last), last),
+        "recorded": (*recorded, last),
         "margins": np.array(margins),
         "decided_by": decided_by,
         "settled_at": settled_at,
         "stopped": why or why_stopped(stop, last, settled_at),
     }
+
+
+def _proved_to_move(phase: Any, decisions: int) -> str:
+    """How many points never settle, if that is proved. It is looked for seldom."""
+    if not isinstance(phase, GeneralPhase) or decisions < 16 or decisions & (decisions - 1):
+        return ""
+    return pluralize(len(phase.moving), "point") if len(phase.moving) else ""
 
 
 def _ties(phase: Any, points: Points) -> str:
@@ -141,9 +185,13 @@ class Together(Trajectories):
         self.clouds, self.plan, self.machine, self._made = clouds, plan, machine, {}
         self._at_hand = 1 + _AT_HAND * len(clouds) // math.prod(clouds.tokens.shape)
         then = Then.STAY if plan.stop.when_settled else Then.GO_ON
-        self.outcome = self.walk(plan.stop.last_layer, then, leave_long=True, progress=progress)
+        layers = min(plan.stop.last_layer, _MOST_DECISIONS) if plan.stop.when_settled else plan.stop.last_layer
+        self.outcome = self.walk(layers, then, leave_long=True, progress=progress)
+        left = self.outcome.undecided
+        if layers < plan.stop.last_layer:
+            left = np.union1d(left, np.flatnonzero(self.outcome.settled == WALKED))
         # What floats could not prove is decided at once: it is part of the answer.
-        self.exact = {cloud: self.make(cloud) for cloud in self.outcome.undecided.tolist()}
+        self.exact = {cloud: self.make(cloud) for cloud in left.tolist()}
         for cloud, run in self.exact.items():  # where the kernel gave up, its arrays mean nothing
             here, since = self._tokens_of(cloud), np.full(run.n, -1)
             since[run.leaders] = run.leader_layers
@@ -203,10 +251,15 @@ class Together(Trajectories):
             error=float(outcome.errors[cloud]),
         )
 
+    @property
+    def _latest(self) -> int:
+        """The last layer at which a cloud settled in the kernel."""
+        return max(0, *np.delete(self.outcome.settled, list(self.exact)).tolist(), 0)
+
     @cached_property
     def arrived(self) -> BatchOutcome:
         """All clouds at their limits, or at the last layer if they have not settled."""
-        arrived = self.walk(max(0, int(self.outcome.settled.max())), Then.ARRIVE)  # not beyond the last to settle
+        arrived = self.walk(self._latest, Then.ARRIVE)
         for cloud in np.flatnonzero(self.outcome.settled == WALKED).tolist():
             here = self._tokens_of(cloud)
             arrived.tokens[here] = self.outcome.tokens[here]
@@ -220,8 +273,8 @@ class Together(Trajectories):
         """The leader that each token follows for ever, as its first token counted in its cloud; -1: none."""
         found, clouds = self.outcome.leader_of, self.clouds
         if found is None:  # a GPU does not find them
-            latest = max(0, int(self.outcome.settled.max()))
-            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, latest, Then.STAY).leader_of
+            walked = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY)
+            found = walked.leader_of
         assert found is not None, "the CPU finds them"
         for cloud, run in self.exact.items():
             found[self._tokens_of(cloud)] = run.leader_of()

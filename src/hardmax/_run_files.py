@@ -25,7 +25,7 @@ from hardmax.engines import solvers_for
 from hardmax.stops import AfterLayers, Every, LastOnly, Settled
 from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
 
-_FORMAT = "hardmax-run-2"
+_FORMAT, _PARTS = "hardmax-run-2", ("alpha", "metric", "value", "mask")
 _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
 
@@ -97,8 +97,9 @@ def _result(header: dict[str, Any], arrays: dict[str, np.ndarray]) -> Trajectory
     offsets = [0, len(last)] if form.is_single else arrays["offsets"]
     given = Ragged(header.get("starts", arrays.get("starts")), offsets, arrays.get("multiplicities"))
     clouds = Packed(given.tokens, given.offsets, given.multiplicities)
-    dynamics, name = Dynamics(header["alpha"], header["metric"]), header["arithmetic"]
-    solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU)
+    parts: dict[str, Any] = {key: header.get(key) for key in _PARTS}
+    dynamics, name = Dynamics(**parts), header["arithmetic"]
+    solvers = solvers_for(TieSlack(name) if isinstance(name, float) else name, CPU, plain=dynamics.is_plain)
     if "together" in header:
         layers, when_settled, step = header["together"]
         stop, record = (Settled if when_settled else AfterLayers)(layers), LastOnly() if step is None else Every(step)

@@ -4,11 +4,14 @@
     w_i  = mean of z_j over j in C_i
     z_i' = (z_i + alpha w_i) / (1 + alpha)          one layer
 
-`attended` and `step` below are these three lines in rational arithmetic. They are meant to be read, and every engine
-must agree with them; `simulate` is the same mathematics made fast.
+This is the paper's layer. Others differ in one or more of three parts: a mask says among which j token i chooses, the
+step alpha depends on the layer, and a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i + alpha V w_i).
+
+`attended` and `step` below are these lines in rational arithmetic. They are meant to be read, and every engine must
+agree with them; `simulate` is the same mathematics made fast.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -17,66 +20,167 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
+from hardmax._layer import Steps, inverse, read_mask, read_square, read_steps, read_value
 from hardmax._metric import not_a_metric
-from hardmax._tokens.batches import Cloud, Ragged, read_batch, read_table, restore
+from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
 from hardmax._tokens.points import Points, merge
-from hardmax._tokens.rationals import IntegerCloud, Number, read_number, to_fractions
-from hardmax._validation import InputError, check_instance, shorten
+from hardmax._tokens.rationals import IntegerCloud, Number, to_fractions
+from hardmax._validation import InputError, check_instance, check_int
 
 
 @dataclass(frozen=True, init=False, eq=False)
 class Dynamics:
-    """Step size and metric of a layer.
+    """What a layer does: its step size, its metric, and what makes it another than the paper's.
 
     Parameters
     ----------
-    alpha : number or str
-        Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10.
+    alpha : number, str, sequence of them or Steps
+        Step size, positive. A float stands for the decimal that it prints as: 0.1 is 1/10. A sequence has the steps of
+        the first layers, of which the last stays for ever; `Steps` is a rule.
     metric : array_like of shape (d, d), optional
         The matrix A; the identity by default. Unless it is symmetric positive definite, leaders and limits need not
         exist, and `limit` warns.
+    value : array_like of shape (d, d), optional
+        The value matrix V, through which attended tokens act; the identity by default.
+    mask : "causal" or array_like of bool of shape (n, n), optional
+        Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i. All may by default.
 
     Examples
     --------
     >>> Dynamics(0.1).alpha, Dynamics("1/2", metric=[[2, 1], [1, 1]]).contraction
     (Fraction(1, 10), Fraction(2, 3))
+    >>> Dynamics(1, value=[[1, 1], [1, 1]]), Dynamics(["1/2", 1], mask="causal").alpha_at(7)
+    (Dynamics(alpha='1', value=[['1', '1'], ['1', '1']]), Fraction(1, 1))
     """
 
-    alpha: Fraction
-    """The step size."""
+    steps: Fraction | tuple[Fraction, ...] | Steps
+    """The step size, those of the first layers, or a rule."""
     matrix: np.ndarray | None
     """The metric, read-only: float64, or Fractions where float64 cannot represent it; None for the identity."""
+    value: np.ndarray | None
+    """The value matrix, Fractions; None for the identity."""
+    mask: np.ndarray | str | None
+    """Who may attend to whom; None if everybody may."""
 
-    def __init__(self, alpha: Number, metric: Any = None) -> None:
-        step = read_number(alpha, "`alpha`")
-        if step <= 0:
-            raise InputError(f"`alpha` must be positive, not {shorten(alpha)}. Try 0.5 or '1/2'.", argument="alpha")
-        matrix = None
-        if metric is not None:
-            matrix = read_table(metric, "`metric`") + 0  # a copy; -0.0 becomes 0.0
-            rows, columns = matrix.shape
-            if rows != columns:
-                raise InputError(f"`metric` must be square, not {rows} by {columns}.", argument="metric")
-            matrix.flags.writeable = False
-        object.__setattr__(self, "alpha", step)
-        object.__setattr__(self, "matrix", matrix)
+    def __init__(
+        self, alpha: Number | Sequence[Number] | Steps, metric: Any = None, *, value: Any = None, mask: Any = None
+    ) -> None:
+        matrix = None if metric is None else read_square(metric, "metric")
+        vars(self).update(steps=read_steps(alpha), matrix=matrix, value=read_value(value), mask=read_mask(mask))
+        if value is not None and not isinstance(self.steps, Steps):
+            for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
+                self.rescaling(step)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dynamics):
             return NotImplemented
-        return self.alpha == other.alpha and np.array_equal(self.matrix, other.matrix)  # pyright: ignore[reportArgumentType]
+        pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
+        return self.steps == other.steps and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
-        return hash(self.alpha)
+        return hash(self.steps)
 
     def __repr__(self) -> str:
-        metric = "" if self.matrix is None else f", metric={self.to_dict()['metric']}"
-        return f"Dynamics(alpha={str(self.alpha)!r}{metric})"
+        alpha = self.steps if isinstance(self.steps, Steps) else self.to_dict()["alpha"]
+        names = [name for name in ("metric", "value", "mask") if getattr(self, name) is not None]
+        return f"Dynamics(alpha={alpha!r}{''.join(f', {name}={self._plain(name)!r}' for name in names)})"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return alpha and the metric as plain data, exactly."""
-        metric = None if self.metric is None else [[str(entry) for entry in row] for row in self.metric]
-        return {"alpha": str(self.alpha), "metric": metric}
+        """Return the step, the metric and, where they are not the paper's, the other parts as plain data, exactly."""
+        if isinstance(self.steps, Steps):
+            raise InputError("`alpha` is a rule, which cannot be written down: give the steps of the first layers.")
+        alpha = [str(step) for step in self.steps] if isinstance(self.steps, tuple) else str(self.steps)
+        others = {name: self._plain(name) for name in ("value", "mask") if getattr(self, name) is not None}
+        return {"alpha": alpha, "metric": self._plain("metric")} | others
+
+    def _plain(self, name: str) -> Any:
+        part = getattr(self, name)
+        if part is None or isinstance(part, str):
+            return part
+        return [[entry if isinstance(entry, bool) else str(entry) for entry in row] for row in np.array(part).tolist()]
+
+    @property
+    def alpha(self) -> Fraction:
+        """The step size, if it is the same at all layers."""
+        if not isinstance(self.steps, Fraction):
+            raise InputError("`alpha` differs from layer to layer: ask for `alpha_at(layer)`.", argument="alpha")
+        return self.steps
+
+    def alpha_at(self, layer: int) -> Fraction:
+        """The step size of a layer.
+
+        Parameters
+        ----------
+        layer : int
+            From 0 up.
+        """
+        layer = check_int(layer, "`layer`", at_least=0)
+        if isinstance(self.steps, Steps):
+            return self.steps.at(layer)
+        return self.steps[min(layer, len(self.steps) - 1)] if isinstance(self.steps, tuple) else self.steps
+
+    def rescaling(self, alpha: Fraction) -> Any:
+        """(I + alpha V)^-1, or the number that it is without a value matrix.
+
+        Parameters
+        ----------
+        alpha : Fraction
+            The step.
+        """
+        if self.value is None:
+            return 1 / (1 + alpha)
+        found = inverse(np.eye(len(self.value), dtype=np.int64).astype(object) + alpha * self.value)
+        if found is None:
+            raise InputError(f"`value`: I + alpha V has no inverse with alpha {alpha}.", argument="value")
+        return found
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is the paper's layer: one step for all, no value matrix, no mask. All engines can do that."""
+        return isinstance(self.steps, Fraction) and self.value is None and self.mask is None
+
+    def check_plain(self, who: str) -> "Dynamics":
+        """Return these dynamics, if they are the paper's; else raise an InputError that names who needs that.
+
+        Parameters
+        ----------
+        who : str
+            Begins the message.
+        """
+        if self.is_plain:
+            return self
+        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without `value` and `mask`."
+        raise InputError(message, argument="dynamics")
+
+    def allowed(self, n: int) -> np.ndarray | None:
+        """Who of n tokens may attend to whom, (n, n); None if everybody may.
+
+        Parameters
+        ----------
+        n : int
+            Number of tokens.
+        """
+        if self.mask is None:
+            return None
+        mask = np.tri(n, dtype=bool) if isinstance(self.mask, str) else self.mask
+        if len(mask) != n:
+            message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
+            raise InputError(message, argument="mask")
+        return mask
+
+    def points(self, cloud: Cloud) -> Points:
+        """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart.
+
+        Parameters
+        ----------
+        cloud : Cloud
+            The tokens, with multiplicities.
+        """
+        if self.mask is None:
+            return merge(cloud)
+        n = len(cloud.tokens)
+        counts = np.ones(n, dtype=np.int64) if cloud.multiplicities is None else cloud.multiplicities
+        return Points(cloud.tokens + 0, counts, np.arange(n))
 
     @cached_property
     def metric(self) -> tuple[tuple[Fraction, ...], ...] | None:
@@ -94,8 +198,9 @@ class Dynamics:
         return "" if self.matrix is None else not_a_metric(self.matrix)
 
     def check_definite(self) -> "Dynamics":
-        """Return these dynamics, if the metric is symmetric positive definite; else raise an InputError."""
-        if self.is_definite:
+        """Return these dynamics, if the metric is symmetric positive definite and the step one for all layers; else
+        raise an InputError."""
+        if self.is_definite and self.alpha:
             return self
         message = f"`metric` must be symmetric positive definite: {self.indefinite_reason}."
         raise InputError(message, argument="metric")
@@ -116,16 +221,17 @@ class Dynamics:
         return None if self.matrix is None else IntegerCloud.of(self.matrix).numerators
 
     def check_dimension(self, dimension: int) -> None:
-        """Raise an InputError if the metric does not fit tokens of a dimension.
+        """Raise an InputError if the metric or the value matrix does not fit tokens of a dimension.
 
         Parameters
         ----------
         dimension : int
             Number of coordinates of a token.
         """
-        if self.matrix is not None and (size := len(self.matrix)) != dimension:
-            message = f"`metric` is {size} by {size}, but the tokens have {dimension} coordinates."
-            raise InputError(message, argument="metric")
+        for name, matrix in (("metric", self.matrix), ("value", self.value)):
+            if matrix is not None and (size := len(matrix)) != dimension:
+                message = f"`{name}` is {size} by {size}, but the tokens have {dimension} coordinates."
+                raise InputError(message, argument=name)
 
 
 def check_dynamics(dynamics: Any) -> Dynamics:
@@ -159,19 +265,22 @@ def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSet
     return sets[0] if form.is_single else sets
 
 
-def step(tokens: Any, dynamics: Dynamics) -> Any:
+def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     """The tokens one layer later, in the form and kind of numbers in which they came (floats are rounded once).
 
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = check_dynamics(dynamics)
+    dynamics, moved = check_dynamics(dynamics), []
+    alpha, value = dynamics.alpha_at(layer), dynamics.value
     clouds, form = read_batch(tokens)
-    moved = []
     for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.astype(object)
         means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
-        after = (z + dynamics.alpha * means) / (1 + dynamics.alpha)
+        if value is None:
+            after = (z + alpha * means) / (1 + alpha)
+        else:
+            after = (z + alpha * means @ value.T) @ dynamics.rescaling(alpha).T
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
 
@@ -180,12 +289,14 @@ def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tu
     """The distinct points of each cloud, and those that each of them attends to."""
     for cloud in clouds:
         dynamics.check_dimension(cloud.tokens.shape[1])
-        points, chosen = merge(cloud), []
-        for z in points.integers.numerators:
+        points, chosen = dynamics.points(cloud), []
+        allowed = dynamics.allowed(len(cloud.tokens))
+        for i, z in enumerate(points.integers.numerators):
             direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
-            scores = [_dot(direction, other) for other in points.integers.numerators]
-            best = max(scores)
-            chosen.append([j for j, score in enumerate(scores) if score == best])
+            others = range(points.count) if allowed is None else np.flatnonzero(allowed[i]).tolist()
+            scores = {j: _dot(direction, points.integers.numerators[j]) for j in others}
+            best = max(scores.values())
+            chosen.append([j for j, score in scores.items() if score == best])
         yield points, chosen
 
 

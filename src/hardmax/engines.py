@@ -8,6 +8,7 @@ import numpy as np
 
 from hardmax._batch import BatchOutcome, Then, walk_batch
 from hardmax._compile import interpreted
+from hardmax._exact.general import GeneralPhase, GeneralSolver
 from hardmax._exact.positions import ExactPhase
 from hardmax._exact.solver import ExactSolver
 from hardmax._float.kernels import mark_furthest
@@ -34,7 +35,7 @@ Engine: TypeAlias = Cpu | Gpu
 """
 ARITHMETICS = ("certified", "exact", "float")
 """What `arithmetic=` takes, besides a `TieSlack`: floats with a proof, integers alone, floats without a proof."""
-Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver"
+Solver: TypeAlias = "FloatSolver | ExactSolver | GpuSolver | GeneralSolver"
 
 LARGEST_SMALL_CLOUD = 2048
 _SMALL = 2**14  # products of coordinates
@@ -52,14 +53,20 @@ def machine_for(tokens: Any, asked: Engine | str | None) -> Engine:
     raise InputError(f"`engine` must be Cpu(...), Gpu(), 'cpu', 'gpu' or None, not {shorten(asked)}.")
 
 
-def solvers_for(arithmetic: str | TieSlack, machine: Engine) -> tuple[Solver, ...]:
+def solvers_for(arithmetic: str | TieSlack, machine: Engine, *, plain: bool = True) -> tuple[Solver, ...]:
     """The solvers for an arithmetic, to be tried in turn; the last one decides everything.
 
     What floats cannot prove, `certified` decides by exact positions of the points concerned; a GPU hands the cloud to
-    the processor. `exact` does without floats altogether, so that it can check the others.
+    the processor. `exact` does without floats altogether, so that it can check the others. Where attended sets stay
+    as they are for long, but may change, the general solver takes over; layers that are not `plain` are left to it.
     """
     if not isinstance(arithmetic, TieSlack):
         check_choice(arithmetic, ARITHMETICS, "`arithmetic`", also=", or a TieSlack")
+    if not plain:
+        if isinstance(arithmetic, TieSlack) or arithmetic == "float":
+            message = f"`arithmetic` {shorten(arithmetic)} knows the paper's layer only: use 'certified'."
+            raise InputError(message, argument="arithmetic")
+        return (GeneralSolver(),)
     if isinstance(machine, Gpu):
         machine.check()
         if arithmetic != "certified":
@@ -67,14 +74,14 @@ def solvers_for(arithmetic: str | TieSlack, machine: Engine) -> tuple[Solver, ..
             raise InputError(message, argument="arithmetic")
         from hardmax._gpu.solver import GpuSolver
 
-        return GpuSolver(machine), FloatSolver()
+        return GpuSolver(machine), FloatSolver(), GeneralSolver()
     if arithmetic == "exact":
-        return (ExactSolver(machine),)
+        return ExactSolver(machine), GeneralSolver()
     slack = TieSlack() if arithmetic == "float" else arithmetic if isinstance(arithmetic, TieSlack) else None
-    return (FloatSolver(slack, machine),)
+    return (FloatSolver(slack, machine), *([GeneralSolver()] if slack is None else []))
 
 
-def walk(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase | ExactPhase]:
+def walk(solver: Solver, points: Points, dynamics: Dynamics) -> Iterator[FloatPhase | ExactPhase | GeneralPhase]:
     """The phases of a run; those of a small cloud are computed without waiting for numba."""
     phases = iter(solver.walk(points, dynamics))
     while True:

@@ -98,7 +98,7 @@ class Explorer(anywidget.AnyWidget):
     @dynamics.setter
     def dynamics(self, dynamics: Dynamics) -> None:
         with self.hold_sync():
-            for name, value in check_dynamics(dynamics).to_dict().items():
+            for name, value in check_dynamics(dynamics).check_plain("The page").to_dict().items():
                 setattr(self, name, value)
 
     @traitlets.validate("tokens", "alpha", "metric", "layer", "text")

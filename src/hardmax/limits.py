@@ -29,7 +29,7 @@ from hardmax.dynamics import Dynamics, check_dynamics
 from hardmax.engines import Engine
 from hardmax.geometry.polytope import Polytope
 from hardmax.simulation import Progress, simulate
-from hardmax.stops import Every, LastOnly, Settled
+from hardmax.stops import EachPhase, Every, LastOnly, Settled
 from hardmax.stream import StreamedLimit, check_streamable, stream_limit
 from hardmax.trajectory import Table, Trajectories, Trajectory
 
@@ -75,7 +75,13 @@ class Limit(Tabular):
     def stopped(self) -> str:
         """Why the run ended, in words."""
         repeats = "" if self.period is None else f"; the attended sets repeat with period {self.period}"
-        return self.run.stopped + repeats
+        endless = len(self.moving) if self.settled_at is not None else 0
+        return self.run.stopped + repeats + (f"; {pluralize(endless, 'token')} move for ever" if endless else "")
+
+    @property
+    def moving(self) -> np.ndarray:
+        """Tokens that are proved to move for ever and have no limit: to infinity, as `points` say, or within bounds."""
+        return self.run.moving
 
     @cached_property
     def points(self) -> Table:
@@ -123,6 +129,8 @@ class Limit(Tabular):
         """No limit is further than this from `points`, also if the run did not settle."""
         if self.settled_at is not None:
             return self.run.error
+        if self.run.dynamics.value is not None:
+            return math.inf
         # All tokens stay in the hull that is left, and no two points of a hull are further apart than twice the largest
         # distance of its vertices from any one place; the true tokens are within the error of `points`.
         middle = self.float_points.min(axis=0) / 2 + self.float_points.max(axis=0) / 2
@@ -149,6 +157,8 @@ class Limit(Tabular):
         near = read_number(float(eps) if isinstance(eps, np.floating) else eps, "`eps`")
         if near <= 0:
             raise InputError(f"`eps` must be positive, not {shorten(eps)}: only a leader ever reaches its limit.")
+        if len(self.moving):
+            raise InputError(f"Token {self.moving[0]} moves for ever: it has no limit to come close to.")
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
         return _clusters.first_within(self.run, near**2)
@@ -157,6 +167,8 @@ class Limit(Tabular):
     def theorem_reason(self) -> str:
         """Why Theorem 1.1 does not apply; empty if it does."""
         points = self.run.points
+        if not self.run.dynamics.is_plain:
+            return "it is about layers without a mask and a value matrix, all with the same step"
         if not self.run.dynamics.is_definite:
             return "the metric is not symmetric positive definite"
         zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
@@ -181,10 +193,13 @@ class Limit(Tabular):
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
+        try:
+            clusters = f"{pluralize(len(self.clusters), 'cluster')}, "
+        except InputError:  # exact positions are too long to be compared
+            clusters = ""
         return (
             f"Limit({pluralize(self.run.n, 'token')} in {pluralize(self.run.d, 'dimension')}: "
-            f"{pluralize(len(self.leaders), 'leader')}, {pluralize(len(self.clusters), 'cluster')}, "
-            f"{settled}, {self.run.arithmetic})"
+            f"{pluralize(len(self.leaders), 'leader')}, {clusters}{settled}, {self.run.arithmetic})"
         )
 
     def plot(self, *, ax: "Axes | None" = None, figsize: tuple[float, float] | None = None) -> "Axes":
@@ -359,8 +374,9 @@ def limit(
     dynamics : Dynamics
         Step size and metric.
     max_layers : int, optional
-        Give up (`settled_at` is None) if the attended sets may still change after so many layers: by default 10,000,
-        or 500 if the metric is not symmetric positive definite, where tokens may never settle.
+        Give up (`settled_at` is None) if the attended sets may still change after so many layers. By default, after
+        they had to be computed 10,000 times, or 500 times where tokens may never settle: if the metric is not symmetric
+        positive definite, or the layer not the paper's.
     arithmetic : {"certified", "exact", "float"}, default "certified"
         As in `simulate`; "float" proves nothing.
     engine : Engine or str, optional
@@ -387,10 +403,10 @@ def limit(
     dynamics = check_dynamics(dynamics)
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
-    default = 10_000 if dynamics.is_definite else 500
+    default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
     if is_stream(tokens):
-        check_streamable(arithmetic, engine)
+        check_streamable(dynamics, arithmetic, engine)
         return stream_limit(tokens, dynamics, stop, progress)
     run = simulate(
         tokens,
@@ -398,7 +414,7 @@ def limit(
         stop=stop,
         arithmetic=arithmetic,
         # Without the theorem there may be cycles, which are found in the layers.
-        record=LastOnly() if dynamics.is_definite else Every(1),
+        record=EachPhase() if not dynamics.is_plain else LastOnly() if dynamics.is_definite else Every(1),
         progress=progress,
         engine=engine,
     )

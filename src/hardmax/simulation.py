@@ -6,6 +6,7 @@ from typing import Any, TypedDict, Unpack, overload
 from hardmax import dynamics as definition
 from hardmax._chunks import check_progress, is_stream
 from hardmax._float.policies import TieSlack
+from hardmax._float.search import CPU
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
@@ -84,16 +85,17 @@ def simulate(
     """
     if (layers is None) == (stop is None):
         raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
-    machine = machine_for(tokens, engine)
+    machine, plain = machine_for(tokens, engine), check_dynamics(dynamics).is_plain
+    machine = machine if plain else CPU
     plan = Plan(
-        check_dynamics(dynamics),
-        solvers_for(arithmetic, machine),
+        dynamics,
+        solvers_for(arithmetic, machine, plain=plain),
         check_instance(stop, Stop, "`stop`", A_STOP) if layers is None else AfterLayers(layers),
         check_instance(record, Record, "`record`", "Every(10), LastOnly() or another Record"),
     )
     check_progress(progress)
     if is_stream(tokens):
-        check_streamable(arithmetic, engine)
+        check_streamable(plan.dynamics, arithmetic, engine)
         return stream_run(tokens, plan.dynamics, plan.stop, plan.record, progress)
     there = None
     if isinstance(machine, Gpu):  # tensors are read there
@@ -113,7 +115,7 @@ def simulate(
         isinstance(clouds, Packed)
         and clouds.tokens.dtype != object
         and plan.solvers == solvers_for("certified", machine)
-        and plan.stop.last_layer <= DEEPEST_KERNEL
+        and (plan.stop.when_settled or plan.stop.last_layer <= DEEPEST_KERNEL)
         and takes_batch(machine, clouds.offsets, dimension)
     ):
         return Together(clouds, form, plan, machine, progress=progress)
@@ -127,7 +129,7 @@ def simulate(
     return Trajectories(runs, form, clouds.multiplicities if isinstance(clouds, Packed) else None)
 
 
-def step(tokens: Any, dynamics: Dynamics) -> Tables:
+def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     """Tokens one layer later.
 
     Parameters
@@ -136,6 +138,8 @@ def step(tokens: Any, dynamics: Dynamics) -> Tables:
         Starting points.
     dynamics : Dynamics
         Step size and metric.
+    layer : int, default 0
+        The layer, if steps differ from layer to layer.
 
     Returns
     -------
@@ -149,13 +153,13 @@ def step(tokens: Any, dynamics: Dynamics) -> Tables:
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
     dynamics = check_dynamics(dynamics)
-    if is_tensor(tokens) and tokens.is_cuda:
+    if dynamics.is_plain and is_tensor(tokens) and tokens.is_cuda:
         require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._gpu.simulation import step_table
 
         moved = step_table(tokens, dynamics)
         if moved is not None:
             return moved
-    if isinstance(machine_for(tokens, None), Gpu):
+    if dynamics.is_plain and isinstance(machine_for(tokens, None), Gpu):
         return simulate(tokens, dynamics, layers=1, record=LastOnly()).at(1)
-    return definition.step(tokens, dynamics)
+    return definition.step(tokens, dynamics, layer=layer)

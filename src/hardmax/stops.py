@@ -72,6 +72,13 @@ class LastOnly(Record):
     """
 
 
+class EachPhase(Record):
+    """Keep every phase, and of the layers the first and the last."""
+
+    def layers(self, first: int, until: int) -> Sequence[int]:
+        return (first,) if first < until else ()
+
+
 def check_memory(kept: Sequence[Any], tokens: int, dimension: int) -> None:
     """Refuse to keep one layer more if they would not fit into memory, and say what would."""
     try:
@@ -89,6 +96,7 @@ def check_memory(kept: Sequence[Any], tokens: int, dimension: int) -> None:
         )
 
 
+NO_LIMIT = 2**62  # the last layer of a run that none was given for
 A_STOP = "Settled(), AfterLayers(30) or another Stop"
 
 
@@ -97,8 +105,8 @@ class Stop:
 
     Examples
     --------
-    >>> Settled().last_layer, Settled().when_settled
-    (10000, True)
+    >>> Settled(100).last_layer, Settled(100).when_settled
+    (100, True)
     """
 
     last_layer: int
@@ -135,8 +143,8 @@ class Settled(Stop):
 
     Parameters
     ----------
-    max_layers : int, default 10_000
-        Give up after so many layers.
+    max_layers : int, optional
+        Give up after so many layers; by default, after attended sets had to be computed 10,000 times.
 
     Examples
     --------
@@ -144,11 +152,11 @@ class Settled(Stop):
     True
     """
 
-    max_layers: int = 10_000
+    max_layers: int | None = None
 
     def __post_init__(self) -> None:
-        layers = check_int(self.max_layers, "`max_layers`", at_least=0)
-        vars(self).update(max_layers=layers, last_layer=layers, when_settled=True)
+        layers = None if self.max_layers is None else check_int(self.max_layers, "`max_layers`", at_least=0)
+        vars(self).update(max_layers=layers, last_layer=NO_LIMIT if layers is None else layers, when_settled=True)
 
 
 @dataclass(frozen=True, init=False)

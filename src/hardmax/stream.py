@@ -316,8 +316,9 @@ class StreamedRun(Streamed):
         return da.concatenate(parts)
 
 
-def check_streamable(arithmetic: Any, engine: Any) -> None:
+def check_streamable(dynamics: Dynamics, arithmetic: Any, engine: Any) -> None:
     """Refuse what is not done chunk by chunk."""
+    dynamics.check_plain("A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError("A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None.")
 

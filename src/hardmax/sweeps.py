@@ -109,7 +109,7 @@ def sweep(
     alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
     tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
     tables: dict[int, Any] = {}
-    backend, _ = joblib.parallel.get_active_backend()
+    backend: Any = joblib.parallel.get_active_backend()[0]
     finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
     for number, table in finished:
         tables[number] = table

@@ -10,6 +10,7 @@ import numpy as np
 
 from hardmax._attended import AttendedSets
 from hardmax._columns import Columns, Tabular, stacked
+from hardmax._exact.general import GeneralPhase, GeneralSolver, GeneralView
 from hardmax._exact.positions import ExactPhase, ExactView
 from hardmax._exact.vectors import fractions_table
 from hardmax._float.search import CPU
@@ -91,7 +92,7 @@ class Trajectory(Stored, Tabular):
     """Step size and metric."""
     solver: Solver
     """What computed the layers."""
-    phases: tuple[FloatPhase | ExactPhase, ...]
+    phases: tuple[FloatPhase | ExactPhase | GeneralPhase, ...]
     """Ranges of layers in which no attended set changes: those with a recorded layer."""
     recorded: tuple[int, ...]
     """Layers in `tokens`."""
@@ -203,7 +204,8 @@ class Trajectory(Stored, Tabular):
         if self.known is not None and self.known.leader_of is not None:
             return self.known.leader_of()
         choices, of_token = self.phases[-1].choices, self.points.of_token
-        if self.settled_at is None or not choices.all_single or self.leader_since[choices.indices].min() < 0:
+        ends_there = self.dynamics.value is None and self.settled_at is not None and choices.all_single
+        if not ends_there or self.leader_since[choices.indices].min() < 0:
             return np.full(self.n, -1)
         return np.unique(of_token, return_index=True)[1][choices.indices[of_token]]
 
@@ -219,7 +221,7 @@ class Trajectory(Stored, Tabular):
         points = self._exactly(phase).later(range(self.points.count), layer - phase.layer)
         return fractions_table(points)[self.points.of_token]
 
-    def _exactly(self, phase: FloatPhase | ExactPhase) -> ExactView:
+    def _exactly(self, phase: FloatPhase | ExactPhase | GeneralPhase) -> ExactView | GeneralView:
         """Exact positions in a phase, computed again if the phase came from a GPU."""
         if not self.certified:
             raise InputError(f"Exact positions need a proof, which {self.arithmetic!r} has none: use 'certified'.")
@@ -244,13 +246,23 @@ class Trajectory(Stored, Tabular):
 
     @cached_property
     def leaders(self) -> np.ndarray:
-        """Tokens that at some layer attended to themselves alone; once a leader, always a leader."""
+        """Tokens that attend to themselves alone, from some layer on. Once a leader, always a leader: unless there is a
+        value matrix, with which those that lost it do not count."""
         return np.flatnonzero(self.leader_since[self.points.of_token] >= 0)
 
     @cached_property
     def leader_layers(self) -> np.ndarray:
         """For each of the `leaders` the layer at which it became one."""
         return self.leader_since[self.points.of_token][self.leaders]
+
+    @cached_property
+    def moving(self) -> np.ndarray:
+        """Tokens that are proved to move for ever, which needs a value matrix: to infinity, if the run has settled, or
+        within bounds, with attended sets that never stop changing."""
+        if self.dynamics.value is None:
+            return np.empty(0, dtype=np.int64)
+        last = self.phases[-1]
+        return np.flatnonzero(np.isin(self.points.of_token, last.moving if isinstance(last, GeneralPhase) else ()))
 
     @property
     def decided_at(self) -> tuple[int, ...]:
@@ -268,6 +280,8 @@ class Trajectory(Stored, Tabular):
         last = self.phases[-1]
         if isinstance(last, FloatPhase):
             return last.error
+        if self.dynamics.value is not None:
+            return rounding_of(np.asarray(self).reshape(-1, self.d))
         # The hull shrinks: no token is ever longer than the longest at the start.
         return rounding_of(self.points.floats)
 
@@ -290,9 +304,10 @@ class Trajectory(Stored, Tabular):
             )
         return self._walk_to(layer)
 
-    def walk_again(self) -> Iterator[FloatPhase | ExactPhase]:
+    def walk_again(self) -> Iterator[FloatPhase | ExactPhase | GeneralPhase]:
         """All phases, computed again; if the run is certified by the CPU, which keeps exact positions."""
-        solver = solvers_for("certified", CPU)[0] if self.certified else self.solver
+        is_last = isinstance(self.solver, GeneralSolver) or not self.certified
+        solver = self.solver if is_last else solvers_for("certified", CPU)[0]
         return walk(solver, self.points, self.dynamics)
 
     def __len__(self) -> int:

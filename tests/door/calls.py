@@ -39,10 +39,13 @@ def core_calls() -> Iterator[Call]:
     yield "simulate", hm.simulate, {**shared, "layers": 3, **how, "record": hm.LastOnly()}
     yield "simulate to a stop", hm.simulate, {**shared, "stop": hm.Settled(), **how}
     yield "limit", hm.limit, {**shared, "max_layers": 100, **how}
-    yield "step", hm.step, shared
+    yield "step", hm.step, {**shared, "layer": 1}
     yield "sweep", hm.sweep, {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None}
     yield "attended", hm.attended, shared
-    yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED}
+    yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED, "value": TILTED, "mask": "causal"}
+    yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
+    yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
+    yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
     yield "Gpu", hm.Gpu, {"device": "cuda"}

@@ -29,6 +29,11 @@ NEEDS = {"estimators": ("sklearn", "torch"), "figures": ("matplotlib",)}
 VALUES = {name: (kinds.split(), make) for kinds, values in BAD.items() for name, make in values.items()}
 # Arguments that take more than their kind: "call.argument" and values, each with `*` for any.
 TAKEN = [
+    ("Dynamics.alpha", "list of halves"),  # steps of the first layers
+    ("Steps.rule", "*"),  # anything that can be called
+    ("Steps.keeps", "None"),
+    ("Dynamics.*", "None"),
+    ("*.progress", "class"),
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing
     ("HardmaxClassifier.layers", "inf"),

@@ -7,6 +7,7 @@ long powers are kept between two numbers over a power of two, which are rounded 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import lru_cache
 from operator import mul
 from typing import NamedTuple
 
@@ -103,6 +104,7 @@ class Enclosed(NamedTuple):
         return Enclosed(low >> spare, -(-high >> spare), shift - spare)
 
 
+@lru_cache(maxsize=4096)
 def enclosed_power(keep: Fraction, layers: int, bits: int) -> Enclosed:
     """keep^layers (layers >= 1), its ends less than 2^-bits of it apart.
 

@@ -97,10 +97,11 @@ def reliability_figure(curve: tuple[np.ndarray, np.ndarray, np.ndarray]) -> styl
 def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = None) -> style.Figure:
     """One column of a sweep against another: means, and where the middle half of the cells is; a line for each value of
     a third column."""
-    columns = {name: table[name].to_pylist() if name in table.column_names else None for name in (x, y, by) if name}
-    if missing := [name for name, values in columns.items() if values is None]:
+    names = [x, y, by] if by else [x, y]
+    if missing := [name for name in names if name not in table.column_names]:
         known = ", ".join(table.column_names)
         raise InputError(f"The sweep has no column {shorten(missing[0])}: there are {known}.")
+    columns = {name: table[name].to_pylist() for name in names}
     rows = list(zip(columns[x], columns[y], columns[by] if by else [""] * table.num_rows, strict=True))
     cells = [(_as_number(a), _as_number(b), group) for a, b, group in rows if a is not None and b is not None]
     if not cells or any(isinstance(value, str) for a, b, _ in cells for value in (a, b)):

@@ -49,6 +49,7 @@ def write_page(path: str | Path, data: dict[str, Any], **options: str) -> None:
 
 def cloud_data(points: "Points", dynamics: "Dynamics") -> dict[str, Any]:
     """A cloud for `data["cloud"]`, exactly: a float is the JSON number that reads as it, all else is a fraction."""
+    dynamics.check_plain("The page")
     # A token that was given a multiplicity is as many tokens.
     count, width = max(points.tokens, int(points.multiplicities.sum())), points.dimension
     if count > MOST_TOKENS or width > MOST_DIMENSIONS:

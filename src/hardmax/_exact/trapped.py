@@ -1,0 +1,127 @@
+"""Tokens of the plane that move for ever within bounds, under a value matrix V = u v^T with <u, v> = 0.
+
+A layer is z' = z + alpha u <v, w - z>, so tokens move along u, and s = <v, z> stands still. Let F be the tokens that
+attend to themselves alone, and suppose that each of the others is now in a segment z_i + [l, h] u that lies within the
+interior of the hull of F. There, whatever the direction A z (if it is not 0), the furthest tokens are in F. So those
+in F stand still for another layer, and token i goes from x to x + alpha (s_f - s_i), with f the furthest of F along
+A (z_i + x u), or to a mean of such values at a tie. If that maps [l, h] into itself for every i, all of this holds at
+the next layer, too, and for ever. If in addition no shift is 0, all others move at every layer by no less than
+the smallest shift, and within bounds: they never settle, and their attended sets never stop changing.
+"""
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+
+_MOST_ROUNDS = 100
+
+Point = tuple[Fraction, ...]
+
+
+class Line(NamedTuple):
+    """The score a + b x of a point of F along A (z_i + x u), by how much x changes if it is the furthest, and how many
+    tokens it counts for."""
+
+    a: Fraction
+    b: Fraction
+    shift: Fraction
+    tokens: int
+
+    def at(self, x: Fraction) -> Fraction:
+        return self.a + self.b * x
+
+
+def never_settle(
+    z: np.ndarray, counts: np.ndarray, chosen: Sequence[Sequence[int]], metric: Any, push: np.ndarray
+) -> list[int]:
+    """The points that are proved to move for ever in bounds, all but those that stand still for ever; or none.
+
+    `push` is alpha V, with V^2 = 0.
+    """
+    fixed = [i for i, several in enumerate(chosen) if list(several) == [i]]
+    others = [i for i in range(len(z)) if i not in set(fixed)]
+    if z.shape[1] != 2 or not push.any() or not others or len(hull := _hull([tuple(z[i]) for i in fixed])) < 3:
+        return []
+    column = next(c for c in range(2) if push[:, c].any())
+    u = push[:, column]
+    # alpha V = u v^T with this u, v scaled to fit.
+    row = next(r for r in range(2) if u[r])
+    v = push[row] / u[row]
+    for i in others:
+        along = [metric @ vector if metric is not None else vector for vector in (z[i], u)]
+        lines = [Line(along[0] @ z[f], along[1] @ z[f], v @ (z[f] - z[i]), int(counts[f])) for f in fixed]
+        bounds = _trap(lines)
+        if bounds is None or _vanishes(along[0], along[1], bounds):
+            return []
+        if not all(_is_inside(tuple(z[i] + x * u), hull) for x in bounds):
+            return []
+    return others
+
+
+def _hull(points: list[Point]) -> list[Point]:
+    """The vertices of the hull of points of the plane, counterclockwise."""
+    found: list[Point] = []
+    for way in (sorted(points), sorted(points, reverse=True)):
+        start = len(found)
+        for point in way:
+            while len(found) - start >= 2 and _turn(found[-2], found[-1], point) <= 0:
+                found.pop()
+            found.append(point)
+        found.pop()
+    return found
+
+
+def _turn(a: Point, b: Point, c: Point) -> Fraction:
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+
+
+def _is_inside(point: Point, hull: list[Point]) -> bool:
+    return all(_turn(a, b, point) > 0 for a, b in pairwise([*hull, hull[0]]))
+
+
+def _vanishes(start: np.ndarray, way: np.ndarray, bounds: tuple[Fraction, Fraction]) -> bool:
+    """Whether start + x way is 0 for an x between two bounds."""
+    axis = next((axis for axis, part in enumerate(way) if part), None)
+    if axis is None:
+        return not start.any()
+    x = -start[axis] / way[axis]
+    return bounds[0] <= x <= bounds[1] and not (start + x * way).any()
+
+
+def _trap(lines: list[Line]) -> tuple[Fraction, Fraction] | None:
+    """An interval around 0 that is mapped into itself by x -> x + shift of the highest line; None if none was found,
+    or if a point of it may stand still."""
+    low = high = Fraction(0)
+    for _ in range(_MOST_ROUNDS):
+        knots = _knots(lines, low, high)
+        ends = []
+        for left, right in pairwise(knots):
+            # Between two knots one line is the highest, or several that coincide; at a knot there are more. A mean of
+            # shifts leads to between where they lead.
+            for x in (left, (left + right) / 2, right):
+                best = max(line.at(x) for line in lines)
+                highest = [line for line in lines if line.at(x) == best]
+                if not sum(line.tokens * line.shift for line in highest):
+                    return None
+                ends += [end + line.shift for line in highest for end in ((left, right) if left < x < right else [x])]
+        if min(ends) >= low and max(ends) <= high:
+            return low, high
+        low, high = min(low, *ends), max(high, *ends)
+    return None
+
+
+def _knots(lines: list[Line], low: Fraction, high: Fraction) -> list[Fraction]:
+    """The bounds, and between them the places at which the highest line is another."""
+    knots, x = [low], low
+    while True:
+        best = max(line.at(x) for line in lines)
+        # Of the highest lines the steepest goes on; the next one is that which meets it first.
+        steepest = max((line for line in lines if line.at(x) == best), key=lambda line: line.b)
+        meets = [x + (best - line.at(x)) / (line.b - steepest.b) for line in lines if line.b > steepest.b]
+        x = min(meets, default=high)
+        if x >= high:
+            return [*knots, high]
+        knots.append(x)

@@ -1,0 +1,255 @@
+"""Limits beyond the paper's layer, and those of tokens that follow moving tokens: proved, or not claimed."""
+
+import time
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from any_layers import layers
+from effort import examples
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphas, clouds, problems, spd_metrics
+
+import hardmax as hm
+from hardmax._exact.general import GeneralSolver
+
+LAYERS = 40
+CAUSAL = [[4, 0], [1, 3], [2, 6], [4, -3], [-2, 6]]
+
+
+def square():
+    """50 tokens of the authors' experiments with value matrices of rank one."""
+    return np.random.RandomState(1).uniform(-5, 5, (2, 50)).T
+
+
+def chain(exponent):
+    """Token 4 follows the middle of 2 and 3, which go to 0 and 1, until it is ahead of both: at m = 3 / delta."""
+    x = 2 - Fraction(1, 2**exponent)
+    return [[x, 2], [x, -2], [2, 1], [2, -1], ["1/2", 0]]
+
+
+@settings(max_examples=examples(400))
+@given(layers(max_n=6, max_d=2))
+def test_sets_that_are_said_to_last_for_ever_do_and_limits_are_approached(problem):
+    cloud, dynamics, *_ = problem
+    lim = hm.limit(cloud, dynamics, max_layers=12)
+    if lim.settled_at is None:
+        return
+    run = hm.simulate(cloud, dynamics, layers=12)
+    for layer in range(lim.settled_at, 13):
+        assert run.attended(layer).tolist() == lim.run.attended(layer).tolist()
+    # Far on, tokens are where they are said to end, or far away.
+    far = lim.run.settled_at + (3_000 if isinstance(dynamics.steps, hm.Steps) else 200_000)
+    near, ends = lim.run.at(far), lim.points
+    moving = np.isinf(ends)
+    assert np.isin(np.flatnonzero(moving.any(axis=1)), lim.moving).all()
+    assert np.allclose(near[~moving], ends[~moving], atol=(1 + np.abs(ends[~moving]).max(initial=0)) / 10)
+    if not isinstance(dynamics.steps, hm.Steps):
+        assert np.allclose(near[~moving], ends[~moving], atol=1e-9 * (1 + np.abs(ends[~moving]).max(initial=0)))
+    assert (near[moving] * np.sign(ends[moving]) > 1000).all()
+
+
+@settings(max_examples=examples(400))
+@given(clouds(min_d=1, max_d=2, max_n=7), alphas, st.data())
+def test_the_general_walker_jumps_over_layers_as_if_it_had_seen_them(cloud, alpha, data):
+    metric = data.draw(spd_metrics(len(cloud[0])))
+    dynamics = hm.Dynamics(alpha, metric)
+    points = hm.simulate(cloud, dynamics, layers=0).points
+    phases = []
+    for phase in GeneralSolver().walk(points, dynamics):
+        phases.append(phase)
+        if phase.until is None or phase.until > LAYERS:
+            break
+    for layer, (tokens, sets) in enumerate(oracle.walk(cloud, alpha, metric, LAYERS)):
+        phase = next(p for p in phases if p.until is None or layer < p.until)
+        places = phase.exactly.later(points.of_token.tolist(), layer - phase.layer)
+        assert [list(place) for place in places] == tokens
+        here = [{t for p in phase.choices[i].tolist() for t in points.members[p].tolist()} for i in points.of_token]
+        assert here == sets
+
+
+@pytest.mark.parametrize("arithmetic", ["certified", "exact"])
+@pytest.mark.parametrize(("exponent", "layer"), [(14, 49_153), (52, 13_510_798_882_111_489)])
+def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(exponent, layer, arithmetic):
+    start = time.perf_counter()
+    lim = hm.limit(chain(exponent), hm.Dynamics("1/2"), arithmetic=arithmetic)
+    assert (lim.settled_at, lim.leaders.tolist()) == (layer, [0, 1, 4])
+    assert lim.run.leader_layers.tolist() == [0, 0, layer]
+    assert [str(kind) for kind in lim.kind] == ["vertex 0", "vertex 1", "vertex 0", "vertex 1", "vertex 4"]
+    assert lim.run.attended(layer - 2)[4].tolist() == [2, 3]
+    assert lim.run.attended(layer - 1)[4].tolist() == [2, 3, 4]
+    assert time.perf_counter() - start < 5
+    # m = 3 / delta - 1 layers before it is level with 2 and 3 in the first coordinate.
+    assert layer - 1 == 3 * 2**exponent
+
+
+def test_what_cannot_be_written_down_is_not_claimed():
+    x = 2 - Fraction(1, 2**52)
+    lim = hm.limit([*chain(52), [-x, 2], [-x, -2], ["-1/2", 0]], hm.Dynamics("1/2"))
+    assert (lim.leaders.tolist(), lim.points[7].tolist()) == ([0, 1, 4, 5, 6], [float(-x), 0])
+    with pytest.raises(hm.InputError, match="more than 100,000 digits"):
+        _ = lim.kind
+    assert repr(lim) == "Limit(8 tokens in 2 dimensions: 5 leaders, settled at layer 13510798882111489, exact)"
+
+
+def test_a_chain_beside_copies_that_a_mask_keeps_apart_is_decided():
+    cloud = [*chain(14), *chain(14)[:3]]
+    paper, masked = hm.limit(cloud, hm.Dynamics("1/2")), hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((8, 8), bool)))
+    assert (paper.settled_at, paper.leaders.tolist()) == (masked.settled_at, masked.leaders.tolist())
+    assert (paper.points == masked.points).all()
+
+
+def test_a_batch_decides_chains_too():
+    tokens = np.array([[float(x) for x in map(Fraction, token)] for token in chain(14)])
+    assert hm.limit([tokens, tokens[:3]], hm.Dynamics("1/2")).settled_at == [49_153, 0]
+
+
+def test_mirrored_axis_and_lattice_clouds_all_settle():
+    random = np.random.default_rng(0)
+    for case in range(examples(2000)):
+        n, d = int(random.integers(2, 9)), int(random.integers(1, 4))
+        if case % 3 == 0:
+            half = random.integers(-8, 9, (n, d)) / 4
+            cloud = np.concatenate([half, half * np.where(random.random(d) < 0.5, -1, 1)])
+        elif case % 3 == 1:
+            cloud = np.zeros((n + 2, d))
+            cloud[np.arange(n + 2), random.integers(0, d, n + 2)] = random.integers(-9, 10, n + 2)
+            cloud = np.concatenate([cloud, random.integers(-3, 4, (2, d))])
+        else:
+            cloud = random.integers(-3, 4, (n + 4, d)).astype(float)
+        root = random.integers(-2, 3, (d, d))
+        metric = (root @ root.T + np.eye(d, dtype=int)).tolist() if case % 2 else None
+        alpha = random.choice(["1/1000", "1/100", "1/10", "1/3", "1/2", "1", "2", "10"])
+        lim = hm.limit(cloud.tolist(), hm.Dynamics(str(alpha), metric))
+        assert lim.settled_at is not None, (cloud.tolist(), metric, alpha, lim.stopped)
+
+
+@given(problems(max_n=8, max_d=3))
+def test_the_layer_from_which_on_all_are_near_is_right_in_chains(problem):
+    cloud, metric, alpha = problem
+    # A value matrix that is the identity: the general walker, for which the paper's engines know the answer.
+    d, eps = len(cloud[0]), Fraction(1, 1000)
+    value = [[Fraction(i == j) for j in range(d)] for i in range(d)]
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric, value=value))
+    first, ends = lim.layers_to(eps), lim.exact_points
+
+    def is_near(layer):
+        ways = lim.run.exact_at(layer) - ends
+        return max((ways**2).sum(axis=1)) <= eps**2
+
+    if first < 400:
+        assert all(is_near(layer) for layer in range(first, first + 20))
+        assert first == 0 or not is_near(first - 1)
+
+
+def test_scores_may_be_longer_than_any_float():
+    # Positions at layer 600 have a thousand bits when the sets are computed again.
+    cloud = [[Fraction(x), y] for x, y in (("399/200", 2), ("399/200", -2), (2, 1), (2, -1), ("1/2", 0))]
+    lim = hm.limit(cloud, hm.Dynamics("1/2", mask=np.ones((5, 5), bool)))
+    assert (lim.settled_at, lim.leaders.tolist()) == (601, [0, 1, 4])
+
+
+def test_the_settling_lemma_is_false_with_a_mask():
+    dynamics = hm.Dynamics(1, [[2, 1], [1, 1]], mask="causal")
+    run = hm.simulate(CAUSAL, dynamics, layers=3)
+    sets = [run.attended(layer).tolist() for layer in range(3)]
+    assert sets[0] == [[0], [0], [2], [0], [2]]  # all follow leaders
+    assert sets[1] == sets[2] == [[0], [0], [2], [2], [2]]
+    lim = hm.limit(CAUSAL, dynamics)
+    assert (lim.settled_at, lim.leaders.tolist(), lim.points.tolist()) == (1, [0, 2], [[4, 0]] * 2 + [[2, 6]] * 3)
+    assert not lim.theorem_applies
+    with pytest.raises(hm.InputError, match="the layer is not the paper's, for which there is no form yet"):
+        _ = lim.certificate
+
+
+def test_with_a_value_matrix_of_rank_one_tokens_end_on_lines_and_leaders_are_lost():
+    lim = hm.limit(square(), hm.Dynamics(1, value=[[1, 1], [1, 1]]))
+    assert lim.settled_at == 10
+    assert len({sum(point) for point in lim.exact_points.tolist()}) == 10
+    assert len({tuple(point) for point in lim.exact_points.tolist()}) == len(lim.clusters) == 50
+    alone = [{i for i, c in enumerate(lim.run.attended(layer)) if c.tolist() == [i]} for layer in range(11)]
+    assert len(set.union(*alone)) == 25
+    assert len(set.union(*alone) - alone[10]) == 15
+    assert sorted(alone[10]) == lim.leaders.tolist()
+    # Along (1, -1) nothing ever moves.
+    assert (lim.exact_points @ [1, -1] == lim.run.exact_at(0) @ [1, -1]).all()
+
+
+def test_with_a_nilpotent_value_matrix_most_tokens_never_settle():
+    dynamics, layers_walked = hm.Dynamics(1, value=[["1/2", "1/2"], ["-1/2", "-1/2"]]), 150
+    run = hm.simulate(square(), dynamics, layers=layers_walked)
+    assert run.settled_at is None
+    late = range(layers_walked - 100, layers_walked + 1)
+    alone = [{i for i, c in enumerate(run.attended(layer)) if c.tolist() == [i]} for layer in late]
+    assert set.intersection(*alone) == set.union(*alone)
+    assert len(alone[0]) == 12
+    assert np.abs(np.asarray(run)).max() < 6.734
+    assert (run.exact_at(layers_walked) @ [1, 1] == run.exact_at(0) @ [1, 1]).all()
+    lim = hm.limit(square(), dynamics)
+    assert lim.stopped == "38 points move for ever within bounds, the others stand still"
+    assert {*lim.moving.tolist()} == {*range(50)} - alone[0]
+    assert (lim.settled_at, lim.run.layers, lim.leaders.tolist()) == (None, 63, sorted(alone[0]))
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 2**32 - 1), st.sampled_from([(1, 1), (1, -2), (0, 1), (3, 1)]), st.sampled_from(["1/4", "1/8"]))
+def test_what_is_said_to_move_for_ever_within_bounds_does(seed, v, alpha):
+    random = np.random.default_rng(seed)
+    corners = [[8, 1], [1, 8], [-8, 2], [-2, -8], [7, -6]]
+    cloud = [*corners, *(random.integers(-16, 17, (4, 2)) / 8).tolist(), [2, 1]]
+    u = [-v[1], v[0]]
+    dynamics = hm.Dynamics(alpha, value=[[x * y for y in v] for x in u])
+    lim = hm.limit(cloud, dynamics, max_layers=70)
+    if not len(lim.moving):
+        return
+    assert lim.settled_at is None
+    run = hm.simulate(cloud, dynamics, layers=lim.run.layers + 20)
+    for layer in range(lim.run.layers, run.layers):
+        moved = (run.exact_at(layer + 1) != run.exact_at(layer)).any(axis=1)
+        assert np.flatnonzero(moved).tolist() == lim.moving.tolist()
+    # Within the hull of those that stand still.
+    assert np.abs(np.asarray(run)[lim.run.layers :]).max() <= np.abs(np.delete(lim.points, lim.moving, axis=0)).max()
+
+
+def test_tokens_that_move_for_ever_are_said_to():
+    # Only second coordinates are compared, and what token 1 attends to moves it along the first, for ever.
+    with pytest.warns(UserWarning, match="the theorem does not apply"):
+        lim = hm.limit([[0, 2], [0, 1]], hm.Dynamics(1, [[0, 0], [0, 1]], value=[[0, 1], [0, 0]]))
+    assert (lim.settled_at, lim.moving.tolist(), lim.points.tolist()) == (0, [1], [[0, 2], [np.inf, 1]])
+    assert lim.run.at(10**6)[1].tolist() == [10**6, 1]
+    assert "1 token move for ever" in lim.stopped
+    with pytest.raises(hm.InputError, match="moves for ever"):
+        _ = lim.exact_points
+    with pytest.raises(hm.InputError, match="moves for ever"):
+        lim.layers_to(1)
+
+
+@pytest.mark.filterwarnings("ignore:the theorem does not apply")
+@pytest.mark.parametrize(
+    ("alpha", "end"),
+    [
+        ("1/2", Fraction(1, 3)),
+        ("1/10", Fraction(1519, 14641)),
+        # A token keeps 1 - 2 / (k + 3): the step size of Frank and Wolfe, after a first layer that swaps both.
+        (hm.Steps(lambda k: Fraction(2, k + 1), keeps=0), Fraction(1, 3)),
+    ],
+)
+def test_two_tokens_under_the_negative_metric_do_not_end_at_the_origin(alpha, end):
+    cloud = [[-1], [3]] if isinstance(alpha, hm.Steps) else [[3], [-1]]
+    lim = hm.limit(cloud, hm.Dynamics(alpha, [[-1]]))
+    assert lim.exact_points.ravel().tolist() == [end, end]
+
+
+@pytest.mark.parametrize("keeps", [0, "1/2"])
+def test_steps_that_add_up_to_little_stop_tokens_short(keeps):
+    # The product of (k + 1)(k + 3) / (k + 2)^2 is 1/2: a follower stops in the middle.
+    rule = (lambda k: Fraction(1, (k + 1) * (k + 3))) if keeps else (lambda k: Fraction(1, k + 1))
+    lim = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule, keeps=keeps)))
+    end = 2 - Fraction(keeps)
+    assert lim.exact_points.ravel().tolist() == [2, end]
+    assert abs(lim.run.at(3000)[1, 0] - end) < 1e-3
+    unknown = hm.limit([[2], [1]], hm.Dynamics(hm.Steps(rule)))
+    with pytest.raises(hm.InputError, match="is not known"):
+        _ = unknown.exact_points

@@ -1,0 +1,132 @@
+"""Layers with a value matrix, a mask or steps: each is that of the definition, and the paper's is one of them."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from any_layers import layers
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import alphas, identity, problems, scaled
+
+import hardmax as hm
+
+LAYERS = 6
+
+
+def table_of(mask, n):
+    return np.tri(n, dtype=bool).tolist() if isinstance(mask, str) else None if mask is None else mask.tolist()
+
+
+@given(layers())
+def test_every_layer_of_a_run_is_that_of_the_definition(problem):
+    cloud, dynamics, metric, value = problem
+    run = hm.simulate(cloud, dynamics, layers=LAYERS)
+    path = [run.exact_at(layer) for layer in range(LAYERS + 1)]
+    mask = table_of(dynamics.mask, len(cloud))
+    assert path[0].tolist() == cloud
+    for layer in range(LAYERS):
+        sets = [set(attended.tolist()) for attended in run.attended(layer)]
+        before, after = path[layer].tolist(), path[layer + 1].tolist()
+        assert oracle.is_layer(before, sets, after, dynamics.alpha_at(layer), metric, value, mask)
+        assert hm.step(path[layer], dynamics, layer=layer).tolist() == after
+        assert [set(c) for c in hm.attended(path[layer], dynamics).tolist()] == sets
+    assert (np.abs(run.at(LAYERS) - path[LAYERS].astype(float)) <= 2 * run.error).all()
+
+
+@given(problems(max_n=8, max_d=3), st.sampled_from(["value", "multiple", "mask", "steps"]))
+def test_parts_that_are_the_papers_change_nothing(problem, part):
+    cloud, metric, alpha = problem
+    d, n = len(cloud[0]), len(cloud)
+    if part == "multiple":
+        other = hm.Dynamics(1, metric, value=[scaled(alpha, row) for row in identity(d)])
+    else:
+        steps = hm.Steps(lambda layer: alpha, keeps=0) if part == "steps" else alpha
+        given_parts = {"value": {"value": identity(d)}, "mask": {"mask": np.ones((n, n), dtype=bool)}, "steps": {}}
+        other = hm.Dynamics(steps, metric, **given_parts[part])
+    assert not other.is_plain
+    paper, run = (hm.simulate(cloud, each, layers=LAYERS) for each in (hm.Dynamics(alpha, metric), other))
+    for layer in range(LAYERS + 1):
+        assert (paper.exact_at(layer) == run.exact_at(layer)).all()
+        assert paper.attended(layer).tolist() == run.attended(layer).tolist()
+    ends, same = hm.limit(cloud, hm.Dynamics(alpha, metric)), hm.limit(cloud, other)
+    if part == "steps" and same.settled_at is None:
+        return  # whether chains last is known for constant steps only
+    assert (ends.exact_points == same.exact_points).all()
+    assert ends.leaders.tolist() == same.leaders.tolist()
+    assert ends.run.leader_layers.tolist() == same.run.leader_layers.tolist()
+
+
+@given(problems(max_n=8, max_d=3), st.lists(alphas, min_size=1, max_size=3))
+def test_steps_that_come_to_rest_go_on_as_the_paper_from_there(problem, first):
+    cloud, metric, alpha = problem
+    run = hm.limit(cloud, hm.Dynamics([*first, alpha], metric))
+    for layer, step in enumerate(first):
+        assert hm.Dynamics([*first, alpha]).alpha_at(layer) == step
+        cloud = hm.step(np.array(cloud, dtype=object), hm.Dynamics(step, metric))
+    assert (run.exact_points == hm.limit(cloud, hm.Dynamics(alpha, metric)).exact_points).all()
+
+
+def test_a_mask_keeps_equal_tokens_apart():
+    cloud = [[2], [1], [3], [1]]
+    run = hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1)
+    assert run.attended(0).tolist() == [[0], [0], [2], [2]]
+    assert run.at(1).ravel().tolist() == [2, 1.5, 3, 2]
+
+
+def test_a_batch_and_a_file_take_any_layer(tmp_path):
+    dynamics = hm.Dynamics(["1/2", 1], value=[[1, 1], [1, 1]], mask="causal")
+    batch = [[[1.0, 2.0], [0.5, -1.0]], [[2.0, 0.25], [1.0, 1.0], [-1.0, 0.0]]]
+    runs = hm.simulate(batch, dynamics, layers=4)
+    assert all(
+        (run.at(4) == hm.simulate(cloud, dynamics, layers=4).at(4)).all()
+        for run, cloud in zip(runs, batch, strict=True)
+    )
+    runs.save(tmp_path / "runs.npz")
+    again = hm.Trajectories.load(tmp_path / "runs.npz")
+    assert again[1].dynamics == dynamics
+    assert (again[1].exact_at(3) == runs[1].exact_at(3)).all()
+
+
+@pytest.mark.parametrize(
+    ("parts", "message"),
+    [
+        ({"value": [[1, 2]]}, "`value` must be square, not 1 by 2"),
+        ({"value": [[-1]]}, "I \\+ alpha V has no inverse with alpha 1"),
+        ({"mask": "future"}, "`mask` must be 'causal' or a square table of booleans"),
+        ({"mask": [[1, 0], [0, 1]]}, "`mask` must be 'causal' or a square table of booleans"),
+        ({"mask": [[True, False], [False, False]]}, "`mask` leaves token 1 nobody to attend to"),
+        ({"alpha": []}, "`alpha` must have at least one step"),
+        ({"alpha": [1, -1]}, "`alpha` \\(layer 1\\) must be positive"),
+    ],
+)
+def test_parts_that_are_none_are_refused(parts, message):
+    with pytest.raises(hm.InputError, match=message):
+        hm.Dynamics(**{"alpha": 1} | parts)
+
+
+def test_what_does_not_fit_or_has_no_engine_is_refused():
+    cloud = [[1, 2], [3, 4]]
+    with pytest.raises(hm.InputError, match="`value` is 1 by 1, but the tokens have 2 coordinates"):
+        hm.simulate(cloud, hm.Dynamics(1, value=[[1]]), layers=1)
+    with pytest.raises(hm.InputError, match="`mask` is 1 by 1, but there are 2 tokens"):
+        hm.limit(cloud, hm.Dynamics(1, mask=[[True]]))
+    with pytest.raises(hm.InputError, match="`arithmetic` 'float' knows the paper's layer only"):
+        hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1, arithmetic="float")
+    with pytest.raises(hm.InputError, match="The page knows the paper's layer only"):
+        hm.simulate(cloud, hm.Dynamics(1, mask="causal"), layers=1).page("page.html")
+    with pytest.raises(hm.InputError, match="`alpha` differs from layer to layer"):
+        _ = hm.Dynamics([1, 2]).alpha
+
+
+def test_dynamics_compare_print_and_are_plain_data():
+    one = hm.Dynamics(["1/2", 1, 1], value=[[1, 0], [0, 2]], mask=[[True, False], [True, True]])
+    assert one == hm.Dynamics(**one.to_dict())
+    assert one != hm.Dynamics(["1/2", 1], value=[[1, 0], [0, 3]], mask=[[True, False], [True, True]])
+    assert repr(one) == (
+        "Dynamics(alpha=['1/2', '1'], value=[['1', '0'], ['0', '2']], mask=[[True, False], [True, True]])"
+    )
+    assert hm.Dynamics([2, 2]) == hm.Dynamics(2)
+    with pytest.raises(hm.InputError, match="a rule, which cannot be written down"):
+        hm.Dynamics(hm.Steps(lambda k: Fraction(1, k + 1))).to_dict()
