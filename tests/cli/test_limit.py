@@ -199,7 +199,7 @@ def test_a_narrow_terminal_is_not_overrun(here: Path, columns: int, d: int):
     assert max(len(line) for line in (shown + batch).splitlines()) <= columns
 
 
-def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path):
+def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     pa = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     (tmp_path / "points").mkdir()
@@ -215,3 +215,5 @@ def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path
     assert [row["kind"] for row in table(shown.out)] == list(map(str, lim.clusters.kinds))
     assert parquet.read_table(tmp_path / "limits")["cluster"].to_pylist() == lim.clusters.labels.tolist()
     assert_refused(hardmax("limit", folder, *HALF, "--check"), "takes --metric, --max-layers, --output and --json only")
+    monkeypatch.setattr("hardmax.cli.limit._LARGE", 0)
+    assert json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["gathered"] == 20

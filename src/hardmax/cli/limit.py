@@ -43,11 +43,11 @@ def limit_command(
     A folder of Parquet files, a pattern such as 'points/*.parquet' or a large Parquet file is one cloud, read chunk by
     chunk: it may be larger than memory, and --output is a folder for the limits.
     """
-    if "*" in file or Path(file).is_dir() or (file.endswith(".parquet") and _size(file) > _LARGE):
+    source = Path(file)
+    is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
+    if "*" in file or source.is_dir() or is_large:
         if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
-            raise InputError(
-                "A cloud that is read chunk by chunk takes --metric, --max-layers, --output and --json only."
-            )
+            raise InputError("A cloud read chunk by chunk takes --metric, --max-layers, --output and --json only.")
         _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
         return
     opt.check_target(output, "--output", ".npz", ".csv")
@@ -92,10 +92,6 @@ def limit_command(
         out.print_table(header[not many :], (row[not many :] for row in checks))
     if not all(reports):
         raise typer.Exit(1)
-
-
-def _size(file: str) -> int:
-    return Path(file).stat().st_size if Path(file).is_file() else 0
 
 
 def _stream(file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool) -> None:
