@@ -16,8 +16,8 @@ share alpha / (1 + alpha), which takes the time log(1 + alpha) in the continuous
 
 .. math:: \text{layers} = \frac{\tau}{\log(1 + \alpha)} + c
 
-fits all step sizes: the time :math:`\tau` that the continuous system takes, and c layers that even the largest steps
-need.
+fits all step sizes to within a few per cent: the time :math:`\tau` that the continuous system takes, and c layers that
+even the largest steps need.
 """
 
 from fractions import Fraction
@@ -33,8 +33,6 @@ from hardmax.figures.palette import CYCLE
 SIZES, DIMENSIONS = [8, 16, 32, 64, 128, 256, 512, 1024], [2, 3, 4, 6, 8, 12, 16, 24, 32]
 ALPHAS = ["1/64", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8", "16", "32", "64"]
 steps = np.array([float(Fraction(alpha)) for alpha in ALPHAS])
-
-
 radii = np.linspace(0, 15, 1501)
 
 
@@ -51,9 +49,7 @@ closed = np.array([expected(n, d) for d, n in cells.index])
 mean, error = cells["leaders", "mean"].to_numpy(), cells["leaders", "sem"].to_numpy()
 few = closed < cells.index.get_level_values("n") / 2
 near = np.abs(mean - closed)[few] < 2 * error[few]
-print(
-    f"where fewer than half lead, leaders in the limit are within two errors of E in {near.sum()} of {len(near)} cells"
-)
+print(f"E < n / 2: leaders within two errors of E in {near.sum()} of {len(near)} cells")
 x, y = np.log(closed[few]), np.log(mean[few])
 (power, factor), spread = np.polyfit(x, y, 1, w=mean[few] / error[few], cov="unscaled")
 print(f"fitted law: leaders = {np.exp(factor):.3f} E^b with b = {power:.3f} ± {spread[0, 0] ** 0.5:.3f}")
@@ -76,10 +72,8 @@ for n in MANY:
     laws[n] = tau, c, means, layers.std(axis=0, ddof=1) / len(layers) ** 0.5
     leaders = line[line["n"] == n].groupby("alpha")["leaders"].mean()
     off = np.abs(means / (tau / times + c) - 1).max()
-    print(
-        f"n = {n:4}: tau = {tau:.2f} ± {errors[0]:.2f}, c = {c:.2f} ± {errors[1]:.2f}, off by {off:.0%} at most;",
-        f"leaders {leaders.min():.2f} to {leaders.max():.2f}, E = {expected(n, 2):.2f}",
-    )
+    print(f"n = {n:4}: tau = {tau:.2f} ± {errors[0]:.2f}, c = {c:.2f} ± {errors[1]:.2f}, off by {off:.0%} at most")
+    print(f"          {leaders.min():.2f} to {leaders.max():.2f} leaders, E = {expected(n, 2):.2f}")
 
 # %%
 # White lines are the closed form: on them E is that share of n. Clouds in which nearly all tokens lead have settled at
