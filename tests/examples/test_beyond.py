@@ -30,3 +30,14 @@ def test_zero_temperature_and_infinite_depth_do_not_commute_at_a_tie():
     assert np.abs(softmax_end(free, 1e-3) - hm.limit(free, half).points).max() < 0.1
     for temperature in (1e-1, 1e-2, 1e-3):
         assert np.linalg.norm(softmax_end(tied, temperature)[4] - hm.limit(tied, half).points[4]) > 0.5
+
+
+def test_layers_to_settle_are_a_time_and_a_few_layers_more():
+    clouds = np.random.default_rng(0).standard_normal((300, 100, 2))
+    steps = np.array([1 / 64, 1 / 16, 1 / 4, 1, 16])
+    layers = np.array([np.mean(hm.limit(clouds, hm.Dynamics(alpha)).settled_at) for alpha in steps.tolist()])
+    times = np.log1p(steps)
+    tau, c = np.linalg.lstsq(np.stack([np.ones_like(times), times], axis=1), layers * times)[0]
+    assert np.allclose(layers, tau / times + c, rtol=0.1)
+    assert 0.4 < tau < 0.8
+    assert 0.8 < c < 1.3
