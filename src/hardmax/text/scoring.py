@@ -1,8 +1,11 @@
 """Every row of a table scored: in memory, and in files of any size.
 
-A file is scored in parts, so that an interruption costs one of them. A part is a Parquet file in the folder that is
-written, or in `NAME.parts` beside the file that the parts become. Its metadata say what was read so far, and for which
-job: the same job goes on after its last part.
+A folder of Parquet files becomes one of as many: any number of processes take what nobody has a lock on. A lock ends
+with its process, and a part appears under its name when it is whole.
+
+Anything else is one stream, scored by one process in parts, so that an interruption costs one of them. A part is a
+Parquet file in the folder that is written, or in `NAME.parts` beside the file that the parts become. Its metadata say
+what was read so far, and for which job: the same job goes on after its last part.
 """
 
 # pyright: reportAttributeAccessIssue=false
@@ -11,12 +14,17 @@ import hashlib
 import json
 import math
 import os
+import secrets
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
+from functools import lru_cache
+from glob import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -26,16 +34,19 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
+from filelock import Timeout
 
 from hardmax import __version__
-from hardmax._files import reason, sync_folder, write_whole
+from hardmax._files import locked, reason, sync_folder, write_whole
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, predicted_classes, weigh_words
 from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import encode_text, is_missing, read_texts
 from hardmax.text.encoding import encode_parts
-from hardmax.text.storage import digest
+from hardmax.text.shipped import MODELS, load
+from hardmax.text.storage import digest, saved_in
 from hardmax.text.tables import LineTable
 from hardmax.text.text_model import TextModel
 
@@ -55,6 +66,7 @@ class ScoreOptions:
     text: str | None = None  # column of the texts; guessed if None
     abstain: float = 0.0  # rows with a lower probability are marked
     on_bad_rows: str = "null"  # null (kept, with nothing but an error), skip or refuse
+    columns: tuple[str, ...] | None = None  # of a file that are kept; all if None
 
     def __post_init__(self) -> None:
         check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
@@ -64,10 +76,32 @@ class ScoreOptions:
 def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
     """The table with our columns after its own, of the kind that it came as; see `TextModel.score_table`."""
     try:
-        frame: Any = nw.from_native(table, eager_only=True)
+        frame: Any = nw.from_native(table)
     except TypeError:
-        wish = "a table in memory that narwhals knows, such as of pandas, polars or pyarrow"
-        raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table") from None
+        frame = None
+    if isinstance(frame, nw.DataFrame):
+        rows, answers = _answer_frame(model, frame, options)
+        frame = frame if rows is None else frame[rows]
+        ours = nw.from_arrow(answers, backend=frame.implementation)
+        # Columns of pandas are put beside each other by their index, and rows have no other here than their place.
+        return frame.with_columns(*(ours[name] for name in ours.columns)).to_native()
+    if frame is not None and frame.implementation.is_polars():
+        empty = score_table(model, table.head(0).collect(), options)
+        score = {"schema": empty.schema, "streamable": True}
+        return table.map_batches(lambda part: score_table(model, part, options), **score)
+    if frame is not None and frame.implementation.is_dask():
+        return _score_dask(model, table, options)
+    if hasattr(type(table), "__arrow_c_stream__"):  # DuckDB, and readers of pyarrow
+        reader = pa.RecordBatchReader.from_stream(table)
+        schema = score_table(model, reader.schema.empty_table(), options).schema
+        scored = (score_table(model, pa.Table.from_batches([batch]), options) for batch in reader)
+        return pa.RecordBatchReader.from_batches(schema, (each for part in scored for each in part.to_batches()))
+    wish = "a table that narwhals knows, such as of pandas, polars or pyarrow"
+    raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table")
+
+
+def _answer_frame(model: TextModel, frame: Any, options: ScoreOptions) -> tuple[list[int] | None, Any]:
+    """The rows that are kept, None for all, and the answers to them."""
     names = [str(name) for name in frame.columns]
     column, _ = tables.choose_column(options.text, "text", names, "`table`")
     answers, faults = Scorer(model, names, options).answer(*_frame_texts(frame[column]))
@@ -75,10 +109,45 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
         raise tables.refusal(f"row {min(faults)}", faults[min(faults)])
     if faults and options.on_bad_rows == "skip":
         kept = np.setdiff1d(np.arange(len(frame)), list(faults))
-        frame, answers = frame[kept.tolist()], answers.take(pa.array(kept))
-    ours = nw.from_arrow(answers, backend=frame.implementation)
-    # Columns of pandas are put beside each other by their index, and rows have no other here than their place.
-    return frame.with_columns(*(ours[name] for name in ours.columns)).to_native()
+        return kept.tolist(), answers.take(pa.array(kept))
+    return None, answers
+
+
+def _score_dask(model: TextModel, table: Any, options: ScoreOptions) -> Any:
+    """The graph has the name or folder of the model; workers load it from there."""
+    folder = saved_in(model)
+    if folder is None:
+        raise InputError("A Dask worker loads the model from its folder: save it first, with `model.save(folder)`.")
+    name = folder.name if folder.parent == MODELS else str(folder)
+    meta = _score_pandas(model, table._meta, options)
+    return table.map_partitions(_score_partition, name, digest(model), options, meta=meta)
+
+
+def _score_partition(part: Any, name: str, mark: str, options: ScoreOptions) -> Any:
+    with _loading:
+        model = _load(name, mark)
+    with limit_threads(1):  # Dask has a thread for each task already
+        return _score_pandas(model, part, options)
+
+
+def _score_pandas(model: TextModel, part: Any, options: ScoreOptions) -> Any:
+    """A partition, with columns of Arrow types: these do not change where rows have no answer, or there are none."""
+    import pandas as pd
+
+    rows, answers = _answer_frame(model, nw.from_native(part, eager_only=True), options)
+    part = part if rows is None else part.iloc[rows]
+    return pd.concat([part, answers.to_pandas(types_mapper=pd.ArrowDtype).set_index(part.index)], axis=1)
+
+
+_loading = threading.Lock()  # tasks that begin at once load a model once
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, mark: str) -> TextModel:
+    model = load(name)
+    if digest(model) != mark:
+        raise InputError(f"The model `{name}` of this worker is not the one that was asked for: copy it again.")
+    return model
 
 
 def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
@@ -210,51 +279,165 @@ def score_file(
     """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
 
     The output, a file or a folder of Parquet files, has the columns of the table, and ours after them. If this is
-    interrupted, the same call goes on after the last part that is whole, to the same rows and values.
+    interrupted, the same call goes on after the parts that are whole, to the same rows and values. From a folder to a
+    folder, any number of processes may do so at once.
     """
     check_output(source, target, force)
-    folder = target.with_name(f"{target.name}.parts") if target.suffix and not target.is_dir() else target
+    to_file = bool(target.suffix) and not target.is_dir()
     try:
-        with ExitStack() as stack:
-            table, marks = _open(source, stack)
-            text, note = tables.choose_column(options.text, "text", table.names, table.shown)
-            stored = table.schema(text)
-            scorer = Scorer(model, stored.names, options)
-            schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
-            inputs = [__version__, digest(model), marks, text, asdict(options)]
-            job = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
-            report = ScoringReport(**_resume(folder, job, force or folder != target))
-            report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
-            with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
-                writing = pool.submit(int)  # nothing yet
-                for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
-                    path = folder / f"part-{report.parts:06}.parquet"
-                    report.parts += 1
-                    metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
-                    writing.result()
-                    how = _PACKED if folder == target else _QUICK
-                    writing = pool.submit(_write_part, path, part.replace_schema_metadata(metadata), how)
-                writing.result()
-            if folder != target:
-                _join(folder, schema, target)
+        if Path(source).is_dir() and not to_file:
+            return _score_folder(model, Path(source), target, options, force, progress)
+        with locked(target.with_name(f".{target.name}.lock"), 0):
+            return _score_stream(model, source, target, options, force, to_file, progress)
+    except Timeout:
+        raise InputError(f"`{target}` is being written by another process: wait for it.") from None
     except OSError as error:
         kept = "Finished parts are kept: the same command continues after them"
         raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
+
+
+def _score_folder(
+    model: TextModel, source: Path, target: Path, options: ScoreOptions, force: bool, progress: Progress | None
+) -> ScoringReport:
+    """A part for each file, under the same name, written by whoever has its lock."""
+    whole = tables.open_table(source)
+    text, note = tables.choose_column(options.text, "text", whole.names, whole.shown)
+    scorer = Scorer(model, list(options.columns or whole.names), options)
+    parts = {target / file.relative_to(source): file for file in tables.parquet_files(source)}
+    if any(path not in parts for path in tables.parquet_files(target)):
+        raise _other_files(target)
+    done: dict[Path, ScoringReport] = {}
+    scored = 0
+
+    def finished(path: Path, job: str) -> ScoringReport | None:
+        stored = _stored(path, target) if path.exists() else [job, None]
+        if stored[0] != job and not force:
+            raise _other_job(target)
+        return ScoringReport(**stored[1]) if stored[0] == job and stored[1] else None
+
+    def update(share: float, rows: int) -> None:
+        if progress:
+            progress((len(done) + share) / len(parts), scored + rows)
+
+    # First what nobody is at, then what others were at, should they have died.
+    for patience in (0, -1):
+        for path, file in parts.items():
+            job = _job(model, _marks([file]), options)
+            if path not in done and (found := finished(path, job)):
+                done[path] = found
+            if path in done:
+                continue
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with suppress(Timeout), locked(path.with_name(f".{path.name}.lock"), patience):
+                if found := finished(path, job):
+                    done[path] = found
+                    continue
+                for draft in path.parent.glob(f".{escape(path.name)}.*.part"):  # left by a process that was killed
+                    draft.unlink()
+                done[path] = _score_part(scorer, file, path, text, options, job, update)
+                scored += done[path].rows
+    report = ScoringReport(text=text, note=note, names=scorer.names, parts=len(parts))
+    for path, part in done.items():
+        for name in ("rows", "bad", "undecided", "abstained"):
+            setattr(report, name, getattr(report, name) + getattr(part, name))
+        report.labels = dict(Counter(report.labels) + Counter(part.labels))
+        listed = [(f"{path.relative_to(target)} {place}", fault) for place, fault in part.listed]
+        report.listed += listed[: _LISTED - len(report.listed)]
+    report.resumed = report.rows - scored
     return report
 
 
+def _score_part(
+    scorer: "Scorer", file: Path, path: Path, text: str, options: ScoreOptions, job: str, progress: Progress
+) -> ScoringReport:
+    table, report = tables.open_table(file), ScoringReport(text=text)
+    schema = _keep(table, scorer, text, options)
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
+    try:
+        with pq.ParquetWriter(draft, schema, **_PACKED) as writer:
+            _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
+            writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
+        _publish(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return report
+
+
+def _score_stream(
+    model: TextModel,
+    source: str,
+    target: Path,
+    options: ScoreOptions,
+    force: bool,
+    to_file: bool,
+    progress: Progress | None,
+) -> ScoringReport:
+    folder = target.with_name(f"{target.name}.parts") if to_file else target
+    with ExitStack() as stack:
+        table, marks = _open(source, stack)
+        text, note = tables.choose_column(options.text, "text", table.names, table.shown)
+        scorer = Scorer(model, list(options.columns or table.schema(text).names), options)
+        schema = _keep(table, scorer, text, options)
+        job = _job(model, marks, options)
+        report = ScoringReport(**_resume(folder, job, force or to_file))
+        report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
+
+        def named_parts() -> Iterator[tuple[Path, Any]]:
+            for part in _scored_parts(table, scorer, options, schema, report, progress):
+                path = folder / f"part-{report.parts:06}.parquet"
+                report.parts += 1
+                metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
+                yield path, part.replace_schema_metadata(metadata)
+
+        how = _QUICK if to_file else _PACKED
+        _write_behind(lambda part: _write_part(*part, how), named_parts())
+        if to_file:
+            _join(folder, schema, target)
+    return report
+
+
+def _job(model: TextModel, marks: Any, options: ScoreOptions) -> str:
+    inputs = [__version__, digest(model), marks, asdict(options)]
+    return hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
+
+
+def _marks(files: list[Path]) -> list[list[Any]]:
+    """What shows whether files have changed; other machines may have them elsewhere."""
+    return [[file.name, file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+
+
+def _keep(table: Any, scorer: "Scorer", text: str, options: ScoreOptions) -> Any:
+    """Read no more columns of a table than are wanted, and the texts; the schema of what is written."""
+    if options.columns is not None:
+        table.keep([*options.columns, text])
+    stored = table.schema(tables.choose_column(text, "text", table.names, table.shown)[0])
+    kept = [stored.field(name) for name in options.columns or stored.names]
+    return pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
+
+
+def _write_behind(write: Callable[[Any], Any], parts: Iterable[Any]) -> None:
+    """Write each part while the next is scored."""
+    with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
+        writing = pool.submit(int)  # nothing yet
+        for part in parts:
+            writing.result()
+            writing = pool.submit(write, part)
+        writing.result()
+
+
 def _scored_parts(
-    table: Any, scorer: Scorer, on_bad_rows: str, schema: Any, report: ScoringReport, progress: Progress | None
+    table: Any, scorer: Scorer, options: ScoreOptions, schema: Any, report: ScoringReport, progress: Progress | None
 ) -> Iterator[Any]:
     """The rows that are not scored yet, a part at a time, counted in the report; at least one part in all."""
     some = [schema.empty_table()]
     for given, places, broken, share in table.batches(report.text, report.resumed):
         answers, faults = scorer.answer(given[report.text], broken)
-        rows = pa.Table.from_arrays([*given.columns, *answers.columns], schema=schema)
+        kept = given if options.columns is None else given.select(options.columns)
+        rows = pa.Table.from_arrays([*kept.columns, *answers.columns], schema=schema)
         bad = [(places[row], faults[row]) for row in sorted(faults)]
-        if bad and on_bad_rows == "refuse":
+        if bad and options.on_bad_rows == "refuse":
             raise tables.refusal(*bad[0])
-        if bad and on_bad_rows == "skip":
+        if bad and options.on_bad_rows == "skip":
             rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
         some.append(rows)
         report.rows, report.bad = report.rows + len(given), report.bad + len(bad)
@@ -269,7 +452,7 @@ def _scored_parts(
         if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
             yield pa.concat_tables(some)
             some = []
-    if any(map(len, some)) or not report.parts:
+    if any(map(len, some)) or (some and not report.parts):
         yield pa.concat_tables(some)
 
 
@@ -279,7 +462,7 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     if source != "-":
         table = tables.open_table(path)
         files = tables.parquet_files(path) if path.is_dir() else [path]
-        return table, [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
+        return table, [str(path), *_marks(files)]
     path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
     with path.open("w+b") as stream:
         shutil.copyfileobj(sys.stdin.buffer, stream)
@@ -290,20 +473,33 @@ def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
     return LineTable(path, "json" if is_json else "csv", "standard input"), mark
 
 
+def _stored(path: Path, folder: Path) -> Any:
+    """The job and the report in the metadata of a part."""
+    try:
+        return json.loads(pq.read_metadata(path).metadata[_METADATA])
+    except Exception:  # whatever it is, it is not ours
+        raise _other_files(folder) from None
+
+
+def _other_files(folder: Path) -> InputError:
+    return InputError(f"`{folder}` has other files in it: name another output, or move them.")
+
+
+def _other_job(folder: Path) -> InputError:
+    problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
+    return InputError(problem, also=("force=True",))
+
+
 def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
     """The report of the last part that is there, if all are of this job; others are removed, or refused."""
     for draft in folder.glob(".*.part"):  # left by a process that was killed
         draft.unlink()
-    try:
-        stored = {path: json.loads(pq.read_schema(path).metadata[_METADATA]) for path in sorted(folder.glob("*"))}
-    except Exception:  # whatever it is, it is not ours
-        raise InputError(f"`{folder}` has other files in it: name another output, or move them.") from None
+    stored = {path: _stored(path, folder) for path in sorted(folder.glob("*"))}
     jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
     if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
         return reports[-1] if reports else {}
     if not force:
-        problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
-        raise InputError(problem, also=("force=True",))
+        raise _other_job(folder)
     for path in stored:
         path.unlink()
     return {}
@@ -322,13 +518,18 @@ def _join(folder: Path, schema: Any, target: Path) -> None:
     with _writer(draft, schema, target) as write:
         for path in sorted(folder.glob("part-*.parquet")):
             write(pq.ParquetFile(path).read())
+    _publish(draft, target)
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+def _publish(draft: Path, target: Path) -> None:
+    """Give a file that is whole its name."""
     with draft.open("rb") as stream:
         os.fsync(stream.fileno())
     if target.exists():
         shutil.copymode(target, draft)
     draft.replace(target)
     sync_folder(target.parent)
-    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager
