@@ -84,7 +84,7 @@ def read_corpus(
     >>> corpus.labels, corpus.describe_bad()
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
-    (corpus,) = stream_corpus(check_path(path), text=text, label=label, on_bad_rows=on_bad_rows, characters=None)
+    (corpus,) = stream_corpus(check_path(path), text=text, label=label, on_bad_rows=on_bad_rows)
     return corpus
 
 
@@ -94,9 +94,9 @@ def stream_corpus(
     text: str | None = None,
     label: str | None = None,
     on_bad_rows: str = "skip",
-    characters: int | None = 1 << 24,
+    characters: int | None = None,
 ) -> Iterator[Corpus]:
-    """The texts of a file or folder, a Dask DataFrame, or tables one after another, in parts of so many characters."""
+    """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so many characters."""
     check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
     roles = {"text": text, "label": label}.items()
 

@@ -32,6 +32,7 @@ ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
+CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
 _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
@@ -211,10 +212,13 @@ def fit_tables(
     rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
     with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
         chunks, labels, lengths, bad = [], [], [], []
-        for part in stream_corpus(source, text=text, label=label, on_bad_rows=on_bad_rows):
+        columns = {"text": text, "label": label}
+        for part in stream_corpus(source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS):
             for note in part.notes:
                 say(note)
             bad += part.bad
+            if not part.texts:
+                continue
             found = read_texts(part.texts)
             lengths.append(_count_characters(found))
             labels.append(np.asarray(part.labels))
