@@ -18,7 +18,8 @@ from text.small_models import random_texts, small_model
 from hardmax._parallel import _limit
 from hardmax._validation import InputError
 from hardmax.text import scoring
-from hardmax.text.scoring import ScoreOptions, score_file
+from hardmax.text.score_files import ScoringReport, score_file
+from hardmax.text.scoring import ScoreOptions
 from hardmax.text.text_model import TextModel
 
 TEXTS = [f"{text} film" for text in random_texts(60)]
@@ -40,7 +41,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path / "in"
 
 
-def score(model: TextModel, folder: Path, *, force: bool = False, **options) -> scoring.ScoringReport:
+def score(model: TextModel, folder: Path, *, force: bool = False, **options) -> ScoringReport:
     return score_file(model, str(folder), folder.parent / "out", ScoreOptions(**options), force=force)
 
 
@@ -125,8 +126,8 @@ def test_one_file_is_written_by_one_process(model: TextModel, folder: Path):
 
 SLOW = """
 import time
-from hardmax.text import scoring, tables
-tables._ROWS, scoring.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
+from hardmax.text import score_files, scoring, tables
+tables._ROWS, score_files.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
 scoring.Scorer.answer = lambda *given: (time.sleep(0.004), answer(*given))[1]
 from hardmax.cli.main import start
 start()

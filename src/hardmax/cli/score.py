@@ -12,7 +12,7 @@ from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.text.scoring import ScoringReport
+    from hardmax.text.score_files import ScoringReport
 
 SHOWN_ROWS = 5
 INPUT = "Parquet, CSV, TSV or JSON lines file, a folder of Parquet files, or - to read stdin."
@@ -42,7 +42,8 @@ def score_command(
 
     # Only now: numpy and pyarrow take a while to import.
     from hardmax._parallel import limit_threads
-    from hardmax.text.scoring import ScoreOptions, check_output, score_file
+    from hardmax.text.score_files import check_output, score_file
+    from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load
 
     kept = None if columns is None else tuple(name.strip() for name in columns.split(","))
