@@ -3,10 +3,10 @@
 Bags come in any number, in memory or from files; each evaluation of the loss goes through all of them.
 """
 
+import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from weakref import finalize
@@ -29,17 +29,7 @@ TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
     """Presence of tokens (texts, tokens), sparse."""
-    return _presence(found.ids, found.offsets, tokens)
-
-
-def _presence(ids: np.ndarray, offsets: np.ndarray, tokens: int) -> Any:
-    ones = _ones(1 << max(len(ids) - 1, 0).bit_length())[: len(ids)]  # which all matrices of about this size share
-    return csr_array((ones, ids, offsets), shape=(len(offsets) - 1, tokens))
-
-
-@lru_cache(maxsize=2)
-def _ones(size: int) -> np.ndarray:
-    return np.ones(size)
+    return csr_array((np.ones(len(found.ids)), found.ids, found.offsets), shape=(len(found), tokens))
 
 
 class Stored:
@@ -48,7 +38,7 @@ class Stored:
     def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
         self._arrays, self._count, self._path = arrays, len(arrays), None
         if folder is not None:
-            self._arrays, self._path = (), folder / f"{id(self):x}.npy"
+            self._arrays, self._path = (), folder / secrets.token_hex(8)
             with self._path.open("wb") as stream:
                 for array in arrays:
                     np.save(stream, array)
@@ -114,9 +104,12 @@ class Bags:
     classes: int
 
     def __iter__(self) -> Iterator[Bag]:
+        ones = np.ones(0)
         for _, is_whole, stored in self.stored:
-            ids, offsets, *rest = stored.load()
-            yield Bag(_presence(ids, offsets, self.tokens), *rest, self.classes, is_whole)
+            ids, offsets, labels, weights, groups = stored.load()
+            ones = ones if len(ones) >= len(ids) else np.ones(len(ids))  # which all matrices share
+            matrix = csr_array((ones[: len(ids)], ids, offsets), shape=(len(offsets) - 1, self.tokens))
+            yield Bag(matrix, labels, weights, groups, self.classes, is_whole)
 
     def without(self, fold: int | None) -> "Bags":
         """All but those of a fold."""
@@ -132,11 +125,6 @@ def store_bag(folder: Path | None, matrix: Any, *rest: np.ndarray) -> Stored:
     return Stored(folder, matrix.indices, matrix.indptr, *rest)
 
 
-def count_documents(bags: Iterable[Bag]) -> np.ndarray:
-    """Sum of the weights of the texts that have each token."""
-    return sum(np.bincount(bag.matrix.indices, np.repeat(bag.weights, bag.sizes), bag.tokens) for bag in bags)
-
-
 def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
     """What each token is multiplied by before the regression, (tokens, rows).
 
@@ -145,7 +133,8 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
     """
     counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
     if counts.shape[1] > 2:
-        documents = count_documents(bags)
+        weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
+        documents = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
         total = sum(bag.weights.sum() for bag in bags)
         return np.log((1 + total) / (1 + documents))[:, None] * (documents > 0)[:, None]
     ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
@@ -204,10 +193,10 @@ def _log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[f
         signs = 2.0 * labels - 1
         margins = signs * z[:, 0]
         slopes = -weights * signs * np.exp(-np.logaddexp(0, margins))
-        return weights @ np.logaddexp(0, -margins), slopes[:, None]
+        return float(weights @ np.logaddexp(0, -margins)), slopes[:, None]
     z -= z.max(axis=1, keepdims=True)
     log_sum = np.log(np.exp(z).sum(axis=1))
     here = np.arange(len(z)), labels
     slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
     slopes[here] -= weights
-    return weights @ (log_sum - z[here]), slopes
+    return float(weights @ (log_sum - z[here])), slopes

@@ -330,8 +330,8 @@ def _tune(
 
     def hold_out(fold: int, strength: float) -> _HeldOut:
         tried = replace(settings, strength=strength)
-        every, _, *found = _weigh(corpus, candidates, bags, tried, fold)
-        return _HeldOut.of(every.held_out(fold), *found, settings.gates)
+        every, _, weights, bias, typical = _weigh(corpus, candidates, bags, tried, fold)
+        return _HeldOut.of(every.held_out(fold), weights, bias, typical, settings.gates)
 
     texts = len(corpus.weights)
     few = 1 if texts > MANY_TEXTS else FOLDS
@@ -418,10 +418,10 @@ class _HeldOut:
             short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
             parts.append((bag.labels, sizes, *_gather(ids, starts, weights, gates), cut, *short[:2]))
         # Those of gates have one row for each gate.
-        labels, sizes, own, lead, active, *short = (
+        labels, sizes, own, lead, active, cut, short_own, short_lead = (
             np.concatenate(each, axis=0 if each[0].ndim == 1 else 1) for each in zip(*parts, strict=True)
         )
-        return cls(labels, sizes, own, lead, active, bias, typical, tuple(short))
+        return cls(labels, sizes, own, lead, active, bias, typical, (cut, short_own, short_lead))
 
     def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""
