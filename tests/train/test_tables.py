@@ -22,7 +22,7 @@ CLASSES = ("one", "two", "three", "four")
 
 @pytest.fixture(autouse=True)
 def small_chunks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(fitting, "CHARACTERS", 5000)
+    monkeypatch.setattr(fitting, "CHARACTERS", 15_000)
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
 

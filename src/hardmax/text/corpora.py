@@ -114,7 +114,7 @@ def stream_corpus(
         table = tables.open_table(Path(source))
         columns, notes = choose(table.names, table.shown)
         rows = table.rows(columns)
-    read, bad = 0, []
+    read, bad = 0, ()
     while (corpus := _collect(rows, columns, notes, characters)).texts or corpus.bad:
         if on_bad_rows == "refuse" and corpus.bad:
             raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)

@@ -201,7 +201,7 @@ def _score_stream(
                 yield path, part.replace_schema_metadata(metadata)
 
         how = _QUICK if to_file else _PACKED
-        _write_behind(lambda part: _write_part(*part, how), named_parts())
+        _write_behind(lambda part: _write_part(part[0], part[1], how), named_parts())
         if to_file:
             _join(folder, schema, target)
     return report

@@ -134,7 +134,7 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
     counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
     if counts.shape[1] > 2:
         weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
-        documents = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
+        documents: Any = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
         total = sum(bag.weights.sum() for bag in bags)
         return np.log((1 + total) / (1 + documents))[:, None] * (documents > 0)[:, None]
     ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
