@@ -31,7 +31,7 @@ def train_command(
     Takes seconds for thousands of texts. Settings that are not given are chosen by cross-validation. Writes a folder
     with a model card, which `hardmax evaluate` and `hardmax explain` can read.
     """
-    from hardmax.train import Settings, fit_tables
+    from hardmax.train import Settings
 
     settings = Settings(
         longest_phrase=longest_phrase,
@@ -45,6 +45,8 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
+    from hardmax.train import fit_tables  # scipy is not needed to refuse an option
+
     model = fit_tables(file, settings, text=text, label=label, on_bad_rows=on_bad_rows, progress=notify)
     model.save(folder)
     notify(f"wrote {output}")
