@@ -31,6 +31,7 @@ from sklearn.linear_model import LogisticRegression
 from hardmax.text.encoding import encode
 from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import evaluate_model
+from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load
 from hardmax.text.text_model import TextModel
 from hardmax.train import Settings, fit
@@ -43,7 +44,7 @@ because while when where there here also just very much many some any all each o
 ll d m up out off over under again once one two first second how why movie film movies films
 """
 COMMON: dict[str, Any] = {"longest_phrase": 3, "min_df": 8, "max_tokens": 40_000, "smoothing": 5.0, "bias": False}
-COMMON |= {"strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
+COMMON |= {"consistent": True, "strength": 0.1, "stop_words": tuple(FUNCTION_WORDS.split())}
 RATED = "imdb-2d, star ratings too (not shipped)"
 MODELS = {
     "imdb-2d": Settings(**COMMON, overlapping=False, gate=0.18, alpha="1/4"),
@@ -227,7 +228,8 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
         }
         if seed or name == RATED:
             continue
-        replace(model, metrics=measured | {"settings": model.metrics["settings"]}).save(Path(shipped) / name)
+        kept = {key: model.metrics[key] for key in ("settings", LENGTHS)}
+        replace(model, metrics=measured | kept).save(Path(shipped) / name)
     here, names = circumstances(), COLUMNS[len(CIRCUMSTANCES) :]
     add_rows("imdb", COLUMNS, [(*here, *(row[name] for name in names)) for row in rows])
     points = []

@@ -12,7 +12,7 @@ from typing import Any
 from weakref import finalize
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import Bounds, minimize
 from scipy.sparse import csr_array
 
 from hardmax.text.encoding import Encoded
@@ -25,6 +25,7 @@ except ImportError:
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
 _ROUNDING = 1e-9
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
+_LEAST = 0.02  # of what naive Bayes says of a token, a consistent weight is at least so much
 
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
@@ -142,11 +143,18 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
 
 
 def regress(
-    bags: Iterable[Bag], strength: float, scale: np.ndarray, typical: float, *, with_bias: bool
+    bags: Iterable[Bag],
+    strength: float,
+    scale: np.ndarray,
+    typical: float,
+    *,
+    with_bias: bool,
+    consistent: bool = False,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
-    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss.
+    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss. If `consistent`,
+    and there are two classes, every weight has the sign of its scale: no token speaks against its own counts.
 
     Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
     """
@@ -174,10 +182,13 @@ def regress(
         gradient = np.append((for_tokens * scale + u).ravel(), for_bias * with_bias) * sizes
         return float(value + 0.5 * (u**2).sum()), gradient
 
-    first = np.zeros((len(scale) + 1) * rows)
+    first, bounds = np.zeros((len(scale) + 1) * rows), None
+    if consistent and rows == 1:
+        first = np.append(_LEAST / sizes[:-1], 0)
+        bounds = Bounds(np.append(first[:-1], -np.inf))  # pyright: ignore[reportArgumentType]
     options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
-        found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x * sizes
+        found = minimize(loss, first, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x * sizes
     x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
     bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())

@@ -311,8 +311,8 @@ def _weigh(
 def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
-    scale = scales(bags, settings.smoothing)
-    return *regress(bags, settings.strength, scale, typical, with_bias=settings.bias), typical
+    how = {"with_bias": settings.bias, "consistent": settings.consistent}
+    return *regress(bags, settings.strength, scales(bags, settings.smoothing), typical, **how), typical
 
 
 def _best(candidates: Vocabulary, bags: Bags, weights: np.ndarray, most: int | None) -> Vocabulary:

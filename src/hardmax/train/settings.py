@@ -43,6 +43,9 @@ class Settings:
         Added to counts before ratios are taken.
     bias : bool, default True
         Whether to fit an intercept, the log odds of the classes.
+    consistent : bool, default False
+        Whether, with two classes, every token must speak for the class in which it is more frequent. Training may take
+        three times as long.
     seed : int, default 0
         Random seed of the cross-validation.
 
@@ -67,6 +70,7 @@ class Settings:
     neutral_weight: int | None = None
     smoothing: float = 1.0
     bias: bool = True
+    consistent: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -81,6 +85,7 @@ class Settings:
         if self.gate is not None:
             check_real(self.gate, "`gate`", at_least=0)
         check_bool(self.bias, "`bias`")
+        check_bool(self.consistent, "`consistent`")
         if self.alpha is not None:
             alpha = read_number(self.alpha, "`alpha`")
             if alpha < 0:
