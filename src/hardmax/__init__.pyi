@@ -10,6 +10,7 @@ from ._layer import Steps
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
 from ._validation import InputError
+from .bifurcations import Bifurcations, StepSize, bifurcations
 from .certificate import Verdict
 from .dynamics import Dynamics, attended
 from .engines import Engine
@@ -29,6 +30,7 @@ from .trajectory import Trajectories, Trajectory
 __all__ = [
     "AfterLayers",
     "AttendedSets",
+    "Bifurcations",
     "Certificate",
     "Cpu",
     "Dynamics",
@@ -45,6 +47,7 @@ __all__ = [
     "Ragged",
     "Record",
     "Settled",
+    "StepSize",
     "Steps",
     "Stop",
     "StreamedLimit",
@@ -56,6 +59,7 @@ __all__ = [
     "Trajectory",
     "Verdict",
     "attended",
+    "bifurcations",
     "check_theorem",
     "clouds",
     "engines",

@@ -44,6 +44,8 @@ def core_calls() -> Iterator[Call]:
     yield "attended", hm.attended, shared
     yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED, "value": TILTED, "mask": "causal"}
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
+    yield "bifurcations", hm.bifurcations, {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9}
+    yield "StepSize.within", hm.StepSize((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
@@ -162,6 +164,7 @@ def figure_calls() -> Iterator[Call]:
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
+    yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
     yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}
     yield "draw_limit", draw_limit, {"lim": lim, "ax": ax, "most": 9}

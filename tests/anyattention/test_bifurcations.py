@@ -1,0 +1,95 @@
+"""Step sizes at which the outcome changes: exact values, and on both sides of them what `limit` says."""
+
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import clouds, emerging, spd_metrics
+
+import hardmax as hm
+from hardmax import StepSize
+
+ROOTS = (StepSize((1, -5, 3), 0), StepSize((1, -5, 3), 1))
+
+
+def outcome_at(found, alpha):
+    """What is said of a rational step size: that of its interval, or of the value that it is."""
+    at = StepSize.of(alpha)
+    if at in found.values:
+        return found.at_values[found.values.index(at)]
+    return next(each.outcome for each in found.intervals if each.low <= at <= each.high)
+
+
+def outcome_of(lim):
+    return tuple(lim.leaders.tolist()), tuple(map(tuple, lim.run.attended(lim.settled_at).tolist()))
+
+
+def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
+    found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", 2))
+    assert found.values == ROOTS
+    assert list(map(str, ROOTS)) == ["(5 - √13)/6", "(5 + √13)/6"]
+    assert [each.outcome.leaders for each in found.intervals] == [(0, 2), (0, 1, 2), (0, 2)]
+    # Exactly there token 1 has two tokens to attend to, and goes.
+    assert [each.leaders for each in found.at_values] == [(0, 2), (0, 2)]
+    for root in ROOTS:
+        low, high = root.interval
+        assert low < high
+        assert (3 * low**2 - 5 * low + 1) * (3 * high**2 - 5 * high + 1) < 0
+        assert high - low < Fraction(1, 10**12)
+    assert repr(found) == "Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)"
+
+
+@settings(max_examples=60)
+@given(st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5)), st.data())
+def test_every_step_size_leads_where_its_interval_says(cloud, data):
+    metric = data.draw(spd_metrics(len(cloud[0])))
+    found = hm.bifurcations(cloud, ("1/4", 3), metric=metric, max_layers=8)
+    assert (found.intervals[0].low, found.intervals[-1].high) == (StepSize.of(Fraction(1, 4)), StepSize.of(Fraction(3)))
+    assert list(found.values) == sorted(found.values)
+    assert [each.high for each in found.intervals[:-1]] == list(found.values) == [i.low for i in found.intervals[1:]]
+    near = [
+        sum(value.interval) / 2 + shift
+        for value in found.values
+        for shift in (-Fraction(1, 10**6), 0, Fraction(1, 10**6))
+    ]
+    for alpha in [*near, data.draw(st.fractions("1/4", 3, max_denominator=50))]:
+        if Fraction(1, 4) < alpha < 3 and (said := outcome_at(found, alpha)) is not None:
+            assert said == outcome_of(hm.limit(cloud, hm.Dynamics(alpha, metric)))
+    for interval in found.intervals:
+        assert interval.outcome is None or interval.low < interval.high
+
+
+def test_numbers_that_agree_to_many_digits_are_told_apart():
+    # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
+    close = [StepSize((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
+    assert close[0] < StepSize.of(Fraction(1)) < close[1]
+    assert close[0] <= close[0]
+    assert str(StepSize((-2, 0, 1), 0)) == "-√2"
+    assert str(StepSize((-8, 0, 1), 1)) == "2√2"
+    assert str(StepSize((-2, 0, 0, 1), 0)) == "1.25992"
+
+
+def test_repeated_tokens_and_ties_have_their_part():
+    # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the step.
+    found = hm.bifurcations([[1, 1], [1, 1], [1, -1], ["1/2", 0]], (1, 2))
+    assert found.values == ()
+    (interval,) = found.intervals
+    assert interval.outcome == outcome_of(hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2")))
+    tied = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
+    assert [(0, 3) in each.outcome.attended for each in tied] == [True]
+
+
+def test_what_does_not_settle_in_time_is_left_undecided_and_shown_so():
+    found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", "1/2"), max_layers=3)
+    assert found.intervals[0].outcome is None
+    assert "1 interval not decided" in repr(found)
+    ax = found.plot()
+    assert ax.get_xlim() == (0.1, 0.5)
+    assert any(text.get_text() == "(5 - √13)/6" for text in ax.texts)
+
+
+@pytest.mark.parametrize("alpha", [(2, 1), (0, 1), 1, (1, 2, 3)])
+def test_a_range_that_is_none_is_refused(alpha):
+    with pytest.raises(hm.InputError, match="`alpha` must be"):
+        hm.bifurcations([[1.0], [2.0]], alpha)
