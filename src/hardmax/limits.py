@@ -20,6 +20,7 @@ from hardmax._columns import Columns, Tabular
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
+from hardmax._radius import radius
 from hardmax._run import Together
 from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
@@ -162,6 +163,12 @@ class Limit(Tabular):
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.run.stopped}): no distance to the limit is known.")
         return _clusters.first_within(self.run, near**2)
+
+    @cached_property
+    def radius(self) -> float:
+        """Moving every token by at most this Euclidean distance changes no attended set at any layer, which is proved;
+        0 if a token attends to several. For the paper's layer."""
+        return radius(self.run)
 
     @cached_property
     def theorem_reason(self) -> str:
