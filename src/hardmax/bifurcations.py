@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, total_ordering
-from itertools import count, pairwise
+from itertools import count
 from math import gcd
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hardmax._exact.argmax import _flint
 from hardmax._format import pluralize
 from hardmax._layer import read_step
 from hardmax._tokens.batches import read_batch
@@ -78,8 +79,7 @@ class StepSize:
         return middle - radius, middle + radius
 
     def _ball(self, bits: int) -> Any:
-        import flint
-
+        flint = _flint()
         with flint.ctx.workprec(bits):
             roots = [root.real for root, _ in flint.fmpz_poly(list(self.polynomial)).complex_roots() if root.imag == 0]
             return sorted(roots, key=lambda root: root.mid())[self.index]
@@ -105,8 +105,7 @@ class StepSize:
         polynomial : fmpz_poly
             A polynomial with integer coefficients.
         """
-        import flint
-
+        flint = _flint()
         if len(self.polynomial) == 2:
             value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
             return (value > 0) - (value < 0)
@@ -124,7 +123,7 @@ class StepSize:
             return str(Fraction(-self.polynomial[0], self.polynomial[1]))
         if len(self.polynomial) > 3:
             return f"{float(self):.6g}"
-        c, b, a = self.polynomial
+        c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
         inside, outside, k = b * b - 4 * a * c, 1, 2
         while k * k <= inside and k < 1000:
             inside, outside, k = (inside, outside, k + 1) if inside % (k * k) else (inside // (k * k), outside * k, k)
@@ -234,7 +233,6 @@ def bifurcations(
     z = to_fractions(points.coordinates, "`tokens`")
     looks = z if dynamics.metric is None else z @ np.array(dynamics.metric).T
     search = _Search(z, looks, points.multiplicities, check_int(max_layers, "`max_layers`", at_least=1, at_most=500))
-    cells = list(search.cells(StepSize.of(low), StepSize.of(high)))
 
     def outcome(sets: Sets | None) -> Outcome | None:
         """The same of tokens instead of points."""
@@ -245,17 +243,19 @@ def bifurcations(
         leaders = tuple(token for token, leading in enumerate(leads) if leading)
         return Outcome(leaders, tuple(named[p] for p in points.of_token.tolist()))
 
-    values, intervals, at_values = [], [Interval(*cells[0])], []
-    for (_, value, before), (_, end, after) in pairwise(cells):
-        here = search.run(value).sets
-        if before == here == after:
-            intervals[-1] = intervals[-1]._replace(high=end)
+    ends = StepSize.of(low), StepSize.of(high)
+    values, intervals, at_values = [], [], []
+    for start, end, sets in search.cells(*ends):
+        there = Interval(start, end, outcome(sets))
+        here = outcome(search.run(start).sets)
+        if intervals and intervals[-1].outcome == here == there.outcome:
+            intervals[-1] = there._replace(low=intervals[-1].low)
             continue
-        values.append(value)
-        at_values.append(outcome(here))
-        intervals.append(Interval(value, end, after))  # pyright: ignore[reportArgumentType]
-    named = tuple(interval._replace(outcome=outcome(interval.outcome)) for interval in intervals)  # pyright: ignore[reportArgumentType]
-    return Bifurcations(tuple(values), named, tuple(at_values))
+        if intervals:
+            values.append(start)
+            at_values.append(here)
+        intervals.append(there)
+    return Bifurcations(tuple(values), tuple(intervals), tuple(at_values))
 
 
 class _Search:
@@ -289,8 +289,7 @@ class _Search:
 
     def roots_of(self, polynomial: tuple[int, ...]) -> list[StepSize]:
         """The positive roots."""
-        import flint
-
+        flint = _flint()
         if polynomial not in self.roots:
             found = []
             for factor, _ in flint.fmpz_poly(list(polynomial)).factor()[1]:
@@ -337,7 +336,7 @@ class _Run:
         return self.asked[key]
 
     def walk(self, z: np.ndarray, looks: np.ndarray, max_layers: int) -> None:
-        import flint
+        flint = _flint()
 
         def polynomials(table: np.ndarray) -> Table:
             return [[flint.fmpq_poly([flint.fmpq(x.numerator, x.denominator)]) for x in row] for row in table]
