@@ -2,11 +2,13 @@ __version__: str
 
 from . import clouds, engines, figures, geometry, sklearn, text, train
 from ._attended import AttendedSets
+from ._attention import Localmax, Softmax, TopK
 from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer import Steps
+from ._softmax import Enclosures
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
 from ._validation import InputError
@@ -20,6 +22,7 @@ from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
 from .stream import StreamedLimit, StreamedRun
 from .sweeps import sweep
+from .temperature import Temperature, temperature
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
@@ -34,6 +37,7 @@ __all__ = [
     "Certificate",
     "Cpu",
     "Dynamics",
+    "Enclosures",
     "Engine",
     "Every",
     "Explanation",
@@ -44,17 +48,21 @@ __all__ = [
     "LastOnly",
     "Limit",
     "Limits",
+    "Localmax",
     "Ragged",
     "Record",
     "Settled",
+    "Softmax",
     "StepSize",
     "Steps",
     "Stop",
     "StreamedLimit",
     "StreamedRun",
+    "Temperature",
     "TextModel",
     "TheoremReport",
     "TieSlack",
+    "TopK",
     "Trajectories",
     "Trajectory",
     "Verdict",
@@ -73,6 +81,7 @@ __all__ = [
     "simulate",
     "step",
     "sweep",
+    "temperature",
     "text",
     "train",
     "verify",

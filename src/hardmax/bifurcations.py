@@ -73,7 +73,8 @@ class StepSize:
         """
         bits = check_int(bits, "`bits`", at_least=2, at_most=10**6)
         if len(self.polynomial) == 2:
-            return (Fraction(-self.polynomial[0], self.polynomial[1]),) * 2
+            number = Fraction(-self.polynomial[0], self.polynomial[1])
+            return number, number
         ball = self._ball(bits)
         middle, radius = (Fraction(int(x.p), int(x.q)) for x in (ball.mid().fmpq(), ball.rad().fmpq()))
         return middle - radius, middle + radius

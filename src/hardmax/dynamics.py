@@ -4,14 +4,16 @@
     w_i  = mean of z_j over j in C_i
     z_i' = (z_i + alpha w_i) / (1 + alpha)          one layer
 
-This is the paper's layer. Others differ in one or more of three parts: a mask says among which j token i chooses, the
-step alpha depends on the layer, and a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i + alpha V w_i).
+This is the paper's layer. Others differ in one or more of four parts: a mask says among which j token i chooses, the
+step alpha depends on the layer, a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i + alpha V w_i), and attention
+may also go to scores below the largest: to those within a slack of it (localmax), to the k largest (top-k), or to all,
+w_i being the mean with the weights exp(beta <A z_i, z_j>) (softmax).
 
-`attended` and `step` below are these lines in rational arithmetic. They are meant to be read, and every engine must
-agree with them; `simulate` is the same mathematics made fast.
+`attended` and `step` below are these lines in rational arithmetic; softmax is irrational, and `_softmax` encloses it.
+They are meant to be read, and every engine must agree with them; `simulate` is the same mathematics made fast.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
+from hardmax._attention import Attention, Softmax, read_attention, to_plain
 from hardmax._layer import Steps, inverse, read_mask, read_square, read_steps, read_value
 from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
@@ -44,6 +47,8 @@ class Dynamics:
         The value matrix V, through which attended tokens act; the identity by default.
     mask : "causal" or array_like of bool of shape (n, n), optional
         Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i. All may by default.
+    attention : Localmax, TopK or Softmax, optional
+        Who counts besides the tokens with the largest score, which are the only ones by default.
 
     Examples
     --------
@@ -61,12 +66,21 @@ class Dynamics:
     """The value matrix, Fractions; None for the identity."""
     mask: np.ndarray | str | None
     """Who may attend to whom; None if everybody may."""
+    attention: Attention | None
+    """Who counts; None for hardmax."""
 
     def __init__(
-        self, alpha: Number | Sequence[Number] | Steps, metric: Any = None, *, value: Any = None, mask: Any = None
+        self,
+        alpha: Number | Sequence[Number] | Steps,
+        metric: Any = None,
+        *,
+        value: Any = None,
+        mask: Any = None,
+        attention: Any = None,
     ) -> None:
         matrix = None if metric is None else read_square(metric, "metric")
         vars(self).update(steps=read_steps(alpha), matrix=matrix, value=read_value(value), mask=read_mask(mask))
+        vars(self).update(attention=read_attention(attention))
         if value is not None and not isinstance(self.steps, Steps):
             for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
                 self.rescaling(step)
@@ -75,7 +89,8 @@ class Dynamics:
         if not isinstance(other, Dynamics):
             return NotImplemented
         pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
-        return self.steps == other.steps and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
+        same = self.steps == other.steps and self.attention == other.attention
+        return same and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
         return hash(self.steps)
@@ -83,7 +98,9 @@ class Dynamics:
     def __repr__(self) -> str:
         alpha = self.steps if isinstance(self.steps, Steps) else self.to_dict()["alpha"]
         names = [name for name in ("metric", "value", "mask") if getattr(self, name) is not None]
-        return f"Dynamics(alpha={alpha!r}{''.join(f', {name}={self._plain(name)!r}' for name in names)})"
+        parts = [f"{name}={self._plain(name)!r}" for name in names]
+        parts += [] if self.attention is None else [f"attention={self.attention}"]
+        return f"Dynamics({', '.join([f'alpha={alpha!r}', *parts])})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain data, exactly."""
@@ -91,6 +108,7 @@ class Dynamics:
             raise InputError("`alpha` is a rule, which cannot be written down: give the steps of the first layers.")
         alpha = [str(step) for step in self.steps] if isinstance(self.steps, tuple) else str(self.steps)
         others = {name: self._plain(name) for name in ("value", "mask") if getattr(self, name) is not None}
+        others |= {} if self.attention is None else {"attention": to_plain(self.attention)}
         return {"alpha": alpha, "metric": self._plain("metric")} | others
 
     def _plain(self, name: str) -> Any:
@@ -136,8 +154,9 @@ class Dynamics:
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is the paper's layer: one step for all, no value matrix, no mask. All engines can do that."""
-        return isinstance(self.steps, Fraction) and self.value is None and self.mask is None
+        """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask. All engines can do that."""
+        others = self.value is None and self.mask is None and self.attention is None
+        return others and isinstance(self.steps, Fraction)
 
     def check_plain(self, who: str) -> "Dynamics":
         """Return these dynamics, if they are the paper's; else raise an InputError that names who needs that.
@@ -149,8 +168,22 @@ class Dynamics:
         """
         if self.is_plain:
             return self
-        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without `value` and `mask`."
+        parts = "`value`, `mask` and `attention`"
+        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without {parts}."
         raise InputError(message, argument="dynamics")
+
+    def check_rational(self, who: str) -> "Dynamics":
+        """Return these dynamics, if layers are rational; else raise an InputError that names who needs that.
+
+        Parameters
+        ----------
+        who : str
+            Begins the message.
+        """
+        if isinstance(self.attention, Softmax):
+            message = f"{who}: softmax attends to all tokens, and its layers are irrational: use `simulate`."
+            raise InputError(message, argument="dynamics")
+        return self
 
     def allowed(self, n: int) -> np.ndarray | None:
         """Who of n tokens may attend to whom, (n, n); None if everybody may.
@@ -167,6 +200,22 @@ class Dynamics:
             message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
             raise InputError(message, argument="mask")
         return mask
+
+    def counted(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> list[int]:
+        """Of some tokens those that are attended to.
+
+        Parameters
+        ----------
+        scores : mapping of int to int
+            By token, in 1 / units.
+        counts : ndarray of int
+            How often each token is there.
+        unit : int
+            What a score of 1 is.
+        """
+        attention = self.check_rational("attended sets").attention
+        least = max(scores.values()) if attention is None else attention.least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
+        return [j for j, score in scores.items() if score >= least]
 
     def points(self, cloud: Cloud) -> Points:
         """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart.
@@ -295,8 +344,8 @@ def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tu
             direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
             others = range(points.count) if allowed is None else np.flatnonzero(allowed[i]).tolist()
             scores = {j: _dot(direction, points.integers.numerators[j]) for j in others}
-            best = max(scores.values())
-            chosen.append([j for j, score in scores.items() if score == best])
+            unit = points.integers.denominator**2 * dynamics.metric_denominator
+            chosen.append(dynamics.counted(scores, points.multiplicities, unit))
         yield points, chosen
 
 

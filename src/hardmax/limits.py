@@ -175,7 +175,7 @@ class Limit(Tabular):
         """Why Theorem 1.1 does not apply; empty if it does."""
         points = self.run.points
         if not self.run.dynamics.is_plain:
-            return "it is about layers without a mask and a value matrix, all with the same step"
+            return "it is about hardmax layers without a mask and a value matrix, all with the same step"
         if not self.run.dynamics.is_definite:
             return "the metric is not symmetric positive definite"
         zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
@@ -399,6 +399,7 @@ def limit(
     dynamics = check_dynamics(dynamics)
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
+    dynamics.check_rational("`limit`")
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
     if is_stream(tokens):
