@@ -3,16 +3,18 @@ __version__: str
 from . import clouds, engines, figures, geometry, sklearn, text, train
 from ._attended import AttendedSets
 from ._attention import Localmax, Softmax, TopK
+from ._bifurcations import Bifurcations, StepSize, bifurcations
 from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
 from ._layer import Steps
+from ._random import random_leaders
 from ._softmax import Enclosures
+from ._temperature import Temperature, temperature
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
 from ._validation import InputError
-from .bifurcations import Bifurcations, StepSize, bifurcations
 from .certificate import Verdict
 from .dynamics import Dynamics, attended
 from .engines import Engine
@@ -22,7 +24,6 @@ from .simulation import simulate, step
 from .stops import AfterLayers, Every, FirstOf, LastOnly, Record, Settled, Stop
 from .stream import StreamedLimit, StreamedRun
 from .sweeps import sweep
-from .temperature import Temperature, temperature
 from .text.explain import Explanation
 from .text.page import report
 from .text.shipped import load
@@ -77,6 +78,7 @@ __all__ = [
     "limit",
     "load",
     "parse_decimals",
+    "random_leaders",
     "report",
     "simulate",
     "step",

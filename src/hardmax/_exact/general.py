@@ -80,7 +80,7 @@ class Cloud:
             others = self.may_attend(i)
             if self.dynamics.attention is not None:
                 (column,) = scores.values()
-                found.append(self.dynamics.counted({j: column[j] for j in others}, self.counts, unit))
+                found.append(self.dynamics.counted({j: int(column[j]) for j in others}, self.counts, unit))
                 leads.append(0)
             elif len(scores) == 1:
                 (column,) = scores.values()

@@ -7,7 +7,7 @@ from hardmax.figures import style
 from hardmax.figures.palette import GREY, INK, LEADER, SHADE, look_of_leader
 
 if TYPE_CHECKING:
-    from hardmax.bifurcations import Bifurcations, Outcome
+    from hardmax._bifurcations import Bifurcations, Outcome
 
 _NARROWEST = 0.02  # share of the width that an interval must have to be labelled
 _LABEL = 0.14  # share of the width that the name of a value takes
