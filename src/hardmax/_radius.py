@@ -34,6 +34,7 @@ def radius(run: Trajectory) -> float:
     if run.settled_at > _MOST_LAYERS:
         raise InputError(f"`radius`: settled at layer {run.settled_at:,}, but only {_MOST_LAYERS:,} are looked at.")
     counts, smallest = run.points.multiplicities, math.inf
+    copies = bool((counts > 1).any())
     pending = np.arange(run.points.count)
     for phase in run.walk_again():
         choices = phase.choices
@@ -44,7 +45,7 @@ def radius(run: Trajectory) -> float:
         for layer in range(phase.layer, phase.layer + 1 if phase.until is None else phase.until):
             positions = exactly.later(range(run.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
-            smallest = min(smallest, _of_layer(cloud, choices.indices, pending, run.dynamics, (counts > 1).any()))
+            smallest = min(smallest, _of_layer(cloud, choices.indices, pending, run.dynamics, copies))
             pending = pending[~choices.follows_leader[pending]]
         if not len(pending):
             return smallest

@@ -47,6 +47,7 @@ def random_leaders(n: int, d: int, *, mask: Any = None) -> float:
     allowed = read_mask(mask)
     if isinstance(allowed, np.ndarray) and len(allowed) != n:
         raise InputError(f"`mask` is {len(allowed)} by {len(allowed)}, but there are {n} tokens.", argument="mask")
+    others = tokens = np.empty(0)
     if isinstance(allowed, np.ndarray):
         others, tokens = np.unique(allowed.sum(axis=1)[allowed.diagonal()] - 1, return_counts=True)
 

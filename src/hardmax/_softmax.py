@@ -80,9 +80,10 @@ def enclose(cloud: Cloud, dynamics: Dynamics, layers: int) -> Enclosures:
     bits = 64
     while bits <= _MOST_BITS:
         with _flint().ctx.workprec(bits):
-            found = _walk(z, counts, dynamics, layers, attention.error)
+            found = _walk(z, counts, dynamics, attention, layers)
         if found is not None:
-            return Enclosures(dynamics, *found, bits)
+            tokens, error = found
+            return Enclosures(dynamics, tokens, error, bits)
         bits *= 2
     message = f"`error` {attention.error:g} was not reached with {_MOST_BITS:,} bits: ask for fewer layers."
     raise InputError(message, argument="error")
@@ -97,18 +98,20 @@ def _matrix(table: Any) -> Any:
     return _flint().arb_mat([[_ball(x) for x in row] for row in table])
 
 
-def _walk(z: np.ndarray, counts: list[int], dynamics: Dynamics, layers: int, error: float) -> Any:
+def _walk(
+    z: np.ndarray, counts: list[int], dynamics: Dynamics, attention: Softmax, layers: int
+) -> tuple[np.ndarray, float] | None:
     """The tokens of all layers and the largest error; None if that is more than asked."""
     flint, n = _flint(), len(z)
     mask, place = dynamics.allowed(n), _matrix(z)
     metric = None if dynamics.metric is None else _matrix(dynamics.metric).transpose()
-    beta, path, largest = _ball(dynamics.attention.beta), [], 0.0  # pyright: ignore[reportOptionalMemberAccess]
+    beta, path, largest = _ball(attention.beta), [], 0.0
     for layer in range(layers + 1):
         rows = place.tolist()
         path.append([[float(x.mid()) for x in row] for row in rows])
         for pair in zip(rows, path[-1], strict=True):
             largest = max(largest, *(_above(abs(x - here).upper()) for x, here in zip(*pair, strict=True)))
-        if not largest <= error:  # or nan
+        if not largest <= attention.error:  # or nan
             return None
         if layer == layers:
             break

@@ -95,7 +95,7 @@ def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
 
 def test_copies_count_one_by_one_and_files_keep_the_kind(tmp_path):
     dynamics = hm.Dynamics(1, attention=hm.TopK(2))
-    assert hm.attended([[3], [3], [2], [1]], dynamics).tolist() == [[0, 1]] * 4
+    assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
     run = hm.simulate([[3.0], [2.0], [1.0]], dynamics, layers=2)
     run.save(tmp_path / "run.npz")
     assert hm.Trajectory.load(tmp_path / "run.npz").dynamics == dynamics

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from hardmax._bifurcations import Bifurcations, Outcome
 
 _NARROWEST = 0.02  # share of the width that an interval must have to be labelled
+_MOST_NUMBERED = 30  # tokens of which all have a number beside their row
 _LABEL = 0.14  # share of the width that the name of a value takes
 
 
@@ -60,5 +61,6 @@ def _draw(found: "Bifurcations", ax: style.Axes, rows: int) -> None:
             labelled, above = float(value), {"xytext": (0, 3), "textcoords": "offset points", "ha": "center"}
             ax.annotate(str(value), (labelled, 1), xycoords=("data", "axes fraction"), va="bottom", fontsize=8, **above)
     ax.set(xlabel="alpha", ylabel="token", xlim=(low, high), ylim=(rows - 0.4, -0.6))
-    ax.yaxis.set_major_locator(style.MaxNLocator(nbins=min(rows, 30), integer=True, steps=[1, 2, 5, 10]))
+    if rows <= _MOST_NUMBERED:
+        ax.set_yticks(range(rows))
     ax.spines[["top", "right", "left"]].set_visible(False)
