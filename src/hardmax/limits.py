@@ -195,6 +195,13 @@ class Limit(Tabular):
         """Plain data that proves the limit, for `verify` or any other checker (docs/certificate.md)."""
         return certify(self.run, self.clusters)
 
+    @cached_property
+    def robust_certificate(self) -> Certificate:
+        """The same with the radius, which is proved, too; for a finite one and a symmetric metric."""
+        if self.radius == math.inf:
+            raise InputError("`robust_certificate`: a single token may be moved anywhere.")
+        return certify(self.run, self.clusters, self.radius)
+
     def _columns(self) -> Columns:
         return _columns_of(*_rows_of(self, 0)[1:])
 

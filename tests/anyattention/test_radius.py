@@ -6,10 +6,12 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from effort import THOROUGH
-from hypothesis import given
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from strategies import problems
 
 import hardmax as hm
+from hardmax._certify import digest
 
 CLOUDS, PERTURBED = (500, 200) if THOROUGH else (40, 12)
 
@@ -68,6 +70,25 @@ def test_it_is_zero_if_and_only_if_a_token_attends_to_several(problem):
     lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
     sets = [c for layer in range(min(lim.settled_at, 200) + 1) for c in lim.run.attended(layer).tolist()]
     assert (lim.radius == 0) == any(len(c) > 1 for c in sets)
+
+
+@settings(max_examples=60)
+@given(problems(max_n=6, max_d=3), st.integers(1, 40))
+def test_the_checker_accepts_the_radius_and_what_is_less_and_nothing_more(problem, digits):
+    cloud, metric, alpha = problem
+    lim = hm.limit(cloud, hm.Dynamics(alpha, metric))
+    assume(lim.radius < math.inf and lim.settled_at < 20)
+    assert hm.verify(lim.robust_certificate)
+    assert {*lim.robust_certificate} - {*lim.certificate} == {"radius"}
+
+    def said(radius):
+        document = {key: value for key, value in lim.robust_certificate.items() if key != "sha256"}
+        return hm.verify(document | {"radius": str(radius), "sha256": digest(document | {"radius": str(radius)})})
+
+    assert said(Fraction(lim.radius) * Fraction(digits, 41))
+    # What is a little more than the root of a quadratic is refused; at a tie, whatever is more than 0.
+    more = Fraction(lim.radius) * (1 + Fraction(1, 10**9)) or Fraction(1, 10**digits)
+    assert said(more).reason.startswith("radius: ")
 
 
 def test_it_is_known_on_the_line():
