@@ -1,9 +1,10 @@
 __version__: str
 
 from . import clouds, engines, figures, geometry, sklearn, text, train
+from ._algebraic import AlgebraicNumber
 from ._attended import AttendedSets
 from ._attention import Localmax, Softmax, TopK
-from ._bifurcations import Bifurcations, StepSize, bifurcations
+from ._bifurcations import Bifurcations, bifurcations
 from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
@@ -33,6 +34,7 @@ from .trajectory import Trajectories, Trajectory
 
 __all__ = [
     "AfterLayers",
+    "AlgebraicNumber",
     "AttendedSets",
     "Bifurcations",
     "Certificate",
@@ -54,7 +56,6 @@ __all__ = [
     "Record",
     "Settled",
     "Softmax",
-    "StepSize",
     "Steps",
     "Stop",
     "StreamedLimit",

@@ -11,15 +11,12 @@ a root is decided, too.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from functools import cached_property, total_ordering
-from itertools import count
-from math import gcd
 from operator import mul
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from hardmax._algebraic import AlgebraicNumber, between
 from hardmax._exact.argmax import _flint
 from hardmax._format import pluralize
 from hardmax._layer import read_step
@@ -37,104 +34,6 @@ Table = list[list[Any]]
 _MOST_INTERVALS = 500
 
 
-@total_ordering
-@dataclass(frozen=True, order=False)
-class StepSize:
-    """A real algebraic number: one of the real roots of an irreducible polynomial. Made by `bifurcations`.
-
-    Examples
-    --------
-    >>> root = StepSize((1, -5, 3), 0)
-    >>> str(root), round(float(root), 4), root < StepSize((1, -5, 3), 1)
-    ('(5 - √13)/6', 0.2324, True)
-    """
-
-    polynomial: tuple[int, ...]
-    """Its coefficients, from the constant up: integers without a common divisor, the last one positive."""
-    index: int
-    """Which of its real roots, from the smallest up, starting at 0."""
-
-    @classmethod
-    def of(cls, number: Fraction) -> "StepSize":
-        return cls((-number.numerator, number.denominator), 0)
-
-    @cached_property
-    def interval(self) -> tuple[Fraction, Fraction]:
-        """Two rational numbers between which this root lies, and no other of the polynomial."""
-        return self.within(64)
-
-    def within(self, bits: int) -> tuple[Fraction, Fraction]:
-        """An enclosure, computed with so many bits.
-
-        Parameters
-        ----------
-        bits : int
-            The precision.
-        """
-        bits = check_int(bits, "`bits`", at_least=2, at_most=10**6)
-        if len(self.polynomial) == 2:
-            number = Fraction(-self.polynomial[0], self.polynomial[1])
-            return number, number
-        ball = self._ball(bits)
-        middle, radius = (Fraction(int(x.p), int(x.q)) for x in (ball.mid().fmpq(), ball.rad().fmpq()))
-        return middle - radius, middle + radius
-
-    def _ball(self, bits: int) -> Any:
-        flint = _flint()
-        with flint.ctx.workprec(bits):
-            roots = [root.real for root, _ in flint.fmpz_poly(list(self.polynomial)).complex_roots() if root.imag == 0]
-            return sorted(roots, key=lambda root: root.mid())[self.index]
-
-    def __float__(self) -> float:
-        low, high = self.interval
-        return float((low + high) / 2)
-
-    def __lt__(self, other: "StepSize") -> bool:
-        if self == other:
-            return False
-        for bits in count(64, 64):
-            (low, high), (least, most) = self.within(bits), other.within(bits)
-            if high < least or most < low:
-                return high < least
-        raise AssertionError("different numbers have disjoint enclosures")
-
-    def sign_of(self, polynomial: Any) -> int:
-        """The sign of a polynomial of python-flint here, exactly.
-
-        Parameters
-        ----------
-        polynomial : fmpz_poly
-            A polynomial with integer coefficients.
-        """
-        flint = _flint()
-        if len(self.polynomial) == 2:
-            value = polynomial(flint.fmpq(-self.polynomial[0], self.polynomial[1]))
-            return (value > 0) - (value < 0)
-        if not polynomial % flint.fmpz_poly(list(self.polynomial)):
-            return 0
-        for bits in count(64, 64):
-            with flint.ctx.workprec(bits):
-                value = flint.arb_poly(polynomial)(self._ball(bits))
-            if value > 0 or value < 0:
-                return 1 if value > 0 else -1
-        raise AssertionError("what is not zero has a sign")
-
-    def __str__(self) -> str:
-        if len(self.polynomial) == 2:
-            return str(Fraction(-self.polynomial[0], self.polynomial[1]))
-        if len(self.polynomial) > 3:
-            return f"{float(self):.6g}"
-        c, b, a = self.polynomial[:3]  # pyright: ignore[reportAssignmentType]
-        inside, outside, k = b * b - 4 * a * c, 1, 2
-        while k * k <= inside and k < 1000:
-            inside, outside, k = (inside, outside, k + 1) if inside % (k * k) else (inside // (k * k), outside * k, k)
-        common = gcd(b, outside, 2 * a)
-        first, outside, under = -b // common, outside // common, 2 * a // common
-        root = f"{'-' if self.index == 0 else '+'} {outside if outside > 1 else ''}√{inside}"
-        text = f"{first} {root}" if first else root.replace(" ", "").lstrip("+")
-        return text if under == 1 else f"({text})/{under}"
-
-
 class Outcome(NamedTuple):
     """Who leads and whom every token attends to in the end."""
 
@@ -145,8 +44,8 @@ class Outcome(NamedTuple):
 class Interval(NamedTuple):
     """Step sizes between two others, and what they all lead to; None if the run had not settled when it was left."""
 
-    low: StepSize
-    high: StepSize
+    low: AlgebraicNumber
+    high: AlgebraicNumber
     outcome: Outcome | None
 
 
@@ -154,7 +53,7 @@ class Interval(NamedTuple):
 class Bifurcations:
     """The step sizes at which leaders or followers change. Made by `bifurcations`."""
 
-    values: tuple[StepSize, ...]
+    values: tuple[AlgebraicNumber, ...]
     """These step sizes, in order."""
     intervals: tuple[Interval, ...]
     """What lies between them: one more than values."""
@@ -244,7 +143,7 @@ def bifurcations(
         leaders = tuple(token for token, leading in enumerate(leads) if leading)
         return Outcome(leaders, tuple(named[p] for p in points.of_token.tolist()))
 
-    ends = StepSize.of(low), StepSize.of(high)
+    ends = AlgebraicNumber.of(low), AlgebraicNumber.of(high)
     values, intervals, at_values = [], [], []
     for start, end, sets in search.cells(*ends):
         there = Interval(start, end, outcome(sets))
@@ -264,14 +163,16 @@ class _Search:
 
     def __init__(self, z: np.ndarray, looks: np.ndarray, counts: np.ndarray, max_layers: int) -> None:
         self.z, self.looks, self.counts, self.max_layers = z, looks, counts.tolist(), max_layers
-        self.roots: dict[tuple[int, ...], list[StepSize]] = {}
+        self.roots: dict[tuple[int, ...], list[AlgebraicNumber]] = {}
 
-    def cells(self, low: StepSize, high: StepSize) -> Iterator[tuple[StepSize, StepSize, Sets | None]]:
+    def cells(
+        self, low: AlgebraicNumber, high: AlgebraicNumber
+    ) -> Iterator[tuple[AlgebraicNumber, AlgebraicNumber, Sets | None]]:
         """Open intervals that fill the range but for finitely many numbers, and in each the sets of the end."""
         gaps, found = [(low, high)], 0
         while gaps:
             left, right = gaps.pop()
-            at = StepSize.of(_between(left, right))
+            at = AlgebraicNumber.of(between(left, right))
             run, found = self.run(at), found + 1
             if found > _MOST_INTERVALS:
                 message = f"`alpha`: more than {_MOST_INTERVALS} intervals up to {float(at):.4g}; ask for a part."
@@ -288,7 +189,7 @@ class _Search:
             else:
                 gaps += [(start, right), (left, start)]
 
-    def roots_of(self, polynomial: tuple[int, ...]) -> list[StepSize]:
+    def roots_of(self, polynomial: tuple[int, ...]) -> list[AlgebraicNumber]:
         """The positive roots."""
         flint = _flint()
         if polynomial not in self.roots:
@@ -297,31 +198,20 @@ class _Search:
                 real = sorted((root.real.mid() for root, _ in factor.complex_roots() if root.imag == 0))
                 key = tuple(map(int, factor.coeffs()))
                 key = key if key[-1] > 0 else tuple(-c for c in key)
-                found += [StepSize(key, index) for index, root in enumerate(real) if root > 0]
+                found += [AlgebraicNumber(key, index) for index, root in enumerate(real) if root > 0]
             self.roots[polynomial] = found
         return self.roots[polynomial]
 
-    def run(self, alpha: StepSize) -> "_Run":
+    def run(self, alpha: AlgebraicNumber) -> "_Run":
         run = _Run(alpha, self.counts)
         run.walk(self.z, self.looks, self.max_layers)
         return run
 
 
-def _between(low: StepSize, high: StepSize) -> Fraction:
-    """The number with the shortest binary expansion between two others."""
-    for bits in count(64, 64):
-        least, most = low.within(bits)[1], high.within(bits)[0]
-        for shift in range(bits):
-            number = Fraction(int(least * 2**shift) + 1, 2**shift)
-            if number < most:
-                return number
-    raise AssertionError("different numbers have numbers between them")
-
-
 class _Run:
     """A run at one step size: the attended sets of the end, and all polynomials whose sign decided something."""
 
-    def __init__(self, alpha: StepSize, counts: Sequence[int]) -> None:
+    def __init__(self, alpha: AlgebraicNumber, counts: Sequence[int]) -> None:
         self.alpha, self.counts = alpha, counts
         self.asked: dict[tuple[int, ...], int] = {}
         self.sets: Sets | None = None

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 from strategies import clouds, emerging, spd_metrics
 
 import hardmax as hm
-from hardmax import StepSize
+from hardmax import AlgebraicNumber
 
-ROOTS = (StepSize((1, -5, 3), 0), StepSize((1, -5, 3), 1))
+ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))
 
 
 def outcome_at(found, alpha):
     """What is said of a rational step size: that of its interval, or of the value that it is."""
-    at = StepSize.of(alpha)
+    at = AlgebraicNumber.of(alpha)
     if at in found.values:
         return found.at_values[found.values.index(at)]
     return next(each.outcome for each in found.intervals if each.low <= at <= each.high)
@@ -45,7 +45,10 @@ def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
 def test_every_step_size_leads_where_its_interval_says(cloud, data):
     metric = data.draw(spd_metrics(len(cloud[0])))
     found = hm.bifurcations(cloud, ("1/4", 3), metric=metric, max_layers=8)
-    assert (found.intervals[0].low, found.intervals[-1].high) == (StepSize.of(Fraction(1, 4)), StepSize.of(Fraction(3)))
+    assert (found.intervals[0].low, found.intervals[-1].high) == (
+        AlgebraicNumber.of(Fraction(1, 4)),
+        AlgebraicNumber.of(Fraction(3)),
+    )
     assert list(found.values) == sorted(found.values)
     assert [each.high for each in found.intervals[:-1]] == list(found.values) == [i.low for i in found.intervals[1:]]
     near = [
@@ -62,12 +65,12 @@ def test_every_step_size_leads_where_its_interval_says(cloud, data):
 
 def test_numbers_that_agree_to_many_digits_are_told_apart():
     # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
-    close = [StepSize((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
-    assert close[0] < StepSize.of(Fraction(1)) < close[1]
+    close = [AlgebraicNumber((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
+    assert close[0] < AlgebraicNumber.of(Fraction(1)) < close[1]
     assert close[0] <= close[0]
-    assert str(StepSize((-2, 0, 1), 0)) == "-√2"
-    assert str(StepSize((-8, 0, 1), 1)) == "2√2"
-    assert str(StepSize((-2, 0, 0, 1), 0)) == "1.25992"
+    assert str(AlgebraicNumber((-2, 0, 1), 0)) == "-√2"
+    assert str(AlgebraicNumber((-8, 0, 1), 1)) == "2√2"
+    assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
 
 
 def test_repeated_tokens_and_ties_have_their_part():

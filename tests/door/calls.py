@@ -49,7 +49,7 @@ def core_calls() -> Iterator[Call]:
     )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
     yield "bifurcations", hm.bifurcations, {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9}
-    yield "StepSize.within", hm.StepSize((1, -5, 3), 0).within, {"bits": 64}
+    yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
