@@ -42,8 +42,8 @@ def test_traits_keep_what_they_are_given_and_refuse_the_rest():
     explorer.dynamics = hm.Dynamics("1/3", [[2, 1], [1, 1]])
     assert (explorer.alpha, explorer.metric) == ("1/3", [["2", "1"], ["1", "1"]])
     assert explorer.dynamics == hm.Dynamics("1/3", [[2, 1], [1, 1]])
-    wrong = {"tokens": "x", "alpha": -1, "metric": [[1, 2]], "layer": -1, "text": 3}
-    for name, value in wrong.items():
+    wrong = [("tokens", "x"), ("alpha", -1), ("alpha", 5000), ("metric", [[1, 2]]), ("layer", -1), ("text", 3)]
+    for name, value in wrong:
         before = getattr(explorer, name)
         with pytest.raises(hm.InputError, match=name):
             setattr(explorer, name, value)

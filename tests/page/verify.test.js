@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import test from "node:test";
-import { verify, verifyText } from "../../src/hardmax/page/js/verify.js";
+import { verify } from "../../src/hardmax/page/js/verify.js";
 
 const folder = process.env.HARDMAX_VECTORS;
 const read = (name) => JSON.parse(readFileSync(`${folder}/${name}.json`, "utf8"));
@@ -11,7 +11,7 @@ test("the certificates of all clouds are accepted", () => {
     for (const { certificate, settled_at } of read("clouds")) {
         if (certificate === null) continue;
         const reason = `every point has its limit, settled at layer ${settled_at}`;
-        assert.deepEqual(verifyText(certificate, 60_000), { accepted: true, decided: true, reason });
+        assert.deepEqual(verify(certificate, 60_000), { accepted: true, decided: true, reason });
         if (settled_at < 50) assert.ok(verify(JSON.parse(certificate)).accepted);
     }
 });
@@ -19,7 +19,7 @@ test("the certificates of all clouds are accepted", () => {
 test("what was tampered with, mutated or written otherwise is accepted if and only if Python accepts it", () => {
     let [agreed, odd] = [0, 0];
     for (const { text, accepted } of read("certificates")) {
-        const verdict = verifyText(text);
+        const verdict = verify(text);
         assert.ok(verdict.decided);
         if (verdict.accepted === accepted) agreed++;
         else {
@@ -35,7 +35,7 @@ test("what was tampered with, mutated or written otherwise is accepted if and on
 test("hostile files end in time, and only those are accepted that are true", () => {
     for (const [name, expected] of Object.entries(read("hostile"))) {
         const began = performance.now();
-        const { accepted, decided, reason } = verifyText(readFileSync(`${folder}/hostile/${name}`), 3000);
+        const { accepted, decided, reason } = verify(readFileSync(`${folder}/hostile/${name}`), 3000);
         assert.ok(!accepted || expected === "true", name);
         assert.ok(decided || ["undecided", "true"].includes(expected), `${name}: ${reason}`);
         assert.ok(performance.now() - began < 20_000, name);
@@ -48,5 +48,5 @@ test("a certificate is an object, and nothing breaks the checker", () => {
     for (const odd of [undefined, null, [], "x", 1, NaN, {}, { format: [] }, 10n, Symbol("x"), () => 1, cyclic])
         assert.equal(verify(odd).accepted, false);
     for (const odd of ["", "null", "[]", '"x"', "{}", '{"format":"hardmax-limit-certificate","version":1}'])
-        assert.equal(verifyText(odd).accepted, false);
+        assert.equal(verify(odd).accepted, false);
 });

@@ -120,7 +120,6 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
         "bias": why.bias,
         "rest": why.rest,
         "known": why.known,
-        "notes": why.notes,
         "ids": found.ids.tolist(),
         "words": why.words,
         "counts": found.counts.tolist(),

@@ -1,89 +1,59 @@
-/**
- * Clouds of tokens: named, random, read from CSV, and written again. Coordinates are texts all the way, so that 0.1 is
+/** Clouds of tokens: named, random, read from CSV, and written again. Coordinates are texts all the way, so that 0.1 is
  * a tenth and 1/3 a third; floats are made of them for drawing alone.
  *
- * @typedef {string[][]} Tokens  rows of numbers, all of the same length
- */
+ * @typedef {string[][]} Tokens  rows of numbers, all of the same length */
 import { readNumber } from "./exact.js";
 
 export const MOST_TOKENS = 2000; // more would not be told apart
 export const MOST_DIMENSIONS = 16;
-const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
+export const MOST_CHARACTERS = 1 << 20; // of a file or a paste that are looked at
 
-/**
- * Clouds by name. The first four are like the rows of the paper's Figure 2; `clouds.py` has them, too.
- * @type {Record<string, {label: string, about: string, tokens: string}>}
- */
+/** Clouds by name: what they are called, what there is to see, and their tokens. The first four are like the rows of
+ * the paper's Figure 2; `clouds.py` has them, too. @type {Record<string, [string, string, string]>} */
 export const NAMED_CLOUDS = {
-    triangle: {
-        label: "Triangle",
-        about: "Three leaders and six tokens inside.",
-        tokens:
-            "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; " +
-            "0.625,0.4375",
-    },
-    emerging: {
-        label: "Emerging leader",
-        about: "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
-        tokens: "1,1/3; -1/12,1/12; -1,-1; 0,1/4; -0.3,-0.7; -0.6,-0.9; 0.8,0.1; 0.6,0.15",
-    },
-    square: {
-        label: "Square",
-        about: "Four leaders; each token goes to the one in its quadrant.",
-        tokens:
-            "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; " +
-            "-0.9375,-0.25",
-    },
-    nonleader: {
-        label: "Clusters without a leader",
-        about: "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
-        tokens: "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
-    },
-    rotated: {
-        label: "The same, rotated: floats fail",
-        about:
-            "The cloud “Clusters without a leader”, rotated by the angle of the 3-4-5 triangle. The ties are still " +
-            "there, but floats cannot store fifths and lose them.",
-        tokens:
-            "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
+    triangle: [
+        "Triangle", "Three leaders and six tokens inside.",
+        "1,1; 0.5,-0.5; -1,-1; 0.875,0.6875; 0.625,0.0625; -0.3125,-0.6875; 0.3125,0.125; -0.6875,-0.875; 0.625,0.4375",
+    ],
+    emerging: [
+        "Emerging leader", "Token 1 first follows token 3. That one leaves, and from layer 1 on token 1 leads.",
+        "1,1/3; -1/12,1/12; -1,-1; 0,1/4; -0.3,-0.7; -0.6,-0.9; 0.8,0.1; 0.6,0.15",
+    ],
+    square: [
+        "Square", "Four leaders; each token goes to the one in its quadrant.",
+        "1,1; -1,1; -1,-1; 1,-1; 0.5,-0.375; 0.5,0.75; -0.375,-0.4375; -0.6875,0.3125; 0.1875,0.3125; -0.9375,-0.25",
+    ],
+    nonleader: [
+        "Clusters without a leader",
+        "Tokens 4 and 5 tie between two corners each, for ever: they end in the middle of an edge.",
+        "1,1; -1,1; -1,-1; 1,-1; 0.5,0; -0.5,0; -0.5625,0.5625; 0.625,-0.5; -0.375,-0.6875; 0.5,0.8125",
+    ],
+    rotated: [
+        "The same, rotated: floats fail",
+        "The cloud above, rotated by the angle of the 3-4-5 triangle. The ties are still there, but floats cannot " +
+            "store fifths and lose them.",
+        "-1/5,7/5; -7/5,-1/5; 1/5,-7/5; 7/5,1/5; 3/10,2/5; -3/10,-2/5; -63/80,-9/80; 31/40,1/5; 13/40,-57/80; " +
             "-7/20,71/80",
-    },
-    pentagon: {
-        label: "Regular pentagon",
-        about:
-            "Tokens 5 to 9 look at the middles of the edges. Only token 5, on the axis, really ties: the others are " +
-            "rounded to thousandths.",
-        tokens:
-            "1,0; 0.309,0.951; -0.809,0.588; -0.809,-0.588; 0.309,-0.951; -0.4,0; -0.124,-0.38; 0.324,-0.235; " +
-            "0.324,0.235; -0.124,0.38; 0.55,0; 0.17,0.523; -0.445,0.323; -0.445,-0.323; 0.17,-0.523",
-    },
-    cube: {
-        label: "Cube, in three dimensions",
-        about: "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",
-        tokens:
-            "1,1,1; 1,1,-1; 1,-1,1; 1,-1,-1; -1,1,1; -1,1,-1; -1,-1,1; -1,-1,-1; 0.5,0,0; 0,-0.5,0; 0.5,0.5,0; " +
-            "-0.375,0,0.375; 0.3125,0.1875,0.5625; -0.4375,0.375,-0.125; 0.25,-0.5625,0.1875; -0.1875,-0.3125,-0.5; " +
-            "0.5625,0.125,-0.375; -0.125,0.4375,0.3125",
-    },
+    ],
+    cube: [
+        "Cube, in three dimensions",
+        "Tokens on an axis end in the middle of a side, those between two axes in the middle of an edge.",
+        "1,1,1; 1,1,-1; 1,-1,1; 1,-1,-1; -1,1,1; -1,1,-1; -1,-1,1; -1,-1,-1; 0.5,0,0; 0,-0.5,0; 0.5,0.5,0; " +
+            "-0.375,0,0.375; 0.3125,0.1875,0.5625; -0.4375,0.375,-0.125; 0.25,-0.5625,0.1875; -0.1875,-0.3125,-0.5",
+    ],
 };
 
-/**
- * A number as a text, checked.
- * @param {unknown} value a text is what it says, a number the binary fraction that it is
- * @param {string} where for the message
- */
+/** Whether a text is a number. @param {string} text @param {import("./exact.js").Ratio} number */
+const cellIs = (text, number) => `${Object.values(readNumber(text))}` === `${Object.values(number)}`;
+
+/** A number as a text, checked: a text is what it says, a number the binary fraction that it is.
+ * @param {any} value @param {string} where for the message */
 export function readCell(value, where) {
-    let text = String(value).trim();
-    if (typeof value === "number" && Number.isFinite(value)) {
-        const [binary, decimal] = [readNumber(value), readNumber(text)];
-        if (binary.p !== decimal.p || binary.q !== decimal.q) text = `${binary.p}/${binary.q}`;
-    }
-    const fine = text.length <= 400 && /^[+-]?(\d+\/\d+|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?)$/i.test(text);
-    if (!fine || !(Math.abs(cellFloat(text)) <= 1e9)) {
-        const came = text.length > 24 ? `${text.slice(0, 24)}…` : text;
-        throw new Error(`${where}: expected a number such as 0.5, 1/3 or -2e-3, at most a billion, not “${came}”.`);
-    }
-    return text;
+    const isFloat = typeof value === "number";
+    const number = readNumber(isFloat ? value : String(value), where);
+    const text = isFloat && !cellIs(String(value), number) ? `${number.p}/${number.q}` : String(value).trim();
+    if (text.length <= 400 && Math.abs(cellFloat(text)) <= 1e9) return text;
+    throw new Error(`${where}: expected a number of at most a billion and 400 characters, not “${text.slice(0, 24)}”.`);
 }
 
 /** A step size, checked. @param {unknown} value @returns {string} */
@@ -94,24 +64,15 @@ export function readAlpha(value) {
     return text;
 }
 
-/** @param {string} text a number that `readCell` has checked */
-export function cellFloat(text) {
-    const [over, under = "1"] = text.split("/");
-    return Number(over) / Number(under);
-}
+export const cellFloat = (/** @type {string} */ text) => text.split("/").map(Number).reduce((p, q) => p / q);
 
 /** The float that a text stands for exactly, or the text. @param {string} text a number that `readCell` has seen */
-export function cellValue(text) {
-    const float = cellFloat(text);
-    const [exact, binary] = [readNumber(text), readNumber(float)];
-    return exact.p === binary.p && exact.q === binary.q ? float : text;
-}
+export const cellValue = (text) => (cellIs(text, readNumber(cellFloat(text))) ? cellFloat(text) : text);
 
 /** Rows that have been read: while one drags, all rows but one stay as they are. @type {WeakMap<string[], number[]>} */
 const CLOUD_FLOATS = new WeakMap();
 
-/** @param {Tokens} tokens */
-export function cloudFloats(tokens) {
+export function cloudFloats(/** @type {Tokens} */ tokens) {
     for (const row of tokens) if (!CLOUD_FLOATS.has(row)) CLOUD_FLOATS.set(row, row.map(cellFloat));
     return Float64Array.from(tokens.flatMap((row) => CLOUD_FLOATS.get(row) ?? []));
 }
@@ -128,8 +89,7 @@ export function readRows(rows, name) {
     });
 }
 
-/** @param {unknown} rows @param {number} d */
-export function readMetric(rows, d) {
+export function readMetric(/** @type {unknown} */ rows, /** @type {number} */ d) {
     const metric = readRows(rows, "metric");
     if (metric.length !== d || metric[0].length !== d) throw new Error(`metric must be ${d} by ${d}.`);
     return metric;
@@ -140,11 +100,12 @@ export function readRowsText(text, name) {
     return readRows(text.split(";", MOST_TOKENS + 1).map((row) => row.split(",", MOST_DIMENSIONS + 1)), name);
 }
 
-/**
- * A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
- * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its beginning
- * @returns {{tokens: Tokens, note: string}}
- */
+/** “1,1;1/2,0”, or with lines. @param {Tokens} rows */
+export const rowsText = (rows, between = ";") => rows.map((row) => row.join(",")).join(between);
+
+/** A cloud from CSV, by the rules of Python's `read_cloud`. Of a long one the beginning is read, and `note` says so.
+ * @param {string} text @param {string} name @param {number} [size] characters of the whole, if `text` is its
+ * beginning @returns {{tokens: Tokens, note: string}} */
 export function parseCsv(text, name, size = text.length) {
     const start = text.slice(0, MOST_CHARACTERS).replace(/^\uFEFF/, "").trimStart();
     const lines = start.split(/\r?\n|\r/, MOST_TOKENS + 2);
@@ -161,16 +122,8 @@ export function parseCsv(text, name, size = text.length) {
     return { tokens, note: long ? `${name} is long: its first ${count} rows were read, the others were not.` : "" };
 }
 
-/** @param {File} file */
-export async function readCloudFile(file) {
-    return parseCsv(await file.slice(0, MOST_CHARACTERS).text(), file.name.slice(0, 60), file.size);
-}
-
-/**
- * A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
- * @param {number} n @param {number} d @param {number} seed
- * @returns {Tokens}
- */
+/** A random cloud, in thousandths. Each coordinate is the sum of four numbers, so most tokens are near the origin.
+ * @param {number} n @param {number} d @param {number} seed @returns {Tokens} */
 function randomCloud(n, d, seed) {
     let state = seed >>> 0;
     // A counter, and a hash of 32 bits that spreads it: good enough for pictures.
@@ -184,13 +137,9 @@ function randomCloud(n, d, seed) {
     return Array.from({ length: n }, () => Array.from({ length: d }, coordinate));
 }
 
-/**
- * The cloud of a name, or of “random:n,d,seed”.
- * @param {string} source
- * @returns {Tokens}
- */
+/** The cloud of a name, or of “random:n,d,seed”. @param {string} source @returns {Tokens} */
 export function cloudOf(source) {
-    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source].tokens, source);
+    if (Object.hasOwn(NAMED_CLOUDS, source)) return readRowsText(NAMED_CLOUDS[source][2], source);
     const [n, d, seed] = (/^random:(\d{1,4}),(\d{1,2}),(\d{1,9})$/.exec(source) ?? []).slice(1).map(Number);
     if (n >= 1 && n <= MOST_TOKENS && d >= 1 && d <= MOST_DIMENSIONS) return randomCloud(n, d, seed);
     const names = Object.keys(NAMED_CLOUDS).join(", ");

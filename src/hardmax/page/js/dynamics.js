@@ -1,75 +1,60 @@
 // The Dynamics room: tokens to drag, layers to play, the exact limit beside that of floats.
 import { MOST_TOKENS, cellFloat, cellValue, cloudFloats, cloudOf } from "./cloud.js";
-import { readAlpha, readCell, readMetric, readRows, readRowsText } from "./cloud.js";
-import { acceptDrops, el, messageOf } from "./dom.js";
+import { readAlpha, readCell, readMetric, readRows, readRowsText, rowsText } from "./cloud.js";
+import { acceptDrops, el, plural } from "./dom.js";
 import { compareRuns, floatRun, positionsAt, runOfLimit } from "./floats.js";
 import { SWITCHES, buildPanel } from "./panel.js";
 import { PAPER, canvasPen, directionsOf, drawScene, ellipseEnd, fitFrame } from "./scene.js";
 import { metricOfEllipse, toScreen, toWorld } from "./scene.js";
 
-/**
- * What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
+/** What is computed. `source` is the key of a named cloud, "random:n,d,seed", or "own".
  * @typedef {{tokens: string[][], alpha: string, metric: string[][] | null, source: string}} Problem
- * @typedef {{kind: "token" | "ellipse" | "view", at: number[], start: number[], moved: boolean}} Drag
- * @typedef {import("./exact.js").ExactLimit} ExactLimit
- * @typedef {import("./scene.js").Theme} Theme
- */
+ * @typedef {import("./main.js").Context} Context
+ * @typedef {import("./main.js").Values} Values */
 
 const FIRST_CLOUD = "random:60,2,71"; // seven leaders, one of which emerges at layer 1
 const URL_LENGTH = 6000; // characters of tokens; longer addresses do not survive mail and chat
-
-/**
- * @param {HTMLElement} root @param {import("./main.js").Context} context
- * @returns {import("./main.js").Room}
- */
-export function mountDynamics(root, context) {
-    return new DynamicsRoom(root, context);
-}
+/** @type {Record<string, number[]>} */
+const ARROWS = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 
 export class DynamicsRoom {
     /** @type {[string, string][]} */
     keys = [
-        ["Space", "play or pause"],
+        ["Space", "play or pause"], ["Home, End", "first layer, limit"],
         ["← →", "a layer back or on; if a token is selected, move it, and [ ] change the layer"],
         ["↑ ↓", "move the selected token (with Shift: to tenths)"],
-        ["Home, End", "first layer, limit"],
-        ["n, p", "select the next or previous token"],
-        ["Esc", "select none"],
-        ["a", "add a token"],
-        ["Delete", "delete the selected token"],
-        ["u", "undo"],
+        ["n, p", "select the next or previous token"], ["Esc", "select none"],
+        ["a", "add a token"], ["Delete", "delete the selected token"],
         ["Shift + arrows", "rotate, in three dimensions, if no token is selected"],
     ];
-    /** @type {Problem} */
-    problem = { tokens: [], alpha: "1/2", metric: null, source: "own" };
-    /** For undoing. @type {Problem[]} */
-    past = [];
+    problem = /** @type {Problem} */ ({ tokens: [], alpha: "1/2", metric: null, source: "own" });
+    n = 0; // tokens
+    d = 2; // dimensions
     floats = new Float64Array();
+    metric = /** @type {Float64Array | null} */ (null);
     floatRun = floatRun(this.floats, 2, { alpha: 1, metric: null });
-    /** Not known while one drags. @type {{limit: ExactLimit, run: import("./floats.js").Run} | null} */
+    /** Not while one drags. @type {{limit: import("./exact.js").ExactLimit, run: import("./floats.js").Run} | null} */
     exact = null;
-    /** @type {ReturnType<typeof compareRuns>} */
-    differences = [];
-    /** Looks of leaders by token, so that colours stay while one drags. @type {Map<number, number>} */
-    looks = new Map();
+    differences = /** @type {ReturnType<typeof compareRuns>} */ ([]);
     layer = 0; // a fraction while it plays; Infinity is the limit
     playing = 0; // the request of the next frame
     selected = -1;
     show = new Set(SWITCHES.flatMap(([name, , on]) => (on ? [name] : [])));
     yaw = 0.5;
     pitch = 0.35;
-    /** @type {Drag | null} */
-    drag = null;
-    /** Where the pointer is on the picture. @type {number[] | null} */
-    pointer = null;
+    drag = /** @type {{kind: string, at: number[], start: number[], moved: boolean} | null} */ (null);
     started = false;
     restored = false;
     drawing = 0;
     timer = 0;
     hidden = () => this.pause();
+    showLayer = () => (this.panel.updateLayer(), this.draw());
+    toggle = () => (this.playing ? this.goTo(this.layer) : this.play());
+    step = (/** @type {number} */ by) => this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
+    /** Where a token starts. @param {number} token */
+    startOf = (token) => Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
 
-    /** @param {HTMLElement} root @param {import("./main.js").Context} context */
-    constructor(root, context) {
+    constructor(/** @type {HTMLElement} */ root, /** @type {Context} */ context) {
         this.context = context;
         this.canvas = el("canvas", { class: "hm-canvas", tabindex: 0, role: "img" });
         this.frame = fitFrame(this.floats, 2, 100, 100, this);
@@ -82,21 +67,8 @@ export class DynamicsRoom {
         window.addEventListener("beforeprint", () => this.paint(PAPER));
         window.addEventListener("afterprint", () => this.paint());
         this.use(FIRST_CLOUD);
-        const given = context.data.cloud;
-        if (given) this.guard(() => this.setValues({ tokens: given.tokens, alpha: given.alpha, metric: given.metric }));
-        this.past = [];
-    }
-
-    get d() {
-        return this.problem.tokens[0]?.length ?? 2;
-    }
-
-    get n() {
-        return this.problem.tokens.length;
-    }
-
-    get metric() {
-        return this.problem.metric && cloudFloats(this.problem.metric);
+        const { cloud } = context.data;
+        if (cloud) context.attempt(() => this.setValues(cloud));
     }
 
     /** What is drawn: the truth once it is known. */
@@ -119,147 +91,87 @@ export class DynamicsRoom {
         if (!this.restored) this.begin();
     }
 
-    /** Show what went wrong in one line. @param {() => unknown} action */
-    async guard(action) {
-        try {
-            await action();
-        } catch (error) {
-            this.context.fail(messageOf(error));
-        }
-    }
-
-    // -- the problem
-
     /** A new cloud. @param {string} source @param {string[][]} [tokens] */
     use(source, tokens = cloudOf(source)) {
-        const metric = tokens[0].length === this.d ? this.problem.metric : null;
-        Object.assign(this, { selected: -1, looks: new Map() });
-        this.set({ tokens, source, metric });
+        this.selected = -1;
+        this.set({ tokens, source, metric: tokens[0].length === this.d ? this.problem.metric : null });
         this.resize();
     }
 
     /** Change the problem. @param {Partial<Problem>} change */
     set(change) {
-        // All that happens during one drag is undone at once.
-        if (!this.drag?.moved) this.past = [...this.past.slice(-99), this.problem];
         if (this.drag) this.drag.moved = true;
         this.problem = { ...this.problem, ...change };
         if (this.started) this.context.fail("");
         this.changed();
     }
 
-    undo() {
-        const before = this.past.pop();
-        if (!before) return this.context.announce("nothing to undo");
-        this.problem = before;
-        this.selected = -1;
-        this.changed();
-        this.resize();
-    }
-
     /** The problem is new: floats at once, fractions after a moment. */
     changed() {
-        const { tokens, alpha } = this.problem;
+        const { tokens, alpha, metric } = this.problem;
         const known = this.exact;
-        this.exact = null;
-        this.differences = [];
-        this.floats = cloudFloats(tokens);
+        [this.n, this.d] = [tokens.length, tokens[0]?.length ?? this.d];
+        [this.floats, this.metric] = [cloudFloats(tokens), metric && cloudFloats(metric)];
+        [this.exact, this.differences] = [null, []];
         this.floatRun = floatRun(this.floats, this.d, { alpha: cellFloat(alpha), metric: this.metric });
-        this.keepLooks();
         clearTimeout(this.timer);
         if (!this.started) return;
         this.draw();
         if (!this.drag || known) this.panel.update("");
         else this.panel.updateLayer();
         this.context.changed();
-        if (this.n) this.timer = setTimeout(() => this.askExact(), 150);
-    }
-
-    /** Leaders keep their colours and shapes; new ones get the first that are free. */
-    keepLooks() {
-        const { since, first } = this.run;
-        const leading = first.filter((_, point) => since[point] >= 0);
-        const looks = new Map([...this.looks].filter(([token]) => leading.includes(token)));
-        const used = new Set(looks.values());
-        for (const token of leading) {
-            let free = looks.get(token) ?? 0;
-            while (!looks.has(token) && used.has(free)) free++;
-            looks.set(token, free);
-            used.add(free);
-        }
-        this.looks = looks;
+        if (this.n) this.timer = window.setTimeout(() => this.context.attempt(() => this.askExact()), 150);
     }
 
     async askExact() {
         const { problem } = this;
         const { tokens, alpha, metric } = problem;
-        let reason = "";
-        try {
-            /** @type {ExactLimit} */
-            const limit = await this.context.compute("limit", tokens, { alpha, metric, budget: 5000 });
-            if (problem !== this.problem) return;
-            reason = limit.reason;
-            if (limit.limits) {
-                const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
-                this.differences = compareRuns(run, this.floatRun);
-                this.exact = { limit, run };
-            }
-        } catch (error) {
-            reason = messageOf(error);
+        const limit = await this.context.compute(tokens, { alpha, metric, budget: 5000 });
+        if (problem !== this.problem) return;
+        if (limit.limits) {
+            const run = runOfLimit(this.floats, this.d, cellFloat(alpha), limit);
+            this.differences = compareRuns(run, this.floatRun);
+            this.exact = { limit, run };
         }
-        this.keepLooks();
-        this.panel.update(reason);
+        this.panel.update(limit.reason);
         this.draw();
     }
 
-    /** Add a token where the pointer is, or else somewhere in the picture. @param {number[] | null} [at] */
-    add(at = this.pointer) {
-        const { tokens } = this.problem;
+    /** Add a token at a place of the picture, or else somewhere in it. @param {number[]} [at] */
+    add(at) {
         if (this.n >= MOST_TOKENS) throw new Error(`This page takes ${MOST_TOKENS} tokens: delete some first.`);
-        const { width, height } = this.frame;
-        const [angle, radius] = [2.4 * this.n, 0.25 * Math.min(width, height)];
-        const free = [width / 2 + radius * Math.cos(angle), height / 2 + radius * Math.sin(angle)];
-        const place = toWorld(this.frame, at ?? free);
+        const [x, y] = [Math.cos, Math.sin].map((f) => 0.5 + 0.2 * f(2.4 * this.n));
+        const free = [x * this.frame.width, y * this.frame.height];
         this.selected = this.n;
-        this.set({ tokens: [...tokens, place.map((x) => this.kept(this.rounded(x)))], source: "own" });
+        const row = toWorld(this.frame, at ?? free).map((each) => this.coordinate(each));
+        this.set({ tokens: [...this.problem.tokens, row], source: "own" });
         this.context.announce(`token ${this.selected} added: ${this.summary()}`);
     }
 
     remove() {
         const gone = this.selected;
         if (gone < 0) return this.context.announce("select a token to delete it");
-        Object.assign(this, { selected: -1, looks: new Map() });
+        this.selected = -1;
         this.set({ tokens: this.problem.tokens.filter((_, token) => token !== gone), source: "own" });
         this.context.announce(`token ${gone} deleted: ${this.summary()}`);
     }
 
-    /**
-     * Move the start of the selected token along the screen.
-     * @param {number[]} start @param {number} right in pixels @param {number} up @param {boolean} coarse to tenths
-     */
+    /** Move the start of the selected token along the screen, by pixels.
+     * @param {number[]} start @param {number} right @param {number} up @param {boolean} coarse to tenths */
     move(start, right, up, coarse) {
         const { frame } = this;
         const place = start.map((x, c) => x + (right * frame.right[c] + up * frame.up[c]) / frame.scale);
-        const row = place.map((x) => this.kept(coarse ? String(Math.round(10 * x) / 10 + 0) : this.rounded(x)));
+        const row = place.map((x) => this.coordinate(x, coarse));
         this.set({ tokens: this.problem.tokens.map((other, k) => (k === this.selected ? row : other)), source: "own" });
     }
 
-    /** A coordinate with the decimals that a pixel can show. @param {number} x */
-    rounded(x) {
-        return String(Number(x.toFixed(Math.max(0, Math.min(12, Math.ceil(Math.log10(this.frame.scale)))))) + 0);
+    /** A coordinate with the decimals that a pixel can show, or one. @param {number} x */
+    coordinate(x, coarse = false) {
+        const digits = coarse ? 1 : Math.max(0, Math.min(12, Math.ceil(Math.log10(this.frame.scale))));
+        const rounded = Number(x.toFixed(digits)) + 0;
+        // In a notebook what the mouse writes are floats: Python has numbers, not texts.
+        return this.context.embedded ? readCell(rounded, "a coordinate") : String(rounded);
     }
-
-    /** In a notebook what the mouse writes are floats: Python has numbers, not texts. @param {string} cell */
-    kept(cell) {
-        return this.context.embedded ? readCell(Number(cell), "a coordinate") : cell;
-    }
-
-    /** Where a token starts. @param {number} token */
-    startOf(token) {
-        return Array.from(this.floats.subarray(token * this.d, token * this.d + this.d));
-    }
-
-    // -- layers
 
     /** From the first layer to the limit; without motion, if that is preferred. */
     begin() {
@@ -290,33 +202,20 @@ export class DynamicsRoom {
         this.layer = this.layer < this.lastLayer ? Math.round(this.layer) : this.layer;
     }
 
-    /** @param {number} layer Infinity is the limit */
-    goTo(layer) {
+    goTo(/** @type {number} */ layer) {
         this.pause();
-        this.layer = layer <= this.lastLayer ? Math.max(0, layer) : this.run.limits ? Infinity : this.lastLayer;
+        const most = this.run.limits ? Infinity : this.lastLayer;
+        this.layer = layer > this.lastLayer ? most : Math.max(0, Math.round(layer));
         this.showLayer();
         this.context.announce(this.summary());
         this.context.changed();
     }
 
-    /** @param {number} by */
-    step(by) {
-        this.goTo(Math.min(Math.round(this.layer), this.lastLayer + 1) + by);
-    }
-
-    showLayer() {
-        this.panel.updateLayer();
-        this.draw();
-    }
-
     summary() {
         const leaders = this.run.since.filter((layer) => layer >= 0 && layer <= this.layer).length;
         const where = this.layer === Infinity ? "limit" : `layer ${Math.floor(this.layer)} of ${this.lastLayer}`;
-        const counted = (/** @type {number} */ n, /** @type {string} */ what) => `${n} ${what}${n === 1 ? "" : "s"}`;
-        return `${where}: ${counted(leaders, "leader")}, ${counted(this.n, "token")}`;
+        return `${where}: ${plural(leaders, "leader")}, ${plural(this.n, "token")}`;
     }
-
-    // -- drawing
 
     /** Fit the cloud into the picture as large as it is now. */
     resize() {
@@ -336,31 +235,18 @@ export class DynamicsRoom {
         });
     }
 
-    /** @param {Theme} [theme] that of the page, if none is given */
-    paint(theme) {
-        const brush = this.canvas.getContext("2d");
+    /** On the canvas of the page, in its colours, or otherwise.
+     * @param {import("./scene.js").Theme} [theme] @param {HTMLCanvasElement} [canvas] */
+    paint(theme, canvas = this.canvas) {
+        const brush = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
         const { color: ink, backgroundColor: ground } = getComputedStyle(this.canvas);
-        const dark = Number(/\d+/.exec(ground)?.[0]) < 128;
-        if (brush) this.drawOn(brush, this.canvas.width / this.frame.width, theme ?? { ink, ground, dark });
-    }
-
-    /** @param {CanvasRenderingContext2D} brush @param {number} dense @param {Theme} theme */
-    drawOn(brush, dense, theme) {
+        theme ??= { ink, ground, dark: Number(/\d+/.exec(ground)?.[0]) < 128 };
+        const dense = canvas.width / this.frame.width;
         brush.setTransform(dense, 0, 0, dense, 0, 0);
         Object.assign(brush, { globalAlpha: 1, fillStyle: theme.ground });
         brush.fillRect(0, 0, this.frame.width, this.frame.height);
-        drawScene(canvasPen(brush), this.scene(theme));
+        drawScene(canvasPen(brush), this, theme);
     }
-
-    /** @param {Theme} theme @returns {import("./scene.js").Scene} */
-    scene(theme) {
-        const { frame, run, layer, selected, show, metric, floatRun: floats } = this;
-        const looks = new Map([...this.looks].map(([token, look]) => [run.ofToken[token], look]));
-        const differing = this.differences.map(({ token }) => token);
-        return { frame, theme, run, layer, floats, differing, looks, metric, selected, show };
-    }
-
-    // -- pointer and keys
 
     listen() {
         const { canvas } = this;
@@ -379,9 +265,7 @@ export class DynamicsRoom {
             canvas.setPointerCapture(event.pointerId);
         });
         canvas.addEventListener("pointermove", (event) => {
-            const place = at(event);
-            this.pointer = place;
-            const { drag } = this;
+            const [place, { drag }] = [at(event), this];
             if (!drag) {
                 canvas.style.cursor = this.find(place) !== -1 ? "grab" : this.d > 2 ? "move" : "default";
                 return;
@@ -405,9 +289,8 @@ export class DynamicsRoom {
         };
         canvas.addEventListener("pointerup", end);
         canvas.addEventListener("pointercancel", end);
-        canvas.addEventListener("pointerleave", () => (this.pointer = null));
         canvas.addEventListener("dblclick", (event) => {
-            if (this.find(at(event)) === -1) this.guard(() => this.add(at(event)));
+            if (this.find(at(event)) === -1) this.context.attempt(() => this.add(at(event)));
         });
         // A finger on a token drags it; elsewhere it scrolls the page, unless there is something to rotate.
         const touch = (/** @type {TouchEvent} */ event) => {
@@ -416,11 +299,9 @@ export class DynamicsRoom {
         canvas.addEventListener("touchstart", touch, { passive: false });
     }
 
-    /**
-     * What is near a place: a token, -2 for the handle of the ellipse, or -1 for nothing. Tokens are found where they
+    /** What is near a place: a token, -2 for the handle of the ellipse, or -1 for nothing. Tokens are found where they
      * are and where they started: these places lie apart when many have gathered at a leader.
-     * @param {number[]} place @param {number} [reach] in pixels
-     */
+     * @param {number[]} place */
     find([x, y], reach = 13) {
         const { frame, run } = this;
         const distance = (/** @type {number[]} */ [a, b]) => Math.hypot(a - x, b - y);
@@ -436,8 +317,7 @@ export class DynamicsRoom {
         return found;
     }
 
-    /** @param {number} yaw @param {number} pitch */
-    rotate(yaw, pitch) {
+    rotate(/** @type {number} */ yaw, /** @type {number} */ pitch) {
         this.yaw -= yaw;
         this.pitch = Math.max(-1.5, Math.min(1.5, this.pitch + pitch));
         Object.assign(this.frame, directionsOf(this.d, this));
@@ -445,21 +325,18 @@ export class DynamicsRoom {
         this.context.changed();
     }
 
-    /** @param {number} token or -1 */
-    select(token) {
+    select(/** @type {number} */ token) {
         this.selected = token;
         if (token >= 0) this.context.announce(this.panel.describe(token));
         this.showLayer();
         this.context.changed();
     }
 
-    /** @param {KeyboardEvent} event @returns {boolean} whether it was used */
-    key({ key, shiftKey, target }) {
+    key(/** @type {KeyboardEvent} */ { key, shiftKey, target }) {
         // Tabs and buttons have keys of their own.
         const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
         if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
-        const arrows = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
-        const [right, up] = Object.entries(arrows).find(([name]) => name === key)?.[1] ?? [0, 0];
+        const [right, up] = ARROWS[key] ?? [0, 0];
         const { selected, n } = this;
         if ((right || up) && selected >= 0) {
             // About two pixels, and a power of ten of the world's units.
@@ -469,51 +346,40 @@ export class DynamicsRoom {
         } else if ((right || up) && shiftKey && this.d > 2) this.rotate(right / 10, -up / 10);
         else if (right) this.step(right);
         else if (key === "[" || key === "]") this.step(key === "[" ? -1 : 1);
-        else if (key === " ") this.playing ? this.goTo(this.layer) : this.play();
+        else if (key === " ") this.toggle();
         else if (key === "Home" || key === "End") this.goTo(key === "Home" ? 0 : Infinity);
         else if (key === "n" && n) this.select((selected + 1) % n);
         else if (key === "p" && n) this.select((Math.max(0, selected) + n - 1) % n);
         else if (key === "Escape") this.select(-1);
-        else if (key === "a") this.guard(() => this.add());
+        else if (key === "a") this.context.attempt(() => this.add());
         else if (key === "Delete" || key === "Backspace") this.remove();
-        else if (key === "u") this.undo();
         else return false;
         return true;
     }
 
-    // -- a notebook
-
-    /** @returns {import("./main.js").Values} */
+    /** @returns {Values} */
     values() {
         const { tokens, alpha, metric } = this.problem;
         const layer = this.layer === Infinity ? "limit" : Math.round(this.layer);
         return { tokens: tokens.map((row) => row.map(cellValue)), alpha, metric, layer };
     }
 
-    /** @param {import("./main.js").Values} values */
-    setValues({ tokens, alpha, metric, layer }) {
-        if (tokens) {
-            const rows = readRows(tokens, "tokens");
-            if (rows.length !== this.n || rows[0].length !== this.d) this.use("own", rows);
-            else this.set({ tokens: rows, source: "own" });
-        }
+    setValues(/** @type {Values} */ { tokens, alpha, metric, layer }) {
+        const rows = tokens && readRows(tokens, "tokens");
+        if (rows && (rows.length !== this.n || rows[0].length !== this.d)) this.use("own", rows);
+        else if (rows) this.set({ tokens: rows, source: "own" });
         if (alpha !== undefined) this.set({ alpha: readAlpha(alpha) });
         if (metric !== undefined) this.set({ metric: metric && readMetric(metric, this.d) });
         if (layer !== undefined) this.goTo(layer === "limit" ? Infinity : layer);
     }
 
-    // -- the URL
-
-    /** @returns {Record<string, string>} */
     state() {
         const { tokens, alpha, metric, source } = this.problem;
-        /** @type {Record<string, string>} */
-        const state = { alpha, show: [...this.show].join(",") };
+        const state = /** @type {Record<string, string>} */ ({ alpha, show: [...this.show].join(",") });
         state.layer = this.layer === Infinity || this.playing ? "limit" : String(this.layer);
-        const text = tokens.map((row) => row.join(",")).join(";");
         if (source !== "own") state.cloud = source;
-        else if (text.length <= URL_LENGTH) state.tokens = text;
-        if (metric) state.metric = metric.map((row) => row.join(",")).join(";");
+        else if (rowsText(tokens).length <= URL_LENGTH) state.tokens = rowsText(tokens);
+        if (metric) state.metric = rowsText(metric);
         if (this.selected >= 0) state.selected = String(this.selected);
         if (this.d > 2) state.view = `${this.yaw.toFixed(2)},${this.pitch.toFixed(2)}`;
         return state;
@@ -521,25 +387,22 @@ export class DynamicsRoom {
 
     /** From a URL that anybody may have written. @param {Record<string, string>} state */
     restore(state) {
-        const check = (/** @type {unknown} */ fine, /** @type {string} */ wish) => {
-            if (!fine) throw new Error(`The address of this page is damaged: expected ${wish}.`);
-        };
         const problem = { ...this.problem };
         const short = Object.values(state).every((text) => text.length <= 2 * URL_LENGTH);
-        check(short, `parts of at most ${2 * URL_LENGTH} characters`);
+        if (!short || !/^(limit|\d{1,3})?$/.test(state.layer ?? ""))
+            throw new Error("The address of this page is damaged: it is too long, or has no layer=limit or a number.");
         const tokens = state.tokens ? readRowsText(state.tokens, "tokens") : state.cloud ? cloudOf(state.cloud) : null;
         if (tokens) Object.assign(problem, { tokens, source: state.tokens ? "own" : state.cloud, metric: null });
         const d = problem.tokens[0].length;
         if (state.alpha) problem.alpha = readAlpha(state.alpha);
         if (state.metric) problem.metric = readMetric(state.metric.split(";").map((row) => row.split(",")), d);
-        check(/^(limit|\d{1,3})?$/.test(state.layer ?? ""), "layer=limit or a number");
         const [yaw, pitch] = (state.view ?? "").split(",").map(Number);
         if (Math.abs(yaw) < 100 && Math.abs(pitch) <= 1.5) Object.assign(this, { yaw, pitch });
         const shown = state.show?.split(",");
         if (shown) this.show = new Set(SWITCHES.flatMap(([name]) => (shown.includes(name) ? [name] : [])));
         const selected = /^\d{1,4}$/.test(state.selected ?? "") ? Number(state.selected) : -1;
         this.selected = selected < problem.tokens.length ? selected : -1;
-        Object.assign(this, { problem, past: [], looks: new Map(), restored: state.layer !== undefined });
+        Object.assign(this, { problem, restored: state.layer !== undefined });
         this.changed();
         this.layer = state.layer === "limit" ? Infinity : Math.min(Number(state.layer ?? 0), this.lastLayer);
     }

@@ -1,14 +1,9 @@
-/**
- * The dynamics in BigInt fractions: layers, infinite-depth limits and their certificates, as
+/** The dynamics in BigInt fractions: layers, infinite-depth limits and their certificates, as
  * `hm.limit(tokens, dynamics, arithmetic="exact")` gives them.
  *
- * Points are integers over one common denominator, so scores of one row are compared as integers. While the attended
- * sets stay as they are and their means w stand still, every point goes straight to its target:
- *
- *     z_i(k + m) = w_i + g^m (z_i(k) - w_i),      g = 1 / (1 + alpha).
- *
- * So the run is a list of phases from one change of attended sets to the next, and the last phase gives the limit.
- * docs/limits.md has the proofs.
+ * Points are integers over one common denominator, so scores of one row are compared as integers. Once the attended
+ * sets stay as they are and their means w stand still, every point goes straight to its target, which is its limit:
+ * z_i(k + m) = w_i + g^m (z_i(k) - w_i) with g = 1 / (1 + alpha). docs/limits.md has the proofs.
  *
  * @typedef {{p: bigint, q: bigint}} Ratio  p / q in lowest terms, q > 0
  * @typedef {string | number} Numeric  a number stands for the binary fraction it is, a text for what it says
@@ -17,44 +12,34 @@
  * @typedef {{alpha: Numeric, metric?: Numeric[][] | null, maxLayers?: number, multiplicities?: number[],
  *     budget?: number}} ExactOptions  alpha as a number stands for the decimal it prints as; `maxLayers` is 10,000, or
  *     500 if the metric is not symmetric positive definite; `budget` is in milliseconds, 10,000 by default
- * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null,
- *     definite: boolean}} ExactDynamics  the metric is multiplied by its common denominator
- * @typedef {{layer: number, until: number | null, sets: number[][], leads: boolean[], rows: bigint[][],
- *     targets: bigint[][], denominator: bigint}} ExactPhase  layers from `layer` to before `until` (null: for ever)
+ * @typedef {{alpha: Ratio, keep: Ratio, metric: bigint[][] | null, texts: string[][] | null, definite: boolean,
+ *     tick: () => void}} ExactDynamics  the metric times its common denominator; `tick` throws once the time is up
+ * @typedef {{layer: number, lasts: boolean, sets: number[][], leads: boolean[], rows: bigint[][],
+ *     targets: bigint[][], denominator: bigint}} ExactStep  a layer, and whether its sets are those of all later ones
  * @typedef {{kind: "vertex" | "face" | "point", vertex?: number, face?: number[], weights?: string[], point: string[],
  *     floats: number[]}} ExactEnd  the limit of a point; `vertex` and `face` are points that lead
  * @typedef {{settledAt: number | null, attended: {from: number, sets: number[][]}[], leaders: [number, number][],
  *     points: ExactCloud, limits: ExactEnd[] | null, ofToken: number[], reason: string}} ExactLimit
- *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens
- */
+ *     sets, leaders (with the layer since which they lead) and limits are of points, not of tokens */
+import { bigGcd, bigMultiple, bigSum, canonicalJson, sha256 } from "./integers.js";
 
 const EXACT_DIGITS = 100_000; // of an exact coordinate: longer numbers take too long to work with
 const EXACT_TEXT = 4_300; // digits of a number in a text or a certificate, as in Python
 
-/** @param {bigint} x @param {bigint} y @returns {bigint} not negative */
-function exactGcd(x, y) {
-    while (y) [x, y] = [y, x % y];
-    return x < 0n ? -x : x;
-}
-
-/** @param {bigint} p @param {bigint} q not 0 @returns {Ratio} */
-function exactRatio(p, q) {
-    const common = exactGcd(p, q);
+function exactRatio(/** @type {bigint} */ p, /** @type {bigint} */ q) {
+    const common = bigGcd(p, q);
     return { p: p / common, q: q / common };
 }
 
-/** @param {bigint} p @param {bigint} q positive @returns {string} p / q as Python writes a Fraction */
+/** p / q as Python writes a Fraction. @param {bigint} p @param {bigint} q positive */
 function exactText(p, q) {
-    const common = exactGcd(p, q);
-    return common === q ? `${p / q}` : `${p / common}/${q / common}`;
+    const { p: over, q: under } = exactRatio(p, q);
+    return under === 1n ? `${over}` : `${over}/${under}`;
 }
 
-/** @param {bigint} x not negative @returns {number} */
-function exactBits(x) {
-    return x.toString(2).length;
-}
+const exactBits = (/** @type {bigint} */ x) => x.toString(2).length;
 
-/** @param {bigint} p @param {bigint} q positive @returns {number} p / q rounded once, to the nearest float64 */
+/** p / q rounded once, to the nearest float64. @type {(p: bigint, q: bigint) => number} */
 export function exactFloat(p, q) {
     if (p < 0n) return -exactFloat(-p, q);
     const size = exactBits(p) - exactBits(q); // p / q is between 2^(size - 1) and 2^(size + 1)
@@ -68,10 +53,8 @@ export function exactFloat(p, q) {
     return Number((over / under) | (over % under ? 1n : 0n)) * 2 ** -32 * 2 ** (size - 32);
 }
 
-/**
- * The rational that a value such as 0.1, "0.1", "1/3" or "2e-3" is, exactly.
- * @param {Numeric} value @param {string} [name] for errors @returns {Ratio}
- */
+/** The rational that a value such as 0.1, "0.1", "1/3" or "2e-3" is, exactly.
+ * @param {Numeric} value @param {string} [name] for errors @returns {Ratio} */
 export function readNumber(value, name = "a number") {
     if (typeof value === "number" && Number.isFinite(value)) {
         let under = 1n;
@@ -95,10 +78,8 @@ export function readNumber(value, name = "a number") {
     throw new Error(`${name} must be a finite number, such as 0.5, "1/2" or "2e-3", not ${came}.`);
 }
 
-/**
- * A table of numbers, and the same as integers over the smallest common denominator.
- * @param {Numeric[][]} table @param {string} name @returns {{ratios: Ratio[][], integers: bigint[][], common: bigint}}
- */
+/** A table of numbers, and the same as integers over the smallest common denominator.
+ * @param {Numeric[][]} table @param {string} name */
 function exactTable(table, name) {
     if (!table.length || !table[0].length) throw new Error(`${name} must not be empty: give rows of numbers.`);
     let common = 1n;
@@ -107,58 +88,51 @@ function exactTable(table, name) {
         if (length !== first) throw new Error(`${name}: row ${i} has ${length} numbers, row 0 ${first}: no table.`);
         return row.map((value, j) => {
             const number = readNumber(value, `${name}, row ${i}, column ${j},`);
-            if (common % number.q) common *= number.q / exactGcd(common, number.q);
+            common = bigMultiple(common, number.q);
             return number;
         });
     });
     return { ratios, integers: ratios.map((row) => row.map(({ p, q }) => p * (common / q))), common };
 }
 
-/**
- * The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
- * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud}
- */
+/** The distinct points of a cloud; a token that is given several times is one point with a multiplicity.
+ * @param {Numeric[][]} tokens @param {number[]} [multiplicities] of the tokens @returns {ExactCloud} */
 export function exactCloud(tokens, multiplicities = tokens.map(() => 1)) {
     const { integers, common } = exactTable(tokens, "tokens");
     const counts = multiplicities.filter((count) => Number.isSafeInteger(count) && count > 0).length;
     if (counts !== tokens.length || multiplicities.length !== counts)
         throw new Error("multiplicities must be positive whole numbers, one for each token.");
-    /** @type {Map<string, number>} */
-    const seen = new Map();
-    /** @type {ExactCloud} */
-    const cloud = { numerators: [], denominator: common, multiplicities: [], ofToken: [] };
-    integers.forEach((row, token) => {
-        const key = row.join();
-        if (!seen.has(key)) {
-            seen.set(key, cloud.numerators.push(row) - 1);
-            cloud.multiplicities.push(0);
-        }
-        const point = /** @type {number} */ (seen.get(key));
-        cloud.multiplicities[point] += multiplicities[token];
-        cloud.ofToken.push(point);
-    });
-    return cloud;
+    const points = [...new Map(integers.map((row) => [row.join(), row]))];
+    const places = new Map(points.map(([key], point) => [key, point]));
+    const ofToken = integers.map((row) => /** @type {number} */ (places.get(row.join())));
+    const weights = points.map(() => 0);
+    ofToken.forEach((point, token) => (weights[point] += multiplicities[token]));
+    return { numerators: points.map(([, row]) => row), denominator: common, multiplicities: weights, ofToken };
 }
 
+class ExactTimeout extends Error {}
+
 /** @param {ExactOptions} options @param {number} dimension @returns {ExactDynamics} */
-export function exactDynamics({ alpha, metric = null }, dimension) {
+export function exactDynamics({ alpha, metric = null, budget = 10_000 }, dimension) {
     const step = readNumber(typeof alpha === "number" ? String(alpha) : alpha, "alpha");
     if (step.p <= 0n) throw new Error(`alpha must be positive, not ${alpha}. Try 0.5 or "1/2".`);
+    const end = performance.now() + budget;
+    const tick = () => {
+        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
+    };
     const keep = { p: step.q, q: step.p + step.q };
-    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true };
+    if (!metric) return { alpha: step, keep, metric: null, texts: null, definite: true, tick };
     const { ratios, integers } = exactTable(metric, "metric");
     if (integers.length !== dimension || integers[0].length !== dimension)
         throw new Error(`metric must be ${dimension} by ${dimension}, as the tokens have ${dimension} coordinates.`);
     const texts = ratios.map((row) => row.map(({ p, q }) => exactText(p, q)));
     const symmetric = integers.every((row, i) => row.every((value, j) => value === integers[j][i]));
-    return { alpha: step, keep, metric: integers, texts, definite: symmetric && exactEliminated(integers) !== null };
+    const definite = symmetric && exactEliminated(integers) !== null;
+    return { alpha: step, keep, metric: integers, texts, definite, tick };
 }
 
-/**
- * Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
- * null if one of them is not positive.
- * @param {bigint[][]} rows @returns {bigint[][] | null}
- */
+/** Rows after elimination without fractions (Bareiss, Gauss-Jordan), in which the k-th pivot is the k-th leading minor;
+ * null if one of them is not positive. @param {bigint[][]} rows */
 function exactEliminated(rows) {
     let before = 1n;
     for (let k = 0; k < rows.length; k++) {
@@ -171,34 +145,16 @@ function exactEliminated(rows) {
     return rows;
 }
 
-/** @param {bigint[]} x @param {bigint[]} y @returns {bigint} */
-function exactDot(x, y) {
+function exactDot(/** @type {bigint[]} */ x, /** @type {bigint[]} */ y) {
     let sum = 0n;
     for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
     return sum;
 }
 
-/** @param {bigint[]} weights @param {bigint[][]} rows at least one @returns {bigint[]} their weighted sum */
-function exactSum(weights, rows) {
-    return rows[0].map((_, c) => rows.reduce((sum, row, k) => sum + weights[k] * row[c], 0n));
-}
+/** A z, up to a positive factor. @param {bigint[]} row @param {ExactDynamics} dynamics */
+const exactAlong = (row, { metric }) => (metric ? metric.map((line) => exactDot(line, row)) : row);
 
-/** @param {bigint[]} row @param {ExactDynamics} dynamics @returns {bigint[]} A z, up to a positive factor */
-function exactAlong(row, { metric }) {
-    return metric ? metric.map((line) => exactDot(line, row)) : row;
-}
-
-class ExactTimeout extends Error {}
-
-/** @param {number} [budget] milliseconds @returns {() => void} to be called often: throws once the time is up */
-function exactClock(budget = 10_000) {
-    const end = performance.now() + budget;
-    return () => {
-        if (performance.now() > end) throw new ExactTimeout(`the time of ${budget.toLocaleString("en")} ms is up`);
-    };
-}
-
-/** @param {bigint[]} values @returns {number[]} their leading bits: value / 2^s, rounded down to |integers| <= 2^53 */
+/** The leading bits of values: value / 2^s, rounded down to |integers| <= 2^53. @param {bigint[]} values */
 function exactLeading(values) {
     let largest = 0n;
     for (const value of values) if (value > largest || -value > largest) largest = value < 0n ? -value : value;
@@ -206,15 +162,13 @@ function exactLeading(values) {
     return values.map((value) => Number(value >> shift));
 }
 
-/**
- * For each direction the points furthest along it. Floats find the candidates, integers decide among them.
+/** For each direction the points furthest along it. Floats find the candidates, integers decide among them.
  *
  * With g = D - h and f = z - e for the leading bits of direction and point, 0 <= h, e < 1 and |g|, |f| <= 2^53, a
  * coordinate adds at most |g e + h f + h e| < 2^54 + 1 to the error of a score, rounding its product 2^53, and each sum
  * d 2^53: less than (d^2 + 4 d) 2^53 in all. So the furthest points are within twice that of the largest float.
- * @param {bigint[][]} directions @param {bigint[][]} points @param {() => void} tick @returns {number[][]}
- */
-function exactFurthest(directions, points, tick) {
+ * @param {bigint[][]} directions @param {bigint[][]} points @param {ExactDynamics} dynamics */
+function exactFurthest(directions, points, { tick }) {
     const [n, d] = [points.length, points[0].length];
     const table = Float64Array.from(exactLeading(points.flat()));
     const slack = 2 * (d * d + 4 * d) * 2 ** 53;
@@ -224,14 +178,11 @@ function exactFurthest(directions, points, tick) {
         const way = exactLeading(direction);
         let highest = -Infinity;
         for (let j = 0; j < n; j++) {
-            let score = 0;
-            for (let c = 0; c < d; c++) score += way[c] * table[j * d + c];
-            floats[j] = score;
-            if (score > highest) highest = score;
+            floats[j] = 0;
+            for (let c = 0; c < d; c++) floats[j] += way[c] * table[j * d + c];
+            if (floats[j] > highest) highest = floats[j];
         }
-        /** @type {number[]} */
-        let furthest = [];
-        let best = 0n;
+        let [furthest, best] = /** @type {[number[], bigint]} */ ([[], 0n]);
         for (let j = 0; j < n; j++) {
             if (floats[j] < highest - slack) continue;
             const score = exactDot(direction, points[j]);
@@ -242,220 +193,143 @@ function exactFurthest(directions, points, tick) {
     });
 }
 
-/**
- * The phases from layer 0 on. Ends after one that lasts for ever, or that lasts beyond the layer `last`.
- * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @param {number} last @param {() => void} tick
- * @returns {Generator<ExactPhase>}
- */
-export function* exactPhases(cloud, dynamics, last, tick) {
-    const { p, q } = dynamics.keep;
+/** The layers from 0 on, up to the first whose attended sets last for ever.
+ * @param {ExactCloud} cloud @param {ExactDynamics} dynamics @returns {Generator<ExactStep>} */
+export function* exactWalk(cloud, dynamics) {
+    const { keep: { p, q }, tick } = dynamics;
     const counts = cloud.multiplicities.map(BigInt);
-    let [rows, denominator, layer] = [cloud.numerators, cloud.denominator, 0];
-    /** @type {number[][]} */
-    let sets = [];
+    let [rows, denominator] = [cloud.numerators, cloud.denominator];
+    let sets = /** @type {number[][]} */ ([]);
     let pending = rows.map((_, i) => i);
-    while (true) {
+    for (let [layer, lasts] = [0, false]; !lasts; layer++) {
         sets = [...sets];
-        const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, tick);
+        const found = exactFurthest(pending.map((i) => exactAlong(rows[i], dynamics)), rows, dynamics);
         pending.forEach((i, k) => (sets[i] = found[k]));
-        const phase = { layer, sets, ...exactMeans(rows, denominator, sets, counts, tick) };
-        const lasting = exactLasting(phase, counts, dynamics, last - layer, tick);
         // With a metric that is not positive definite distinct points can meet; those that have met are one.
         const leads = sets.map((several, i) => several.every((j) => rows[j].every((x, c) => x === rows[i][c])));
-        const until = lasting === null ? null : layer + lasting;
-        yield { ...phase, until, leads };
-        if (until === null || until > last) return;
+        const step = { layer, sets, leads, ...exactMeans(rows, denominator, sets, counts) };
+        lasts = exactLasts(step, counts, dynamics);
+        yield { ...step, lasts };
         // Who attends to one point that attends to itself alone does so for ever, for any metric.
         pending = pending.filter((i) => sets[i].length > 1 || `${sets[sets[i][0]]}` !== `${sets[i]}`);
-        const [far, all] = [p ** BigInt(until - layer), q ** BigInt(until - layer)];
-        const near = all - far;
-        rows = phase.rows.map((z, i) => (tick(), z.map((x, c) => far * x + near * phase.targets[i][c])));
-        denominator = phase.denominator * all;
-        let common = denominator;
-        for (const row of rows) for (const x of row) if (common !== 1n) common = exactGcd(x, common);
-        if (common !== 1n) rows = rows.map((row) => row.map((x) => x / common));
-        [denominator, layer] = [denominator / common, until];
+        rows = step.rows.map((z, i) => (tick(), z.map((x, c) => p * x + (q - p) * step.targets[i][c])));
+        denominator = step.denominator * q;
     }
 }
 
-/**
- * The points and the means of their attended sets, all over one denominator.
- * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts
- * @param {() => void} tick @returns {{rows: bigint[][], targets: bigint[][], denominator: bigint}}
- */
-function exactMeans(rows, denominator, sets, counts, tick) {
-    let factor = 1n;
-    const means = sets.map((several) => {
-        if (several.length === 1) return { sums: rows[several[0]], size: 1n };
-        tick();
-        const weights = several.map((j) => counts[j]);
-        const all = weights.reduce((total, count) => total + count);
-        const sums = exactSum(weights, several.map((j) => rows[j]));
-        const common = sums.reduce((found, x) => exactGcd(x, found), all);
-        const size = all / common;
-        factor *= size / exactGcd(size, factor);
-        return { sums: sums.map((x) => x / common), size };
-    });
-    const targets = means.map(({ sums, size }) => sums.map((x) => x * (factor / size)));
+/** Where points are at a layer, or later if its sets last; at Infinity in the limit. Rounded once.
+ * @param {ExactStep} step @param {ExactDynamics} dynamics @param {number} layer */
+export function exactAt({ rows, targets, denominator, ...step }, { keep: { p, q } }, layer) {
+    const passed = BigInt(layer === Infinity ? 0 : layer - step.layer);
+    const [far, all] = [layer === Infinity ? 0n : p ** passed, q ** passed];
+    return rows.map((z, i) => z.map((x, c) => exactFloat(far * x + (all - far) * targets[i][c], all * denominator)));
+}
+
+/** The points and the means of their attended sets, all over one denominator.
+ * @param {bigint[][]} rows @param {bigint} denominator @param {number[][]} sets @param {bigint[]} counts */
+function exactMeans(rows, denominator, sets, counts) {
+    const sizes = sets.map((several) => (several.length > 1 ? several.reduce((sum, j) => sum + counts[j], 0n) : 1n));
+    const factor = sizes.reduce(bigMultiple);
+    const targets = sets.map((several, i) => (several.length === 1 ? rows[several[0]].map((x) => x * factor)
+        : bigSum(several.map((j) => counts[j] * (factor / sizes[i])), several.map((j) => rows[j]))));
     return { rows: rows.map((row) => row.map((x) => x * factor)), targets, denominator: denominator * factor };
 }
 
-/**
- * How many layers the closed form holds before attended sets may differ: at least 1, any number above `most` if they
- * are more than that, null if it holds for ever.
- * @param {{rows: bigint[][], targets: bigint[][], sets: number[][]}} phase @param {bigint[]} counts
- * @param {ExactDynamics} dynamics @param {number} most @param {() => void} tick @returns {number | null}
- */
-function exactLasting({ rows, targets, sets }, counts, dynamics, most, tick) {
+/** Whether the attended sets stay as they are for ever.
+ * @param {Omit<ExactStep, "lasts">} step @param {bigint[]} counts @param {ExactDynamics} dynamics */
+function exactLasts({ rows, targets, sets }, counts, dynamics) {
     const ways = rows.map((z, i) => z.map((x, c) => x - targets[i][c]));
     const moving = ways.map((way) => way.some(Boolean));
     // The means stand still if the ways of those that they average cancel.
-    for (const several of sets) {
+    const still = sets.every((several) => {
         const on = several.filter((j) => moving[j]);
-        if (on.length && exactSum(on.map((j) => counts[j]), on.map((j) => ways[j])).some(Boolean)) return 1;
-    }
+        return !on.length || !bigSum(on.map((j) => counts[j]), on.map((j) => ways[j])).some(Boolean);
+    });
+    if (!still) return false;
     // Only a moving point with a tie can change its set, and only if along its target others lie further out.
     const ties = sets.flatMap((several, i) => (several.length > 1 && moving[i] ? [i] : []));
-    const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, tick);
-    /** @type {number | null} */
-    let soonest = null;
-    ties.forEach((i, k) => {
-        const far = new Set(furthest[k]);
-        if (sets[i].every((j) => far.has(j))) return;
+    const furthest = exactFurthest(ties.map((i) => exactAlong(targets[i], dynamics)), rows, dynamics);
+    return ties.every((i, k) => {
+        const [far, tied] = [new Set(furthest[k]), new Set(sets[i])];
+        if (sets[i].every((j) => far.has(j))) return true;
         const [ahead, aside] = [exactAlong(targets[i], dynamics), exactAlong(ways[i], dynamics)];
-        // The score of j on the way is a quadratic in t = g^m.
+        // The score of j on the way, at w + t (z - w), is a quadratic in t: it must stay behind, as it is at t = 1.
         const curves = rows.map((_, j) => {
             const [w, u] = [targets[j], ways[j]];
             return [exactDot(ahead, w), exactDot(aside, w) + exactDot(ahead, u), exactDot(aside, u)];
         });
-        const first = curves[sets[i][0]];
-        const tied = new Set(sets[i]);
-        curves.forEach((curve, j) => {
-            tick();
-            const lead = curve.map((value, power) => value - first[power]);
-            let event = tied.has(j) && lead.some(Boolean) ? 1 : null;
-            if (!tied.has(j)) event = exactNegative(lead, dynamics.keep, Math.min(most, soonest ?? most));
-            if (event !== null && (soonest === null || event < soonest)) soonest = event;
+        return curves.every((curve, j) => {
+            dynamics.tick();
+            const [a0, a1, a2] = curve.map((value, power) => value - curves[sets[i][0]][power]);
+            if (tied.has(j)) return !a0 && !a1 && !a2;
+            if (a0 > 0n || (a0 === 0n && a1 > 0n)) return false;
+            // Negative at both ends. Between them it reaches 0 if a hump, at t = -a1 / (2 a2), is high enough.
+            return a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2;
         });
     });
-    return soonest;
 }
 
-/**
- * For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1; null
- * if it is for all t in (0, 1]; `most` + 1 if for more than `most`. If no layer hits where it is positive, the answer is
- * the first layer past that place: from there on it is negative for ever.
- * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number | null}
- */
-function exactNegative(curve, keep, most) {
-    const [a0, a1, a2] = curve;
-    // Negative at 1, positive near 0: it changes sign once, and stays.
-    if (a0 > 0n || (a0 === 0n && a1 > 0n)) return exactReached(curve, keep, most);
-    if (a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2) return null;
-    // Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
-    const past = exactReached([a1, 2n * a2, 0n], keep, most);
-    const there = past > 1 ? exactReached(curve, keep, past - 1) : past;
-    return there < past ? there : past;
-}
-
-/**
- * The first layer m >= 1 at which a curve that stays so is not negative; `most` + 1 if there is none up to `most`.
- * @param {bigint[]} curve @param {Ratio} keep @param {number} most @returns {number}
- */
-function exactReached([a0, a1, a2], { p, q }, most) {
-    let [before, step] = [0, 1];
-    for (let doubling = true; step; ) {
-        const m = before + step;
-        const [x, y] = m <= most ? [p ** BigInt(m), q ** BigInt(m)] : [0n, 1n];
-        if (m > most || a0 * y * y + a1 * x * y + a2 * x * x >= 0n) doubling = false;
-        else before = m;
-        step = doubling ? 2 * step : Math.floor(step / 2);
-    }
-    return before + 1;
-}
-
-/**
- * The infinite-depth limit. Where there is none, `settledAt` and `limits` are null and `reason` says why.
- * @param {Numeric[][]} tokens @param {ExactOptions} options @returns {ExactLimit}
- */
+/** The infinite-depth limit. Where there is none, `settledAt` and `limits` are null and `reason` says why.
+ * @param {Numeric[][]} tokens @param {ExactOptions} options @returns {ExactLimit} */
 export function exactLimit(tokens, options) {
     const points = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, points.numerators[0].length);
     const most = options.maxLayers ?? (dynamics.definite ? 10_000 : 500);
-    const { q } = dynamics.keep;
+    const [{ ofToken }, { q }] = [points, dynamics.keep];
     const last = Math.min(most, Math.floor(EXACT_DIGITS / Math.min(Math.log10(Number(q)), `${q}`.length)));
-    const tick = exactClock(options.budget);
-    const { ofToken } = points;
     /** @type {ExactLimit} */
-    const found = { settledAt: null, attended: [], leaders: [], points, limits: null, ofToken, reason: "" };
+    const found = { points, ofToken, settledAt: null, attended: [], leaders: [], limits: null, reason: "" };
+    const gaveUp = (/** @type {string} */ why, at = last) => `gave up at layer ${at.toLocaleString("en")}: ${why}`;
     const since = new Map();
-    /** @type {ExactPhase[]} */
-    const history = [];
+    let reached = 0;
     try {
-        for (const phase of exactPhases(points, dynamics, last, tick)) {
-            history.push(phase);
-            if (history.length > 192) history.shift();
+        for (const step of exactWalk(points, dynamics)) {
+            reached = step.layer;
             const before = found.attended.at(-1)?.sets;
-            if (!before || phase.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
-                found.attended.push({ from: phase.layer, sets: phase.sets });
-            for (const [i, leads] of phase.leads.entries()) if (leads && !since.has(i)) since.set(i, phase.layer);
+            if (!before || step.sets.some((several, i) => several !== before[i] && `${several}` !== `${before[i]}`))
+                found.attended.push({ from: reached, sets: step.sets });
+            for (const [i, leads] of step.leads.entries()) if (leads && !since.has(i)) since.set(i, reached);
             found.leaders = [...since].sort(([i], [j]) => i - j);
-            if (phase.until !== null) continue;
-            found.limits = exactEnds(phase, found.leaders.map(([point]) => point), dynamics, tick);
-            found.settledAt = phase.layer;
+            if (step.lasts) {
+                found.limits = exactEnds(step, found.leaders.map(([point]) => point), dynamics);
+                return { ...found, settledAt: reached };
+            }
+            if (reached === last) break;
         }
-        if (found.settledAt !== null) return found;
-        const period = exactPeriod(history);
         const why = last === most ? "not settled yet" : "exact positions would have more than 100,000 digits";
-        found.reason = `gave up at layer ${last.toLocaleString("en")}: ${why}`;
-        if (period) found.reason += `; the attended sets repeat with period ${period}`;
+        return { ...found, reason: gaveUp(why) };
     } catch (error) {
         if (!(error instanceof ExactTimeout)) throw error;
-        found.reason = `gave up at layer ${(history.at(-1)?.layer ?? 0).toLocaleString("en")}: ${error.message}`;
+        return { ...found, reason: gaveUp(error.message, reached) };
     }
-    return found;
 }
 
-/** @param {ExactPhase[]} phases @returns {number} the period of the sets if they repeat three times at the end, or 0 */
-function exactPeriod(phases) {
-    const keys = phases.map(({ sets }) => sets.join(";"));
-    for (let k = 1; 3 * k <= keys.length; k++) {
-        const late = keys.length - 2 * k;
-        /** @param {number} i */
-        const shift = (i) => phases[i].layer - phases[i - k].layer;
-        if (keys.every((key, i) => i < late || (key === keys[i - k] && shift(i) === shift(late)))) return shift(late);
-    }
-    return 0;
-}
-
-/**
- * Where the points of a settled phase end, and what kinds of limits these are.
- * @param {ExactPhase} phase @param {number[]} leaders @param {ExactDynamics} dynamics @param {() => void} tick
- * @returns {ExactEnd[]}
- */
-function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
-    /** @param {bigint[]} row */
-    const told = (row) => ({
+/** Where the points of the last step end, and what kinds of limits these are.
+ * @param {ExactStep} step @param {number[]} leaders @param {ExactDynamics} dynamics */
+function exactEnds({ rows, targets, denominator }, leaders, dynamics) {
+    /** @type {(row: bigint[]) => ExactEnd} */
+    const ending = (row) => ({
+        kind: "point",
         point: row.map((x) => exactText(x, denominator)),
         floats: row.map((x) => exactFloat(x, denominator)),
     });
-    /** @type {Map<string, ExactEnd>} by place; of leaders that have met the first counts */
+    /** By place; of leaders that have met the first counts. @type {Map<string, ExactEnd>} */
     const ends = new Map();
     const leading = leaders.filter((vertex) => {
         const key = `${rows[vertex]}`;
-        return !ends.has(key) && ends.set(key, { kind: "vertex", vertex, ...told(rows[vertex]) });
+        return !ends.has(key) && ends.set(key, { ...ending(rows[vertex]), kind: "vertex", vertex });
     });
     const corners = leading.map((i) => rows[i]);
     return targets.map((target) => {
         let end = ends.get(`${target}`);
         if (end) return end;
-        end = { kind: "point", ...told(target) };
+        end = ending(target);
         if (corners.length && dynamics.definite) {
             // The only face that the limit can lie on is that of the leaders furthest along A w.
-            const [face] = exactFurthest([exactAlong(target, dynamics)], corners, tick);
+            const [face] = exactFurthest([exactAlong(target, dynamics)], corners, dynamics);
             const places = face.map((v) => corners[v]);
-            const { shares, whole } = exactNearest(places, dynamics, tick);
-            if (exactSum(shares, places).every((x, c) => x === whole * target[c])) {
+            const { shares, whole } = exactNearest(places, dynamics);
+            if (bigSum(shares, places).every((x, c) => x === whole * target[c])) {
                 const weights = shares.map((share) => exactText(share, whole));
                 end = { ...end, kind: "face", face: face.map((v) => leading[v]), weights };
             }
@@ -465,21 +339,17 @@ function exactEnds({ rows, targets, denominator }, leaders, dynamics, tick) {
     });
 }
 
-/**
- * The weights, shares / whole, of the point of a convex hull nearest to the origin in the metric's norm, by Wolfe's
+/** The weights, shares / whole, of the point of a convex hull nearest to the origin in the metric's norm, by Wolfe's
  * algorithm. Ties are broken as in Python, so that weights are the same where they are not unique.
- * @param {bigint[][]} corners @param {ExactDynamics} dynamics @param {() => void} tick
- * @returns {{shares: bigint[], whole: bigint}}
- */
-function exactNearest(corners, dynamics, tick) {
+ * @param {bigint[][]} corners @param {ExactDynamics} dynamics */
+function exactNearest(corners, dynamics) {
     const directions = corners.map((corner) => exactAlong(corner, dynamics));
-    /** @param {bigint[]} values */
-    const least = (values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
+    const least = (/** @type {bigint[]} */ values) => values.reduce((at, value, j) => (value < values[at] ? j : at), 0);
     let used = [least(corners.map((corner, j) => exactDot(directions[j], corner)))];
     let [shares, whole] = [[1n], 1n]; // of those in use
     while (true) {
-        tick();
-        const way = exactSum(shares, used.map((j) => directions[j]));
+        dynamics.tick();
+        const way = bigSum(shares, used.map((j) => directions[j]));
         const scores = corners.map((corner) => exactDot(way, corner));
         const newcomer = least(scores);
         const all = corners.map((_, j) => shares[used.indexOf(j)] ?? 0n);
@@ -496,7 +366,7 @@ function exactNearest(corners, dynamics, tick) {
             let part = { p: 1n, q: 1n };
             for (const each of falling) if (each.p * part.q < part.p * each.q) part = each;
             const moved = here.map((x, k) => x * part.q + part.p * (there[k] - x));
-            const common = moved.reduce((found, x) => exactGcd(x, found), whole * total * part.q);
+            const common = moved.reduce((found, x) => bigGcd(x, found), whole * total * part.q);
             whole = (whole * total * part.q) / common;
             used = used.filter((_, k) => moved[k]);
             shares = moved.filter(Boolean).map((x) => x / common);
@@ -504,119 +374,30 @@ function exactNearest(corners, dynamics, tick) {
     }
 }
 
-/**
- * Layers 0 to `layers`: tokens rounded once, and for each token the tokens that it attends to, as `hm.attended` gives
- * them; `ties` are those that attend to several points. If the time is up there are fewer layers, and `reason` says so.
- * @param {Numeric[][]} tokens @param {ExactOptions} options @param {number} layers
- * @returns {{positions: number[][][], sets: number[][][], ties: {layer: number, token: number, tokens: number[]}[],
- *     reason: string}}
- */
-export function exactLayers(tokens, options, layers) {
+/** One layer: where the tokens are after it, rounded once. @param {Numeric[][]} tokens @param {ExactOptions} options */
+export function exactLayer(tokens, options) {
     const cloud = exactCloud(tokens, options.multiplicities);
     const dynamics = exactDynamics(options, cloud.numerators[0].length);
-    /** @type {number[][]} */
-    const members = cloud.numerators.map(() => []);
-    cloud.ofToken.forEach((point, token) => members[point].push(token));
-    /** @type {ReturnType<typeof exactLayers>} */
-    const found = { positions: [], sets: [], ties: [], reason: "" };
-    const tick = exactClock(options.budget);
-    try {
-        for (const phase of exactPhases(cloud, dynamics, layers, tick)) {
-            const attended = phase.sets.map((several) => several.flatMap((j) => members[j]).sort((a, b) => a - b));
-            const { p, q } = dynamics.keep;
-            for (let layer = phase.layer; layer <= layers && layer !== phase.until; layer++) {
-                const [far, all] = [p ** BigInt(layer - phase.layer), q ** BigInt(layer - phase.layer)];
-                const [near, under] = [all - far, all * phase.denominator];
-                const places = phase.rows.map((z, i) => {
-                    tick();
-                    return z.map((x, c) => exactFloat(far * x + near * phase.targets[i][c], under));
-                });
-                found.positions.push(cloud.ofToken.map((point) => places[point]));
-                found.sets.push(cloud.ofToken.map((point) => attended[point]));
-                for (const [token, point] of cloud.ofToken.entries())
-                    if (phase.sets[point].length > 1) found.ties.push({ layer, token, tokens: attended[point] });
-            }
-        }
-    } catch (error) {
-        if (!(error instanceof ExactTimeout)) throw error;
-        found.reason = `gave up after layer ${found.positions.length - 1}: ${error.message}`;
-    }
-    return found;
+    const [step] = exactWalk(cloud, dynamics);
+    const places = exactAt(step, dynamics, 1);
+    return cloud.ofToken.map((point) => places[point]);
 }
 
-/**
- * What Python's `lim.certificate` is: plain data, for `certificateText`, JSON.stringify or a checker.
- * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>}
- */
+/** What Python's `lim.certificate` is: plain data, for JSON.stringify or a checker.
+ * @param {ExactLimit} limit @param {ExactOptions} options those of the limit @returns {Record<string, any>} */
 export function makeCertificate(limit, options) {
     if (!limit.limits) throw new Error(`there is no proof to write down (${limit.reason}).`);
     const { alpha, texts } = exactDynamics(options, limit.points.numerators[0].length);
+    const { denominator, numerators, multiplicities } = limit.points;
     const document = {
-        format: "hardmax-limit-certificate",
-        version: 1,
-        alpha: exactText(alpha.p, alpha.q),
-        metric: texts,
-        denominator: `${limit.points.denominator}`,
-        points: limit.points.numerators.map((row) => row.map(String)),
-        multiplicities: limit.points.multiplicities,
-        attended: limit.attended,
-        settled_at: limit.settledAt,
-        leaders: limit.leaders,
+        format: "hardmax-limit-certificate", version: 1, alpha: exactText(alpha.p, alpha.q), metric: texts,
+        denominator: `${denominator}`, points: numerators.map((row) => row.map(String)), multiplicities,
+        attended: limit.attended, settled_at: limit.settledAt, leaders: limit.leaders,
         limits: limit.limits.map(({ kind, vertex, face, weights, point }) =>
-            kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point },
-        ),
+            kind === "vertex" ? { vertex } : kind === "face" ? { face, weights, point } : { point }),
     };
-    const canonical = exactJson(document, true);
+    const canonical = canonicalJson(document);
     if ((canonical.match(/[0-9]+/g) ?? []).some((digits) => digits.length > EXACT_TEXT))
         throw new Error("the numbers of this certificate are too long to be written down: over 4,300 digits.");
-    return { ...document, sha256: exactSha256(canonical) };
-}
-
-/** @param {Record<string, any>} certificate @returns {string} the file that Python's `certificate.save` writes */
-export function certificateText(certificate) {
-    const lines = Object.entries(certificate).map(([key, value]) => `"${key}": ${exactJson(value)}`);
-    return `{\n${lines.join(",\n")}\n}\n`;
-}
-
-/** @param {any} value @param {boolean} [canonical] keys sorted, no spaces @returns {string} JSON as Python writes it */
-function exactJson(value, canonical = false) {
-    const [comma, colon] = canonical ? [",", ":"] : [", ", ": "];
-    if (Array.isArray(value)) return `[${value.map((item) => exactJson(item, canonical)).join(comma)}]`;
-    if (value === null || typeof value !== "object") return JSON.stringify(value);
-    const keys = canonical ? Object.keys(value).sort() : Object.keys(value);
-    return `{${keys.map((key) => `"${key}"${colon}${exactJson(value[key], canonical)}`).join(comma)}}`;
-}
-
-/** @param {string} text ASCII @returns {string} SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous */
-function exactSha256(text) {
-    /** @type {number[]} */
-    const primes = [];
-    for (let n = 2; primes.length < 64; n++) if (primes.every((prime) => n % prime)) primes.push(n);
-    const constants = primes.map((prime) => ((Math.cbrt(prime) % 1) * 2 ** 32) | 0);
-    const state = primes.slice(0, 8).map((prime) => ((Math.sqrt(prime) % 1) * 2 ** 32) | 0);
-    const blocks = Math.ceil((text.length + 9) / 64);
-    const bytes = new Uint8Array(64 * blocks);
-    for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
-    bytes[text.length] = 128;
-    const view = new DataView(bytes.buffer);
-    view.setBigUint64(64 * blocks - 8, 8n * BigInt(text.length));
-    /** @param {number} x @param {number} by */
-    const turn = (x, by) => (x >>> by) | (x << (32 - by));
-    const words = new Int32Array(64);
-    for (let block = 0; block < blocks; block++) {
-        for (let i = 0; i < 16; i++) words[i] = view.getInt32(64 * block + 4 * i);
-        for (let i = 16; i < 64; i++) {
-            const [early, late] = [words[i - 15], words[i - 2]];
-            words[i] = words[i - 16] + (turn(early, 7) ^ turn(early, 18) ^ (early >>> 3));
-            words[i] += words[i - 7] + (turn(late, 17) ^ turn(late, 19) ^ (late >>> 10));
-        }
-        let [a, b, c, d, e, f, g, h] = state;
-        for (let i = 0; i < 64; i++) {
-            const one = h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + constants[i] + words[i];
-            const two = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
-            [h, g, f, e, d, c, b, a] = [g, f, e, (d + one) | 0, c, b, a, (one + two) | 0];
-        }
-        [a, b, c, d, e, f, g, h].forEach((value, i) => (state[i] = (state[i] + value) | 0));
-    }
-    return state.map((value) => (value >>> 0).toString(16).padStart(8, "0")).join("");
+    return { ...document, sha256: sha256(canonical) };
 }

@@ -1,17 +1,13 @@
 // An explanation as elements, in the words, marks and tables of Python's: answer, marked text, both ledgers.
-import { el } from "./dom.js";
+import { el, plural } from "./dom.js";
 import { EXTRA_TOKEN } from "./text.js";
 
-/**
- * @typedef {import("./text.js").Model} Model
- * @typedef {import("./text.js").Classified} Classified
- * @typedef {import("./text.js").TextToken} TextToken
- * @typedef {{start: number, end: number, surface: string}} Word
- */
+/** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
+ * @typedef {import("./text.js").TextToken} TextToken */
 
 // Shapes, since nothing is shown by colour alone.
 const CLASS_SIGNS = ["●", "■", "▲", "✚", "▼", "◀\uFE0E", "▶\uFE0E"];
-const [MOST_VOTES, MOST_LEADERS, MOST_CLASSES, MOST_NAMED] = [40, 10, 6, 4]; // that are shown
+const MOST_VOTES = 40; // that are shown
 const UNSAFE =
     /(?![\n\t])[\p{Cc}\p{Cs}\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e0fff}]/gu;
 const WHOLE_TEXT = 20_000; // characters: of a longer text, only the beginning is shown
@@ -34,26 +30,17 @@ export function shortName(name, most = 80) {
     return visible.length > most ? `${visible.slice(0, most - 1)}…` : visible;
 }
 
-/** @param {number} count @param {string} what */
-export function plural(count, what, ending = "s") {
-    return `${String(count).replace(/\B(?=(\d{3})+$)/g, ",")} ${what}${count === 1 ? "" : ending}`;
-}
-
 /** A probability, which never claims certainty. @param {number} probability */
 function percentOf(probability) {
     const shown = `${(100 * probability).toFixed(1)} %`;
     return { "100.0 %": "> 99.9 %", "0.0 %": "< 0.1 %" }[shown] ?? shown;
 }
 
-/** @param {number} value */
-export function signed(value) {
-    return `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
-}
+export const signed = (/** @type {number} */ value) => `${value < 0 ? "-" : "+"}${Math.abs(value).toFixed(3)}`;
 
 /** @param {Classified} found @returns {[string, string]} the label and its probability, or "undecided" */
-export function answerOf(found) {
-    return found.decided ? [shortName(found.label), ` ${percentOf(found.probability)}`] : ["undecided", ""];
-}
+export const answerOf = (found) =>
+    found.decided ? [shortName(found.label), ` ${percentOf(found.probability)}`] : ["undecided", ""];
 
 /** The active tokens, leaders apart or not, the largest votes first. @param {Classified} found */
 export function activeTokens({ tokens }, leadersFirst = false) {
@@ -62,8 +49,7 @@ export function activeTokens({ tokens }, leadersFirst = false) {
     return active.sort((a, b) => rank(b) - rank(a) || Math.abs(b.vote) - Math.abs(a.vote));
 }
 
-/** @param {Model} model @param {Classified} found */
-export function explanationOf(model, found) {
+export function explanationOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
     const active = activeTokens(found);
     // Without layers nobody follows, and a neutral leader has no effect.
     const isLeader = (/** @type {TextToken} */ token) =>
@@ -77,57 +63,32 @@ export function explanationOf(model, found) {
 
     /** The answer with its bar, and a sentence about who leads, or why it is undecided. */
     function showAnswer() {
-        const { probabilities } = found;
+        const { probabilities, reason } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
-        const others = order.length - MOST_CLASSES;
         const [label, probability] = answerOf(found);
-        const bars = order.map((c, n) => {
-            const bar = el("i", { class: n < MOST_CLASSES ? css(c) : "" });
+        const bars = order.map((c) => {
+            const bar = el("i", { class: css(c) });
             bar.style.flex = probabilities[c].toFixed(4);
             return bar;
         });
-        const items = order.slice(0, MOST_CLASSES).map((c) =>
+        const items = order.map((c) =>
             el("li", { class: css(c) }, el("i"), el("bdi", {}, nameOf(c)), ` ${percentOf(probabilities[c])}`));
-        if (others > 0) items.push(el("li", {}, `and ${plural(others, "other class", "es")}`));
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
-            el("p", { class: "hardmax-summary" }, ...sentence()),
-            ...found.notes.map((note) => el("p", { class: "hardmax-warning" }, note)),
+            el("p", { class: "hardmax-summary" }, reason && `${reason[0].toUpperCase()}${reason.slice(1)}.`),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];
     }
 
-    function sentence() {
-        if (!found.decided) return [`${found.reason[0].toUpperCase()}${found.reason.slice(1)}.`];
-        const named = leaders.length ? leaders : active;
-        const parts = named.slice(0, MOST_NAMED).flatMap((token, n) => {
-            const followers = active.filter((each) => each !== token && found.tokens[each.leader] === token).length;
-            const name = token.word === EXTRA_TOKEN ? "the extra token" : shortName(token.word);
-            return [n ? ", " : "", el("b", { class: css(token.side) }, el("bdi", {}, name)),
-                ` (${nameOf(token.side)}${followers ? `, ${plural(followers, "follower")}` : ""})`];
-        });
-        const more = named.length - MOST_NAMED;
-        const alone = leaders.length ? active.filter((token) => token.leader < 0).length : 0;
-        const have = (/** @type {number} */ count, /** @type {string} */ what, /** @type {string} */ no) =>
-            (count ? ` ${plural(count, what)} ${count === 1 ? "has" : "have"} no ${no}.` : "");
-        return [leaders.length ? "Leaders: " : "Largest votes: ", ...parts, more > 0 ? ` and ${more} more.` : ".",
-            have(alone, "token", "single leader"), have(found.known - active.length, "known token", "effect")];
-    }
-
-    /**
-     * The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
-     * first, then larger votes.
-     * @param {string} text
-     * @param {Word[]} words
-     * @param {Set<number>} out where crossed-out words start
-     */
+    /** The text, active tokens marked, words apart so that they can be crossed out. Where tokens overlap, leaders come
+     * first, then larger votes. @param {string} text @param {{start: number, end: number}[]} words
+     * @param {Set<number>} out where crossed-out words start */
     function showText(text, words, out) {
         const last = Math.min(text.length, WHOLE_TEXT);
         const taken = new Uint8Array(text.length);
-        /** @type {{start: number, end: number, token: TextToken}[]} */
-        const marks = [];
+        const marks = /** @type {{start: number, end: number, token: TextToken}[]} */ ([]);
         for (const token of activeTokens(found, true)) {
             for (const [start, end] of token.places) {
                 if (end > last || taken.subarray(start, end).includes(1)) continue;
@@ -148,13 +109,12 @@ export function explanationOf(model, found) {
 
         /** The text up to a place, its words as elements. @param {number} until */
         function cutWords(until) {
-            /** @type {(Node | string)[]} */
-            const parts = [];
+            const parts = /** @type {(Node | string)[]} */ ([]);
             for (; word < words.length && words[word].end <= until; word++) {
                 const { start, end } = words[word];
-                const tag = out.has(start) ? "del" : "span";
-                parts.push(visibleText(text.slice(at, start)));
-                parts.push(el(tag, { "data-start": start }, visibleText(text.slice(start, end))));
+                const look = { "data-start": start, tabindex: -1 };
+                const shown = el(out.has(start) ? "del" : "span", look, visibleText(text.slice(start, end)));
+                parts.push(visibleText(text.slice(at, start)), shown);
                 at = end;
             }
             parts.push(visibleText(text.slice(at, until)));
@@ -163,12 +123,13 @@ export function explanationOf(model, found) {
         }
     }
 
-    /**
-     * Both ledgers, which add up to the logit, and what their terms mean.
-     * @param {(token: TextToken) => void} remove what a click on a token does
-     */
+    /** Both ledgers, which add up to the logit, and what their terms mean.
+     * @param {(token: TextToken) => void} remove what a click on a token does */
     function showLedgers(remove) {
         if (!active.length) return [];
+        /** @type {(tokens: TextToken[], what: "vote" | "contribution" | "mass") => number} */
+        const sum = (tokens, what) => tokens.reduce((all, token) => all + token[what], 0);
+        const share = (/** @type {TextToken[]} */ tokens) => `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
         const [towards, isTwo] = [shortName(found.towards), model.classes.length === 2];
         const inactive = found.known - active.length;
         const votes = active.slice(0, MOST_VOTES).map((token) =>
@@ -177,11 +138,10 @@ export function explanationOf(model, found) {
         if (more.length) votes.push(row(`… and ${more.length} more`, sum(more, "vote")));
         if (inactive) votes.push(row(plural(inactive, "inactive token"), found.rest));
         else if (found.rest) votes.push(row("extra token", found.rest));
-        const masses = leaders.slice(0, MOST_LEADERS).map((token) =>
+        const masses = leaders.map((token) =>
             row(token, token.contribution, `${share([token])} × ${signed(token.contribution / token.mass)}`));
         const others = found.tokens.filter((token) => !token.leads);
         for (const [name, tokens] of /** @type {[string, TextToken[]][]} */ ([
-            [`… and ${leaders.length - MOST_LEADERS} more`, leaders.slice(MOST_LEADERS)],
             ["neutral leader", found.tokens.filter((token) => token.leads && !isLeader(token))],
             [plural(others.length, "other"), others],
         ])) if (tokens.length) masses.push(row(name, sum(tokens, "contribution"), share(tokens)));
@@ -191,30 +151,18 @@ export function explanationOf(model, found) {
         const formula = isTwo ? `The probability of ${towards} is 1 / (1 + exp(-logit)).`
             : "Probabilities are the softmax of the logits of all classes.";
         const terms = [
-            el("dt", {}, "Vote"), el("dd", {}, `what a token adds to the logit of ${towards}. ${formula}`),
-            el("dt", {}, "Leader"),
-            el("dd", {}, "a token that attends to itself alone: its followers move towards it."),
-            el("dt", {}, "Mass"),
-            el("dd", {}, "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."),
-        ];
+            ["Vote", `what a token adds to the logit of ${towards}. ${formula}`],
+            ["Leader", "a token that attends to itself alone: its followers move towards it."],
+            ["Mass", "the share of a leader in the mean after the last layer; it adds mass times weight to the logit."],
+        ].slice(0, leaders.length ? 3 : 1).flatMap(([term, means]) => [el("dt", {}, term), el("dd", {}, means)]);
         const heads = ["token", "vote", bars, leaders.length ? "leader" : ""];
         return [
             table("active tokens", heads, [...votes, ...total]),
             leaders.length ? table("leaders", ["token", "adds", "", "mass × weight"], [...masses, ...total]) : "",
-            el("dl", { class: "hardmax-note" }, ...terms.slice(0, leaders.length ? 6 : 2)),
+            el("dl", { class: "hardmax-note" }, ...terms),
         ];
 
-        /** @param {TextToken[]} tokens @param {"vote" | "contribution" | "mass"} what */
-        function sum(tokens, what) {
-            return tokens.reduce((all, token) => all + token[what], 0);
-        }
-
-        /** @param {TextToken[]} tokens */
-        function share(tokens) {
-            return `${(100 * sum(tokens, "mass")).toFixed(1)} %`;
-        }
-
-        /** A line, what it adds, a bar, and what else there is. @param {string | TextToken} what @param {number} adds */
+        /** A line, what it adds, a bar, and what else. @param {string | TextToken} what @param {number} adds */
         function row(what, adds, beside = "") {
             const last = el("bdi", {}, shortName(beside));
             if (typeof what === "string") return [what, signed(adds), "", last];
@@ -225,16 +173,12 @@ export function explanationOf(model, found) {
             return [el("button", { ...look, click: () => remove(what) }, label), signed(adds), bar, last];
         }
 
-        /**
-         * Columns without a head are left out.
-         * @param {string} title
-         * @param {(string | HTMLElement)[]} heads
-         * @param {(string | HTMLElement)[][]} rows
-         */
+        /** Columns without a head are left out.
+         * @param {string} title @param {(string | HTMLElement)[]} heads @param {(string | HTMLElement)[][]} rows */
         function table(title, heads, rows) {
-            /** @type {(n: number, content: string | HTMLElement, scope?: string | null) => HTMLElement} */
-            const cell = (n, content, scope = n ? null : "row") =>
-                el(scope ? "th" : "td", { class: n === 2 ? "hardmax-votes" : null, scope }, content);
+            /** @type {(n: number, content: string | HTMLElement, scope?: string | false) => HTMLElement} */
+            const cell = (n, content, scope = !n && "row") =>
+                el(scope ? "th" : "td", { class: n === 2 && "hardmax-votes", scope }, content);
             const kept = [...heads.keys()].filter((n) => heads[n]);
             const head = el("tr", {}, ...kept.map((n) => cell(n, heads[n], "col")));
             const body = rows.map((cells) => el("tr", {}, ...kept.map((n) => cell(n, cells[n]))));

@@ -1,34 +1,19 @@
-/**
- * Layers in float64, fast enough to follow the mouse. Nothing in here is proved: scores tie if floats say that they are
+/** Layers in float64, fast enough to follow the mouse. Nothing here is proved: scores tie if floats say that they are
  * equal, as in NumPy or PyTorch, and that is sometimes wrong. `exact.js` has the truth; `runOfLimit` makes a run of it,
  * so that both are drawn in the same way. Equal tokens are one point with a multiplicity.
  *
- * @typedef {object} Layer
- * @property {Float64Array} positions of the points, row by row
- * @property {number[][]} sets the points that each attends to
- * @property {Float64Array} targets the means of these
- *
- * @typedef {object} Run
- * @property {number} d
- * @property {ArrayLike<number>} ofToken the point of each token
- * @property {number[]} first the first token of each point
- * @property {number[]} weights multiplicities of the points
- * @property {Layer[]} layers up to the one at which it settled
- * @property {number} keep the share of itself that a token keeps in a layer, 1 / (1 + alpha)
- * @property {Int32Array} since the layer from which on a point leads; -1 if it does not
- * @property {number | null} settledAt
- * @property {Float64Array | null} limits of the points
- */
+ * @typedef {{positions: Float64Array, sets: number[][], targets: Float64Array}} Layer  where the points are, by rows,
+ *     the points that each attends to, and the means of these
+ * @typedef {{d: number, ofToken: ArrayLike<number>, first: number[], weights: number[], layers: Layer[], keep: number,
+ *     since: Int32Array, settledAt: number | null, limits: Float64Array | null}} Run  the point of each token; first
+ *     token, multiplicity and limit of each point, and the layer from which on it leads (-1: it does not); layers up to
+ *     the one at which it settled; the share of itself that a token keeps in a layer, 1 / (1 + alpha) */
 
 const FLOAT_PATIENCE = 8; // layers after which a tie between points that stay is taken to last
 const FLOAT_FLAT = 1e-12; // share of the largest coordinate that is as good as nothing
 
-/**
- * Run layers until no choice changes any more.
- * @param {Float64Array} tokens row by row @param {number} d
- * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers
- * @returns {Run}
- */
+/** Run layers until no choice changes any more. @param {Float64Array} tokens row by row @param {number} d
+ * @param {{alpha: number, metric: Float64Array | null}} dynamics @param {number} [most] layers @returns {Run} */
 export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     const { ofToken, first, weights } = floatMerge(tokens, d);
     const since = new Int32Array(first.length).fill(-1);
@@ -36,8 +21,7 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     const run = { d, ofToken, first, weights, layers: [], keep: 1 / (1 + alpha), since, settledAt: null, limits: null };
     const all = first.map((_, i) => i);
     let [pending, positions, unchanged] = [all, floatRows(tokens, d, first), 0];
-    /** @type {number[][]} */
-    let sets = all.map(() => []);
+    let sets = all.map(() => /** @type {number[]} */ ([]));
     for (let layer = 0; layer <= most && run.settledAt === null; layer++) {
         // In the plane only the few points on the rim of the cloud can be furthest. To find them takes time, too.
         const rim = d === 2 && pending.length > 30 ? planeHull(positions, true) : all;
@@ -64,12 +48,9 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
     return run;
 }
 
-/**
- * The run whose choices exact arithmetic made: positions are rounded, choices are not.
+/** The run whose choices exact arithmetic made: positions are rounded, choices are not.
  * @param {Float64Array} tokens @param {number} d @param {number} alpha
- * @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers
- * @returns {Run}
- */
+ * @param {import("./exact.js").ExactLimit} exact @param {number} [most] layers @returns {Run} */
 export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits, settledAt, ofToken }, most = 300) {
     const weights = points.multiplicities;
     const [first, since] = [weights.map((_, i) => ofToken.indexOf(i)), new Int32Array(weights.length).fill(-1)];
@@ -89,14 +70,10 @@ export function runOfLimit(tokens, d, alpha, { points, attended, leaders, limits
 }
 
 /** The layer whose choices hold at this time. @param {Run} run @param {number} layer */
-export function layerAt(run, layer) {
-    return run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
-}
+export const layerAt = (run, layer) => run.layers[Math.min(Math.floor(layer), run.layers.length - 1)];
 
-/**
- * Where the points are: between two layers on the way, after the last one in closed form.
- * @param {Run} run @param {number} layer may be a fraction, or Infinity
- */
+/** Where the points are: between two layers on the way, after the last one in closed form.
+ * @param {Run} run @param {number} layer may be a fraction, or Infinity */
 export function positionsAt(run, layer) {
     const last = run.layers.length - 1;
     const { positions, targets } = layerAt(run, layer);
@@ -113,12 +90,9 @@ export function attendedTokens(run, token, layer) {
     return Array.from(run.ofToken).flatMap((point, other) => (set.includes(point) ? [other] : []));
 }
 
-/**
- * The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
- * it does not, but those that it follows do.
- * @param {Run} exact @param {Run} floats
- * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]}
- */
+/** The tokens that end elsewhere in floats than exactly, each with the first layer at which it attends to others: -1 if
+ * it does not, but those that it follows do. @param {Run} exact @param {Run} floats
+ * @returns {{token: number, layer: number, exactly: number[], floats: number[]}[]} */
 export function compareRuns(exact, floats) {
     const [truth, ends] = [exact, floats].map((run) => positionsAt(run, Infinity));
     const most = Math.max(exact.layers.length, floats.layers.length);
@@ -134,65 +108,51 @@ export function compareRuns(exact, floats) {
 
 /** Equal tokens as one point, in order of appearance. @param {Float64Array} tokens @param {number} d */
 function floatMerge(tokens, d) {
-    const ofToken = new Int32Array(tokens.length / d);
-    /** @type {number[][]} */
-    const [first, weights] = [[], []];
-    /** @type {Map<string, number>} */
-    const points = new Map();
-    for (let token = 0; token < ofToken.length; token++) {
-        const row = tokens.subarray(token * d, token * d + d).join();
-        const point = points.get(row) ?? first.push(token) - 1;
-        points.set(row, point);
-        ofToken[token] = point;
-        weights[point] = (weights[point] ?? 0) + 1;
-    }
+    const keys = Array.from({ length: tokens.length / d }, (_, i) => tokens.subarray(i * d, i * d + d).join());
+    const points = new Map([...new Set(keys)].map((key, point) => [key, point]));
+    const ofToken = keys.map((key) => /** @type {number} */ (points.get(key)));
+    const [first, weights] = [new Array(points.size).fill(-1), new Array(points.size).fill(0)];
+    ofToken.forEach((point, token) => (weights[point]++ ? 0 : (first[point] = token)));
     return { ofToken, first, weights };
 }
 
-/** @param {Float64Array} rows @param {number} d @param {number[]} which */
-function floatRows(rows, d, which) {
+function floatRows(/** @type {Float64Array} */ rows, /** @type {number} */ d, /** @type {number[]} */ which) {
     return new Float64Array(which.length * d).map((_, k) => rows[which[Math.floor(k / d)] * d + (k % d)]);
 }
 
-/**
- * The largest difference of the coordinates of two points, as a share of the largest coordinate.
- * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d
- */
+/** The largest difference of the coordinates of two points, as a share of the largest coordinate.
+ * @param {Float64Array} x @param {number} i @param {Float64Array} y @param {number} j @param {number} d */
 function floatFar(x, i, y, j, d) {
     let most = 0;
     for (let c = 0; c < d; c++) most = Math.max(most, Math.abs(x[i * d + c] - y[j * d + c]));
     return most && most / floatLargest(x);
 }
 
-/** @param {Float64Array} values */
-function floatLargest(values) {
-    return values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+const floatLargest = (/** @type {Float64Array} */ values) => values.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+
+export function floatDot(/** @type {ArrayLike<number>} */ x, /** @type {ArrayLike<number>} */ y) {
+    let sum = 0;
+    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
+    return sum;
 }
 
-/**
- * A z, the direction in which point i looks.
- * @param {ArrayLike<number>} rows @param {number} i @param {number} d @param {Float64Array | null} metric
- */
+/** A z, the direction in which point i looks.
+ * @param {Float64Array} rows @param {number} i @param {number} d @param {Float64Array | null} metric */
 export function floatAlong(rows, i, d, metric) {
-    /** @type {number[]} */
     const along = [];
     for (let r = 0; r < d; r++) {
-        let sum = metric ? 0 : rows[i * d + r];
-        if (metric) for (let c = 0; c < d; c++) sum += metric[r * d + c] * rows[i * d + c];
-        along.push(sum);
+        along[r] = metric ? 0 : rows[i * d + r];
+        for (let c = 0; metric && c < d; c++) along[r] += metric[r * d + c] * rows[i * d + c];
     }
     return along;
 }
 
-/**
- * Those of the candidates that lie furthest in a direction; without a direction, all.
- * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all
- */
+/** Those of the candidates that lie furthest in a direction; without a direction, all.
+ * @param {Float64Array} rows @param {number[]} along @param {number[]} candidates @param {number[]} all */
 function floatFurthest(rows, along, candidates, all) {
     const d = along.length;
     let best = -Infinity;
-    /** @type {number[]} */
-    let found = [];
+    let found = /** @type {number[]} */ ([]);
     for (const j of candidates) {
         let score = 0;
         for (let c = 0; c < d; c++) score += along[c] * rows[j * d + c];
@@ -209,12 +169,11 @@ function floatFurthest(rows, along, candidates, all) {
 function floatMeans(rows, d, sets, weights) {
     const means = new Float64Array(rows.length);
     sets.forEach((set, i) => {
-        // Of one point nothing is rounded: a leader stays where it is.
-        const only = set.length === 1;
-        const all = only ? 1 : set.reduce((sum, j) => sum + weights[j], 0);
+        const all = set.reduce((sum, j) => sum + weights[j], 0);
         for (let c = 0; c < d; c++) {
-            const sum = only ? rows[set[0] * d + c] : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0);
-            means[i * d + c] = sum / all;
+            // Of one point nothing is rounded: a leader stays where it is.
+            means[i * d + c] = set.length === 1 ? rows[set[0] * d + c]
+                : set.reduce((part, j) => part + weights[j] * rows[j * d + c], 0) / all;
         }
     });
     return means;
@@ -226,20 +185,13 @@ function floatMove(from, to, left) {
     return from.map((x, k) => to[k] + left * (x - to[k]));
 }
 
-/**
- * The vertices of the convex hull of points in the plane, counterclockwise. It is wrapped from vertex to vertex: there
- * are few, and so this is faster than sorting.
- * @param {Float64Array} z
- * @param {boolean} [thick] with all other points that lie on it or nearly so; simply all if there are many vertices
- * @returns {number[]}
- */
+/** The vertices of the convex hull of points in the plane, counterclockwise; a thick hull has all other points that lie
+ * on it or nearly so, too, and simply all if there are many vertices. It is wrapped from one to the next: they are few,
+ * and so this is faster than sorting. @param {Float64Array} z @returns {number[]} */
 export function planeHull(z, thick = false) {
-    const count = z.length / 2;
+    const [vertices, near, count, flat] = [new Set(), new Set(), z.length / 2, FLOAT_FLAT * floatLargest(z)];
     let here = 0;
     for (let j = 1; j < count; j++) if ((z[2 * j] - z[2 * here] || z[2 * j + 1] - z[2 * here + 1]) < 0) here = j;
-    const flat = thick ? FLOAT_FLAT * floatLargest(z) : 0;
-    /** @type {Set<number>[]} */
-    const [vertices, near] = [new Set(), new Set()];
     while (count && !vertices.has(here)) {
         vertices.add(here);
         if (thick && vertices.size > 64) return Array.from({ length: count }, (_, i) => i);
@@ -257,4 +209,20 @@ export function planeHull(z, thick = false) {
         here = next;
     }
     return [...new Set([...vertices, ...near])];
+}
+
+/** The part of a convex polygon where a x + b y + c >= 0, for each (a, b, c).
+ * @param {number[][]} corners @param {number[][]} sides */
+export function clipPolygon(corners, sides) {
+    for (const [a, b, c] of sides) {
+        const heights = corners.map(([x, y]) => a * x + b * y + c);
+        const whole = corners;
+        corners = whole.flatMap((corner, k) => {
+            const before = (k || whole.length) - 1;
+            const part = heights[before] / (heights[before] - heights[k]);
+            const crossing = whole[before].map((x, i) => x + (corner[i] - x) * part);
+            return [...(heights[before] * heights[k] < 0 ? [crossing] : []), ...(heights[k] >= 0 ? [corner] : [])];
+        });
+    }
+    return corners;
 }

@@ -1,22 +1,17 @@
 // The controls of the Dynamics room, what it says in words, and the table of all numbers.
 import { MOST_DIMENSIONS, MOST_TOKENS, NAMED_CLOUDS, cellFloat, parseCsv, pythonLines } from "./cloud.js";
-import { readAlpha, readCell, readCloudFile } from "./cloud.js";
+import { MOST_CHARACTERS, readAlpha, readMetric, rowsText } from "./cloud.js";
 import { download, el, labelled } from "./dom.js";
-import { certificateText } from "./exact.js";
+import { makeCertificate } from "./exact.js";
 import { attendedTokens, positionsAt } from "./floats.js";
 import { PAPER, drawScene, ellipseEnd, svgPen } from "./scene.js";
 
 /** What can be shown, and whether it is at first. @type {[string, string, boolean][]} */
 export const SWITCHES = [
-    ["paths", "Paths", true],
-    ["polytope", "Polytope of the leaders", true],
-    ["cells", "Cells of the leaders", true],
-    ["follow", "Who follows whom", false],
-    ["halfspace", "Half-space of the selected token", true],
-    ["numbers", "Numbers of the tokens", false],
-    ["ellipse", "Ellipse of the metric, to pull", false],
+    ["paths", "Paths", true], ["polytope", "Polytope of the leaders", true], ["cells", "Cells of the leaders", true],
+    ["follow", "Who follows whom", false], ["halfspace", "Half-space of the selected token", true],
+    ["numbers", "Numbers of the tokens", false], ["ellipse", "Ellipse of the metric, to pull", false],
 ];
-const TABLE_ROWS = 200; // at first: long tables take long to build
 const INTRODUCTION =
     "Each mark is a token. In every layer it looks outward from the centre, picks the token that lies furthest in " +
     "its own direction, and moves some of the way towards it. A token that picks itself is a leader (★): it stays " +
@@ -24,198 +19,139 @@ const INTRODUCTION =
 const LEGEND =
     "★ leader, with the layer since which it leads · filled: where a token is now · hollow: where it started · same " +
     "colour and shape: same leader · grey: between leaders";
-const OWN_TOKENS =
-    "One token per line, its coordinates separated by commas. Fractions such as 1/3 are taken as they are. You can " +
-    "also drop a CSV file on this page.";
+const OWN_TOKENS = "One token per line: coordinates and commas, fractions as they are. Or drop a CSV file here.";
 
-/**
- * Builds the room's page around its canvas.
- * @param {HTMLElement} root
- * @param {import("./dynamics.js").DynamicsRoom} room
- */
+/** Builds the page round the canvas. @param {HTMLElement} root @param {import("./dynamics.js").DynamicsRoom} room */
 export function buildPanel(root, room) {
     const { context } = room;
-    /** @param {string} words @param {() => unknown} click @param {string} [title] */
-    const button = (words, click, title) => el("button", { click: () => room.guard(click), title }, words);
-    /** @param {string} title @param {...Node} children */
+    /** @type {(words: string, click: () => unknown, title?: string) => HTMLButtonElement} */
+    const button = (words, click, title = "") => el("button", { click: () => context.attempt(click), title }, words);
+    /** @type {(title: string, ...children: Node[]) => HTMLElement} */
     const group = (title, ...children) => el("fieldset", { class: "hm-group" }, el("legend", {}, title), ...children);
-    /** @param {string} title @param {...Node} children */
+    /** @type {(title: string, ...children: Node[]) => HTMLDetailsElement} */
     const folded = (title, ...children) => el("details", { class: "hm-group" }, el("summary", {}, title), ...children);
-    /** @param {...Node} children */
-    const row = (...children) => el("div", { class: "hm-row" }, ...children);
-    /** @param {string} [words] */
+    const row = (/** @type {Node[]} */ ...children) => el("div", { class: "hm-row" }, ...children);
     const note = (words = "") => el("p", { class: "hm-note" }, words);
 
-    const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
-    const layerName = el("span", {});
-    const playButton = button("Play", () => (room.playing ? room.goTo(room.layer) : room.play()));
-    const back = button("Back", () => room.step(-1), "One layer back");
-    const on = button("Step", () => room.step(1), "One layer on");
-    const toLimit = button("To the limit", () => room.goTo(Infinity), "Infinitely many layers");
-    const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
+    const and = (/** @type {number[]} */ tokens) =>
+        (tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1"));
+    const listed = (/** @type {number[]} */ tokens) =>
+        (tokens.length > 6 ? "" : `token${tokens.length > 1 ? "s" : ""} `) + and(tokens);
+    /** @type {(rows: Float64Array, point: number) => string} */
+    const place = (rows, point) => {
+        const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
+        return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
+    };
+    const endOf = (/** @type {number} */ token) => room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
+    const open = (/** @type {File | undefined} */ chosen) => context.attempt(async () => {
+        const text = await chosen?.slice(0, MOST_CHARACTERS).text();
+        if (chosen) take(parseCsv(text ?? "", chosen.name.slice(0, 60), chosen.size));
+    });
+    const randomSource = () => `random:${fields.map(({ value, min, max }) =>
+        Math.max(+min, Math.min(+max, Math.round(Number(value)))))}`;
+    const setAlpha = (/** @type {string} */ text) => context.attempt(() => room.set({ alpha: readAlpha(text) }));
 
-    const cloud = el(
-        "select",
-        { change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value) },
-        el("option", { value: "random" }, "Random"),
-        ...Object.entries(NAMED_CLOUDS).map(([value, { label }]) => el("option", { value }, label)),
-        el("option", { value: "own" }, "Your own"),
-    );
-    const fields = [[1, MOST_TOKENS], [1, MOST_DIMENSIONS], [0, 999_999_999]].map(([min, max]) => {
-        return el("input", { type: "number", min, max, change: () => begin(randomSource()) });
-    });
-    const another = button("Another", () => {
-        fields[2].value = String(Number(fields[2].value) + 1);
-        begin(randomSource());
-    });
-    const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])), another);
+    const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
+    const layerName = el("span");
+    const playButton = button("Play", () => room.toggle());
+    const verdict = el("div", { class: "hm-verdict", "aria-live": "polite" });
+    const clouds = Object.entries({ random: ["Random"], ...NAMED_CLOUDS, own: ["Your own"] });
+    const cloud = el("select", {
+        change: () => cloud.value !== "own" && begin(cloud.value === "random" ? randomSource() : cloud.value),
+    }, ...clouds.map(([value, [label]]) => el("option", { value }, label)));
+    const fields = [[1, MOST_TOKENS], [1, MOST_DIMENSIONS], [0, 999_999_999]].map(([min, max]) =>
+        el("input", { type: "number", min, max, change: () => begin(randomSource()) }));
+    const random = row(...["Tokens", "Dimensions", "Seed"].map((name, k) => labelled(name, fields[k])));
     const about = note();
     const file = el("input", { type: "file", accept: ".csv,.tsv,.txt", change: () => open(file.files?.[0]) });
     const pasted = el("textarea", { rows: 4, spellcheck: "false", placeholder: "1, 1/3\n-0.5, 2" });
-    const use = button("Use these tokens", () => take(parseCsv(pasted.value, "the tokens")));
-
     const alpha = el("input", { type: "text", size: 6, change: () => setAlpha(alpha.value) });
     const slideAlpha = () => setAlpha(String(Number((10 ** Number(alphaSlider.value)).toPrecision(2))));
     const alphaSlider = el("input", { type: "range", min: -2, max: 1, step: 0.01, input: slideAlpha });
-
     const boxes = SWITCHES.map(([name]) => {
         const flip = () => (room.show.delete(name) || room.show.add(name), room.draw(), context.changed());
         return el("input", { type: "checkbox", change: flip });
     });
     const checks = SWITCHES.map(([, label], k) => el("label", { class: "hm-check" }, boxes[k], ` ${label}`));
-    const matrix = el("div", { class: "hm-matrix", role: "group", "aria-label": "Metric A" });
+    const matrix = el("textarea", { rows: 3, spellcheck: "false", change: () => context.attempt(() => {
+        room.set({ metric: readMetric(matrix.value.trim().split("\n").map((cells) => cells.split(",")), room.d) });
+    }) });
     const metricNote = note();
-
     const table = el("table", { class: "hm-table" });
-    const scroll = el("div", { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" }, table);
-    const more = button("Show all rows", () => fillTable(Infinity));
-    const numbers = folded("All numbers", scroll, more);
-    numbers.addEventListener("toggle", () => fillTable());
-
-    const add = button("Add token", () => room.add(null));
-    const remove = button("Delete", () => room.remove(), "Delete the selected token");
-    const slide = el("label", { class: "hm-label hm-grow" }, layerName, slider);
+    const scroll = { class: "hm-scroll", tabindex: 0, role: "region", "aria-label": "All numbers" };
+    const numbers = folded("All numbers", el("div", scroll, table));
+    numbers.addEventListener("toggle", fillTable);
+    const player = row(
+        playButton,
+        button("Back", () => room.step(-1), "One layer back"),
+        button("Step", () => room.step(1), "One layer on"),
+        button("To the limit", () => room.goTo(Infinity), "Infinitely many layers"),
+        el("label", { class: "hm-label hm-grow" }, layerName, slider),
+    );
+    const controls = [
+        group(
+            "Cloud", labelled("Begin with", cloud), random, about,
+            row(button("Add token", () => room.add()), button("Delete", () => room.remove(), "The selected token")),
+            el(
+                "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS), labelled("CSV file", file),
+                labelled("Tokens", pasted), button("Use these tokens", () => take(parseCsv(pasted.value, "tokens"))),
+            ),
+        ),
+        group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
+        group("Show", ...checks.slice(0, -1)),
+        folded(
+            "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
+            checks[checks.length - 1], labelled("A, row by row", matrix), metricNote,
+            button("Identity", () => room.set({ metric: null })),
+        ),
+        folded("Save and share", row(
+            button("PNG", savePng), button("SVG", saveSvg),
+            button("CSV", () => download("tokens.csv", `${rowsText(room.problem.tokens, "\n")}\n`, "text/csv")),
+            button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
+            button("Copy Python", copyPython),
+        )),
+    ];
     root.append(
         el("p", {}, INTRODUCTION),
         el("p", {}, el("b", {}, "Drag a token"), " to see who leads then; double-click to add one."),
-        el(
-            "div",
-            { class: "hm-stage" },
-            el("div", {}, room.canvas, row(playButton, back, on, toLimit, slide), verdict, note(LEGEND)),
-            el(
-                "div",
-                { class: "hm-controls" },
-                group(
-                    "Cloud", labelled("Begin with", cloud), random, about,
-                    row(add, remove, button("Undo", () => room.undo())),
-                    el(
-                        "details", {}, el("summary", {}, "Your own tokens"), note(OWN_TOKENS),
-                        labelled("CSV file", file), labelled("Tokens", pasted), use,
-                    ),
-                ),
-                group("Step size", row(labelled("alpha", alpha), labelled("0.01 to 10", alphaSlider))),
-                group("Show", ...checks.slice(0, -1)),
-                folded(
-                    "Metric", note("Token z looks along A z. Pull the ellipse, or type the numbers of A."),
-                    checks[checks.length - 1], matrix, metricNote, button("Identity", () => room.set({ metric: null })),
-                ),
-                folded("Save and share", row(
-                    button("PNG", savePng), button("SVG", saveSvg), button("CSV", saveCsv),
-                    button("Certificate", saveCertificate, "A proof of the limit that hm.verify checks"),
-                    button("Copy Python", () => copy(pythonLines(room.problem, room.layer), "Python lines")),
-                    button("Copy link", copyLink),
-                )),
-            ),
-        ),
+        el("div", { class: "hm-stage" }, el("div", {}, room.canvas, player, verdict, note(LEGEND)),
+            el("div", { class: "hm-controls" }, ...controls)),
         numbers,
     );
+    return { describe, open, update, updateLayer };
 
-    function randomSource() {
-        const whole = fields.map(({ value, min, max }) => {
-            return Math.max(Number(min), Math.min(Number(max), Math.round(Number(value))));
-        });
-        return `random:${whole.join(",")}`;
-    }
-
-    /** @param {string} source */
-    function begin(source) {
-        room.use(source);
+    function begin(/** @type {string} */ source, /** @type {string[][] | undefined} */ tokens = undefined) {
+        room.use(source, tokens);
         room.begin();
     }
 
-    /** @param {File} [chosen] */
-    function open(chosen) {
-        room.guard(async () => chosen && take(await readCloudFile(chosen)));
-    }
-
-    /** @param {{tokens: string[][], note: string}} read */
-    function take({ tokens, note: warning }) {
-        room.use("own", tokens);
-        room.begin();
+    function take(/** @type {{tokens: string[][], note: string}} */ { tokens, note: warning }) {
+        begin("own", tokens);
         context.fail(warning);
     }
 
-    /** @param {string} text */
-    function setAlpha(text) {
-        room.guard(() => room.set({ alpha: readAlpha(text) }));
-    }
-
-    /** @param {string} text @param {string} what */
-    async function copy(text, what) {
-        await navigator.clipboard.writeText(text);
-        context.announce(`${what} copied`);
-    }
-
-    async function copyLink() {
-        const whole = /[#&](cloud|tokens)=/.test(location.hash);
-        if (!whole) throw new Error("The cloud is too long for a link: save it as CSV.");
-        await copy(location.href, "link");
+    async function copyPython() {
+        await navigator.clipboard.writeText(pythonLines(room.problem, room.layer));
+        context.announce("Python lines copied");
     }
 
     function savePng() {
         const canvas = el("canvas", { width: 2 * room.frame.width, height: 2 * room.frame.height });
-        const brush = canvas.getContext("2d");
-        if (brush) room.drawOn(brush, 2, PAPER);
+        room.paint(PAPER, canvas);
         canvas.toBlob((blob) => blob && download("hardmax.png", blob, "image/png"));
     }
 
     function saveSvg() {
         const { pen, text } = svgPen(room.frame.width, room.frame.height, PAPER.ground);
-        drawScene(pen, room.scene(PAPER));
+        drawScene(pen, room, PAPER);
         download("hardmax.svg", text(), "image/svg+xml");
     }
 
-    function saveCsv() {
-        download("tokens.csv", `${room.problem.tokens.map((cells) => cells.join(",")).join("\n")}\n`, "text/csv");
-    }
-
-    async function saveCertificate() {
+    function saveCertificate() {
         if (!room.exact) throw new Error("There is nothing to certify: exact arithmetic has not found the limit.");
         const { alpha: step, metric } = room.problem;
-        /** @type {Record<string, any>} */
-        const certificate = await context.compute("certificate", room.exact.limit, { alpha: step, metric });
-        download("certificate.json", certificateText(certificate), "application/json");
-    }
-
-    /** @param {number[]} tokens */
-    function and(tokens) {
-        return tokens.length > 6 ? `${tokens.length} tokens` : tokens.join(", ").replace(/, (\d+)$/, " and $1");
-    }
-
-    /** @param {number[]} tokens */
-    function listed(tokens) {
-        return tokens.length > 6 ? and(tokens) : `${tokens.length > 1 ? "tokens" : "token"} ${and(tokens)}`;
-    }
-
-    /** @param {Float64Array} rows @param {number} point */
-    function place(rows, point) {
-        const numbers = Array.from(rows.subarray(point * room.d, point * room.d + room.d));
-        return `(${numbers.map((x) => Number(x.toPrecision(5))).join(", ")})`;
-    }
-
-    /** @param {number} token */
-    function endOf(token) {
-        return room.exact?.limit.limits?.[room.exact.limit.ofToken[token]];
+        const certificate = makeCertificate(room.exact.limit, { alpha: step, metric });
+        download("certificate.json", JSON.stringify(certificate), "application/json");
     }
 
     /** The limit of a token, as fractions where these are short. @param {number} token */
@@ -262,47 +198,24 @@ export function buildPanel(root, room) {
         return lines;
     }
 
-    function fillTable(most = TABLE_ROWS) {
+    function fillTable() {
         if (!numbers.open) return;
-        const { run, layer, n } = room;
+        const { run, layer } = room;
         const now = positionsAt(run, layer);
         const kinds = { vertex: "leader", face: "between leaders, on a face", point: "elsewhere" };
         const at = layer === Infinity ? "At the limit" : `At layer ${layer}`;
         const head = ["Token", "Start", at, "Attends to", "Leader since", "Limit", "Kind of limit"];
-        const body = room.problem.tokens.slice(0, most).map((start, token) => {
+        const body = room.problem.tokens.map((start, token) => {
             const [point, end] = [run.ofToken[token], endOf(token)];
             const attended = attendedTokens(run, token, layer).slice(0, 12).join(", ");
             const since = run.since[point] < 0 ? "" : String(run.since[point]);
             const kind = end ? kinds[end.kind] : "not proved";
             const cells = [`(${start.join(", ")})`, place(now, point), attended, since, limitOf(token), kind];
-            const data = cells.map((cell) => el("td", {}, cell));
-            const style = token === room.selected ? "hm-chosen" : null;
-            return el("tr", { class: style }, el("th", { scope: "row" }, String(token)), ...data);
+            const data = [el("th", { scope: "row" }, String(token)), ...cells.map((cell) => el("td", {}, cell))];
+            return el("tr", { class: token === room.selected && "hm-chosen" }, ...data);
         });
         const names = head.map((name) => el("th", { scope: "col" }, name));
         table.replaceChildren(el("thead", {}, el("tr", {}, ...names)), el("tbody", {}, ...body));
-        more.hidden = n <= body.length;
-    }
-
-    function fillMatrix() {
-        const { d } = room;
-        const axes = Array.from({ length: d }, (_, k) => k);
-        const rows = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
-        const entries = rows.flatMap((cells, r) => cells.map((value, c) => {
-            const name = `A, row ${r + 1}, column ${c + 1}`;
-            const change = () => room.guard(() => {
-                const entry = readCell(field.value, name);
-                room.set({ metric: rows.map((old, k) => old.map((x, l) => (k === r && l === c ? entry : x))) });
-            });
-            const field = el("input", { type: "text", value, "aria-label": name, change });
-            return field;
-        }));
-        matrix.style.gridTemplateColumns = `repeat(${d}, minmax(3em, 5em))`;
-        // An entry that is being typed in stays.
-        if (!matrix.contains(document.activeElement)) matrix.replaceChildren(...entries);
-        checks[checks.length - 1].hidden = d !== 2;
-        const plain = d !== 2 || ellipseEnd(room.frame, room.metric);
-        metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
     }
 
     function updateLayer() {
@@ -322,7 +235,7 @@ export function buildPanel(root, room) {
         cloud.value = kind;
         random.hidden = kind !== "random";
         rest?.split(",").forEach((value, k) => (fields[k].value = value));
-        about.textContent = NAMED_CLOUDS[kind]?.about ?? "";
+        about.textContent = NAMED_CLOUDS[kind]?.[1] ?? "";
         if (document.activeElement !== alpha) alpha.value = room.problem.alpha;
         alphaSlider.value = String(Math.log10(cellFloat(room.problem.alpha)));
         SWITCHES.forEach(([name], k) => (boxes[k].checked = room.show.has(name)));
@@ -330,9 +243,12 @@ export function buildPanel(root, room) {
         room.canvas.setAttribute("aria-label", label);
         verdict.replaceChildren(...judge(reason).map((line) => el("p", {}, line)));
         verdict.classList.toggle("hm-differs", room.differences.length > 0);
-        fillMatrix();
+        const axes = Array.from({ length: room.d }, (_, k) => k);
+        const metric = room.problem.metric ?? axes.map((r) => axes.map((c) => (r === c ? "1" : "0")));
+        if (document.activeElement !== matrix) matrix.value = metric.map((cells) => cells.join(", ")).join("\n");
+        checks[checks.length - 1].hidden = room.d !== 2;
+        const plain = room.d !== 2 || ellipseEnd(room.frame, room.metric);
+        metricNote.textContent = plain ? "" : "A is not symmetric positive definite: the theorem does not apply.";
         updateLayer();
     }
-
-    return { describe, open, update, updateLayer };
 }

@@ -1,74 +1,65 @@
 // The Reviews room: a text, what a model answers, and why; words can be crossed out, or others be written.
-import { acceptDrops, el, labelled, messageOf } from "./dom.js";
-import { answerOf, explanationOf, plural, shortName, signed } from "./explanation.js";
+import { acceptDrops, el, labelled } from "./dom.js";
+import { answerOf, explanationOf, shortName, signed } from "./explanation.js";
 import { classify, loadModel, removalsFlip, unpackModel } from "./text.js";
 import { textWords, withoutWords } from "./textwords.js";
 import { mountPlane } from "./wordplane.js";
 
-/**
- * @typedef {import("./text.js").Model} Model
- * @typedef {import("./text.js").Classified} Classified
- */
+/** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified */
 
 const EXAMPLE = "An awful script and a dull first hour, but the two leads are wonderful, and the end is great.";
 const ABOUT_REVIEWS = "Every word or phrase that the model knows is a point. In each layer a point moves towards those "
     + "that it attends to, so that words gather round a few leaders (★). The side on which their mean (▲) ends up is "
     + "the answer.";
 const ABOUT_WORDS = "Click a word to cross it out; with Shift, wherever it is. Keys: Tab, the arrows, Enter.";
-const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json", "metrics.json"];
+const MODEL_FILES = ["config.json", "vocabulary.txt", "model.safetensors", "hashes.json"];
 const LONGEST_IN_URL = 2000; // characters
 const RIGHT_TO_LEFT = /^\P{L}*[\p{sc=Arab}\p{sc=Hebr}\p{sc=Syrc}\p{sc=Thaa}]/u;
-const MOST_CROSSED = 6; // that are listed
 
 /** Models by name, read when they are first needed. @type {Map<string, () => Promise<Model>>} */
 const reviewModels = new Map();
 
-/** @param {string} name @param {() => Promise<Model>} read */
-function keepModel(name, read) {
-    /** @type {Promise<Model> | undefined} */
-    let found;
+function keepModel(/** @type {string} */ name, /** @type {() => Promise<Model>} */ read) {
+    let found = /** @type {Promise<Model> | undefined} */ (undefined);
     reviewModels.set(name, () => (found ??= read()));
 }
 
-/** A model of the page: the one of that name, or the first. @param {string} [name] @returns {Promise<Model>} */
+/** A model of the page: the one of that name, or the first. @param {string} [name] */
 async function modelNamed(name = [...reviewModels.keys()][0]) {
     const read = reviewModels.get(name);
     if (!read) throw new Error(`The page has no model "${shortName(name ?? "")}": open its folder.`);
     return read();
 }
 
-/** Classify with a model of the page. @param {string} text @param {string} [model] @returns {Promise<Classified>} */
-export async function classifyHere(text, model) {
-    return classify(await modelNamed(model), String(text));
-}
+/** Classify with a model of the page. @param {string} text @param {string} [model] */
+export const classifyHere = async (text, model) => classify(await modelNamed(model), String(text));
 
-/**
- * @param {HTMLElement} root
- * @param {import("./main.js").Context} context
- * @returns {import("./main.js").Room}
- */
+/** @param {HTMLElement} root @param {import("./main.js").Context} context @returns {import("./main.js").Room} */
 export function mountReviews(root, context) {
     const { models = [], text: givenText } = context.data;
-    for (const { name, data } of models) keepModel(name, async () => loadModel((await unpackModel(data)).files, name));
+    /** Do what a user asked for. @param {() => Promise<void>} action */
+    const attempt = (action) => (context.fail(""), context.attempt(action));
+    for (const { name, data } of models) keepModel(name, async () => loadModel(await unpackModel(data), name));
     const choice = el("select", { change: () => attempt(() => choose(choice.value)) });
     const folder = el("input", { type: "file", webkitdirectory: true, hidden: true, change: openFolder });
     const noModel = el("p", { class: "hm-problem" }, "There is no model in this page: drop the folder of one here, or "
         + "make a page with ", el("code", {}, "hardmax page --model imdb-2d"), ".");
-    const input = el("textarea", { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" });
-    input.addEventListener("input", edit);
-    input.addEventListener("change", settle);
+    const look = { rows: 5, spellcheck: "false", placeholder: "Type or paste a text" };
+    const input = el("textarea", { ...look, input: edit, change: settle });
     const verdict = el("div", { "aria-live": "polite" });
     const answer = el("div");
     const change = el("div", { class: "hm-change", "aria-live": "polite" });
-    const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", keydown: moveInText });
+    const about = "Words of the text: arrows go from one to the next, Enter crosses one out";
+    const group = { role: "group", tabindex: 0, "aria-label": about, keydown: moveInText };
+    const marked = el("div", { class: "hardmax-text hm-marked", dir: "auto", lang: "", ...group });
     marked.addEventListener("click", (event) => crossOut(event.target, event.shiftKey));
     const ledgers = el("div");
     const figure = el("figure", { class: "hm-figure" });
     const flipping = el("button", { click: crossFew }, "Find words that change the answer");
     const aboutWords = el("p", { class: "hardmax-note" }, ABOUT_WORDS);
     const textShown = el("div", {}, el("h2", {}, "The text"), aboutWords, marked, flipping);
-    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
+    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
     const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
     root.classList.add("hardmax");
     root.append(
@@ -78,22 +69,18 @@ export function mountReviews(root, context) {
     const plane = mountPlane(figure, context.calm);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
 
-    let [name, original, last, wait] = ["", "", "", 0]; // `last` is the text that is shown
+    let [name, original, last, wait, timer] = ["", "", "", 0, 0]; // `last` is the text that is shown
     /** Where crossed-out words start. @type {Set<number>} */
     let out = new Set();
-    /** @type {Model | null} */
-    let model = null;
-    /** @type {ReturnType<typeof textWords>} */
-    let words = [];
-    /** @type {ReturnType<typeof setTimeout> | undefined} */
-    let timer;
+    let model = /** @type {Model | null} */ (null);
+    let words = /** @type {ReturnType<typeof textWords>} */ ([]);
+    const setText = (/** @type {string} */ text) => ([input.value, original, out] = [text, text, new Set()]);
     setText(givenText ?? "");
     listModels(context.data.model);
 
     return {
         state: () => {
-            /** @type {Record<string, string>} */
-            const state = name ? { model: name } : {};
+            const state = /** @type {Record<string, string>} */ (name ? { model: name } : {});
             const crossed = words.flatMap((word, n) => (out.has(word.start) ? [n] : [])).join(".");
             if (last.length > LONGEST_IN_URL || crossed.length > LONGEST_IN_URL) return state;
             if (last !== (givenText ?? "")) state.text = last;
@@ -105,18 +92,16 @@ export function mountReviews(root, context) {
             const numbers = (state.out ?? "").slice(0, LONGEST_IN_URL).split(".");
             out = new Set(numbers.flatMap((n) => words[n === "" ? -1 : Number(n)]?.start ?? []));
             listModels(state.model);
-            if (state.model && state.model !== name) modelNamed(state.model).catch(tell);
+            if (state.model && state.model !== name) context.attempt(() => modelNamed(state.model));
         },
         keys: [["Space", "play or pause"], ["← →", "one layer back or on; in the text, from word to word"],
             ["Enter", "in the text: cross a word out"], ["r", "restore the original text"]],
         key: (event) => {
-            if (event.target instanceof Element && event.target.closest("button, [role=button]")) return false;
-            if (event.key === " ") plane.toggle();
-            else if (event.key === "ArrowLeft") plane.step(-1);
-            else if (event.key === "ArrowRight") plane.step(1);
-            else if (event.key === "r") restoreText();
-            else return false;
-            return true;
+            if (event.target instanceof Element && event.target.closest("button")) return false;
+            const [back, on] = [-1, 1].map((by) => () => plane.step(by));
+            const act = { " ": plane.toggle, ArrowLeft: back, ArrowRight: on, r: restoreText }[event.key];
+            act?.();
+            return !!act;
         },
         values: () => ({ text: input.value }),
         setValues: ({ text = input.value }) => {
@@ -124,24 +109,10 @@ export function mountReviews(root, context) {
             setText(text);
             update(true);
         },
-        shown: () => void (name && choose(name).catch(tell)),
+        shown: () => void (name && context.attempt(() => choose(name))),
         hidden: () => plane.stop(),
     };
 
-    // ------------------------------------------------------------ models
-
-    /** @param {() => Promise<void>} action what a user asked for */
-    function attempt(action) {
-        context.fail("");
-        action().catch(tell);
-    }
-
-    /** @param {unknown} error */
-    function tell(error) {
-        context.fail(messageOf(error));
-    }
-
-    /** @param {string} [wanted] */
     function listModels(wanted = "") {
         const names = [...reviewModels.keys()];
         choice.replaceChildren(...names.map((each) => el("option", { value: each }, shortName(each))));
@@ -151,17 +122,12 @@ export function mountReviews(root, context) {
         choice.value = name;
     }
 
-    /** @param {string} wanted */
-    async function choose(wanted) {
+    async function choose(/** @type {string} */ wanted) {
         name = wanted;
         const found = await modelNamed(wanted);
         if (name !== wanted) return; // another one was chosen meanwhile
         model = found;
         if (!input.value && givenText === undefined && classify(model, EXAMPLE).decided) setText(EXAMPLE);
-        const { classes, surfaces, dimension, layers } = model;
-        const depth = layers === Infinity ? "infinitely many layers" : plural(layers, "layer");
-        const size = `${plural(surfaces.length, "token")}, ${plural(dimension, "dimension")}, ${depth}`;
-        context.announce(`${shortName(name)}: ${plural(classes.length, "class", "es")}, ${size}`);
         update(true);
     }
 
@@ -171,24 +137,14 @@ export function mountReviews(root, context) {
         folder.value = "";
     }
 
-    /** @param {File[]} files @param {string} from the name of their folder, if any */
-    async function open(files, from) {
+    async function open(/** @type {File[]} */ files, /** @type {string | undefined} */ from) {
         const wanted = files.filter((file) => MODEL_FILES.includes(file.name));
         const title = from || "dropped model";
-        /** @type {Record<string, Uint8Array>} */
-        const read = {};
-        for (const file of wanted) read[file.name] = new Uint8Array(await file.arrayBuffer());
-        const found = await loadModel(read, title);
+        const read = wanted.map(async (file) => [file.name, new Uint8Array(await file.arrayBuffer())]);
+        const found = await loadModel(Object.fromEntries(await Promise.all(read)), title);
         keepModel(title, async () => found);
         listModels(title);
         await choose(title);
-    }
-
-    // ------------------------------------------------------------ the text
-
-    /** @param {string} text */
-    function setText(text) {
-        [input.value, original, out] = [text, text, new Set()];
     }
 
     function restoreText() {
@@ -198,7 +154,7 @@ export function mountReviews(root, context) {
 
     function edit() {
         clearTimeout(timer);
-        timer = setTimeout(readEdited, wait);
+        timer = window.setTimeout(readEdited, wait);
     }
 
     function readEdited() {
@@ -220,8 +176,7 @@ export function mountReviews(root, context) {
         original ||= input.value;
     }
 
-    /** @param {{start: number}[]} which */
-    function toggleWords(which) {
+    function toggleWords(/** @type {{start: number}[]} */ which) {
         settle();
         const isBack = which.every((word) => out.has(word.start));
         for (const { start } of which) isBack ? out.delete(start) : out.add(start);
@@ -237,43 +192,29 @@ export function mountReviews(root, context) {
         update(false);
     }
 
-    /** @param {EventTarget | null} target @param {boolean} everywhere */
-    function crossOut(target, everywhere) {
+    function crossOut(/** @type {EventTarget | null} */ target, /** @type {boolean} */ everywhere) {
         const start = target instanceof Element ? target.closest("[data-start]")?.getAttribute("data-start") : null;
         const word = words.find((each) => start && each.start === Number(start));
         if (!word) return;
         toggleWords(everywhere ? words.filter((each) => each.surface === word.surface) : [word]);
-        focusWord(marked.querySelector(`[data-start="${start}"]`));
+        /** @type {HTMLElement | null} */ (marked.querySelector(`[data-start="${start}"]`))?.focus();
     }
 
     /** The arrows go from word to word. @param {Event} event */
     function moveInText(event) {
         const { key, shiftKey, target } = /** @type {KeyboardEvent} */ (event);
-        const all = [...marked.querySelectorAll("[data-start]")];
+        const all = /** @type {HTMLElement[]} */ ([...marked.querySelectorAll("[data-start]")]);
         const at = all.findIndex((each) => each === target);
         const to = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: all.length - 1 }[key];
-        if (to !== undefined) focusWord(all[to] ?? null);
+        if (to !== undefined) all[to]?.focus();
         else if (key === "Enter" || key === " ") crossOut(target, shiftKey);
         else return;
         event.preventDefault();
         event.stopPropagation();
     }
 
-    /** Of all words, the one that has, or would get, the focus is a button. @param {Element | null} word */
-    function focusWord(word, now = true) {
-        if (!(word instanceof HTMLElement)) return;
-        const before = marked.querySelector("[role=button]");
-        for (const attribute of ["role", "tabindex", "aria-pressed"]) before?.removeAttribute(attribute);
-        word.setAttribute("role", "button");
-        word.setAttribute("aria-pressed", String(word.localName === "del"));
-        word.tabIndex = 0;
-        if (now) word.focus();
-    }
-
-    // ------------------------------------------------------------ the answer
-
-    /** @param {boolean} fresh whether to play from the first layer */
-    function update(fresh) {
+    /** Read the text again, and play from the first layer or not. */
+    function update(fresh = false) {
         clearTimeout(timer);
         if (!model) return;
         const started = performance.now();
@@ -287,10 +228,9 @@ export function mountReviews(root, context) {
         textShown.hidden = !last;
         const why = explanationOf(model, found);
         const [heading, ...rest] = why.showAnswer();
-        verdict.replaceChildren(heading);
+        verdict.replaceChildren(heading); // what is read aloud
         answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));
-        focusWord(marked.querySelector("[data-start]"), false);
         ledgers.replaceChildren(...why.showLedgers(({ places }) => toggleWords(words.filter((word) =>
             places.some(([start, end]) => start <= word.start && word.end <= end)))));
         change.hidden = !original || original === text;
@@ -303,12 +243,10 @@ export function mountReviews(root, context) {
     /** @param {Classified} before @param {Classified} after @param {{surface: string}[]} crossed */
     function showChange(before, after, crossed) {
         const names = [...new Set(crossed.map((word) => `“${shortName(word.surface, 30)}”`))];
-        if (names.length > MOST_CROSSED) names.splice(MOST_CROSSED, Infinity, `${names.length - MOST_CROSSED} more`);
-        const how = [
-            last === original ? "" : "edited", names.length ? `without ${names.join(", ")}` : "",
-            before.towards === after.towards ? `logit ${signed(before.logit)} → ${signed(after.logit)}` : "",
-        ].filter(Boolean).join("; ");
-        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how})`),
+        const how = last === original ? [] : ["edited"];
+        if (names.length) how.push(`without ${names.join(", ")}`);
+        if (before.towards === after.towards) how.push(`logit ${signed(before.logit)} → ${signed(after.logit)}`);
+        return [el("p", {}, ...answerOf(before), " → ", el("strong", {}, ...answerOf(after)), ` (${how.join("; ")})`),
             el("button", { click: restoreText }, "Restore the original")];
     }
 }

@@ -1,33 +1,14 @@
-/**
- * The picture of a run, described once and drawn by a pen: on a canvas, or as SVG text.
+/** The picture of a run, described once and drawn by a pen: on a canvas, or as SVG text.
  *
- * @typedef {{fill?: string, stroke?: string, width?: number, alpha?: number, dash?: number[]}} Style
- * @typedef {Pick<CanvasRenderingContext2D, "moveTo" | "lineTo" | "closePath" | "arc">} Outline
- * @typedef {object} Pen
- * @property {(style: Style, build: (to: Outline) => void) => void} paint
- * @property {(at: number[], words: string, colour: string, alpha?: number) => void} text
- *
- * @typedef {object} Frame  where the world is on the screen
- * @property {number} width @property {number} height
- * @property {number[]} right @property {number[]} up  orthonormal directions of the world
- * @property {number} scale pixels of a unit
- * @property {number} x @property {number} y  along `right` and `up`, in the middle of the screen
- *
+ * @typedef {{fill?: string, stroke?: string, width?: number, alpha?: number, dash?: number[], closed?: boolean}} Style
+ * @typedef {{paint: (style: Style, lines: number[][][]) => void,
+ *     text: (at: number[], words: string, colour: string, alpha?: number) => void}} Pen  what is filled is closed
+ * @typedef {{width: number, height: number, right: number[], up: number[], scale: number, x: number, y: number}} Frame
+ *     where the world is on the screen: `right` and `up` are orthonormal directions, `scale` is in pixels for a unit,
+ *     and `x` and `y`, along these directions, are in the middle of the screen
  * @typedef {{ink: string, ground: string, dark: boolean}} Theme
- *
- * @typedef {object} Scene
- * @property {Frame} frame
- * @property {Theme} theme
- * @property {import("./floats.js").Run} run what is drawn
- * @property {number} layer
- * @property {import("./floats.js").Run} floats the float run
- * @property {number[]} differing tokens that end elsewhere in floats
- * @property {Map<number, number>} looks of the points that lead
- * @property {Float64Array | null} metric
- * @property {number} selected token, or -1
- * @property {Set<string>} show
- */
-import { floatAlong, layerAt, planeHull, positionsAt } from "./floats.js";
+ * @typedef {import("./dynamics.js").DynamicsRoom} Room */
+import { clipPolygon, floatAlong, floatDot, layerAt, planeHull, positionsAt } from "./floats.js";
 
 const MANY_POINTS = 200; // more are drawn without opacity and strokes, which take most of the time
 /** The colours of what is printed or saved. */
@@ -39,91 +20,74 @@ const LEADER_COLOURS = (
 ).split(" ");
 const LEADER_SHAPES = ["circle", "square", "up", "plus", "down", "left", "right"];
 const [BETWEEN_COLOUR, FLOAT_COLOUR, EXACT_COLOUR] = ["#8A8A8A", "#D55E00", "#0072B2"];
-
-/** Corners of the shapes, for a radius of 1. @type {Record<string, number[][]>} */
-const SHAPE_CORNERS = {
-    square: [[-0.85, -0.85], [0.85, -0.85], [0.85, 0.85], [-0.85, 0.85]],
-    up: [[0, -1.1], [1, 0.8], [-1, 0.8]],
-    down: [[0, 1.1], [-1, -0.8], [1, -0.8]],
-    left: [[-1.1, 0], [0.8, -1], [0.8, 1]],
-    right: [[1.1, 0], [-0.8, 1], [-0.8, -1]],
-    plus: [[-0.4, -1], [0.4, -1], [0.4, -0.4], [1, -0.4], [1, 0.4], [0.4, 0.4], [0.4, 1], [-0.4, 1], [-0.4, 0.4],
-        [-1, 0.4], [-1, -0.4], [-0.4, -0.4]],
-    cross: [[-1, -0.5], [-0.5, -1], [0, -0.5], [0.5, -1], [1, -0.5], [0.5, 0], [1, 0.5], [0.5, 1], [0, 0.5], [-0.5, 1],
-        [-1, 0.5], [-0.5, 0]],
-    star: Array.from({ length: 10 }, (_, k) => [Math.sin, Math.cos].map((f, c) => {
-        return (k % 2 ? 0.45 : 1.1) * f((k * Math.PI) / 5) * (c ? -1 : 1);
-    })),
-};
+/** Corners of the shapes, for a radius of 100. @type {Record<string, number[][]>} */
+const SHAPE_CORNERS = Object.fromEntries(Object.entries({
+    square: "-85,-85 85,-85 85,85 -85,85",
+    up: "0,-110 100,80 -100,80", down: "0,110 -100,-80 100,-80",
+    left: "-110,0 80,-100 80,100", right: "110,0 -80,100 -80,-100",
+    plus: "-40,-100 40,-100 40,-40 100,-40 100,40 40,40 40,100 -40,100 -40,40 -100,40 -100,-40 -40,-40",
+    cross: "-100,-50 -50,-100 0,-50 50,-100 100,-50 50,0 100,50 50,100 0,50 -50,100 -100,50 -50,0",
+    star: "0,-110 26,-36 105,-34 43,14 65,89 0,45 -65,89 -43,14 -105,-34 -26,-36",
+    circle: Array.from({ length: 16 }, (_, k) => [Math.cos, Math.sin].map((f) => 100 * f(k * 0.392699))).join(" "),
+}).map(([name, corners]) => [name, corners.split(" ").map((corner) => corner.split(",").map(Number))]));
 
 /** @param {CanvasRenderingContext2D} canvas @returns {Pen} */
-export function canvasPen(canvas) {
-    return {
-        paint({ fill, stroke, width = 1, alpha = 1, dash = [] }, build) {
-            Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
-            canvas.setLineDash(dash);
-            canvas.beginPath();
-            build(canvas);
-            if (fill) canvas.fill();
-            if (stroke) canvas.stroke();
-        },
-        text([x, y], words, colour, alpha = 1) {
-            Object.assign(canvas, { globalAlpha: alpha, fillStyle: colour, font: "12px system-ui, sans-serif" });
-            // Next to the place, on the side where there is room.
-            const left = x + 12 + canvas.measureText(words).width > canvas.canvas.clientWidth;
-            canvas.textAlign = left ? "end" : "start";
-            canvas.fillText(words, left ? x - 12 : x + 12, y - 8);
-        },
-    };
-}
+export const canvasPen = (canvas) => ({
+    paint({ fill, stroke, width = 1, alpha = 1, dash = [], closed = !!fill }, lines) {
+        Object.assign(canvas, { globalAlpha: alpha, fillStyle: fill, strokeStyle: stroke, lineWidth: width });
+        canvas.setLineDash(dash);
+        canvas.beginPath();
+        for (const line of lines) {
+            line.forEach(([x, y], k) => (k ? canvas.lineTo(x, y) : canvas.moveTo(x, y)));
+            if (closed && stroke) canvas.closePath(); // what is filled is closed anyhow, and this takes time
+        }
+        if (fill) canvas.fill();
+        if (stroke) canvas.stroke();
+    },
+    text([x, y], words, colour, alpha = 1) {
+        Object.assign(canvas, { globalAlpha: alpha, fillStyle: colour, font: "12px system-ui, sans-serif" });
+        // Next to the place, on the side where there is room.
+        const left = x + 12 + canvas.measureText(words).width > canvas.canvas.clientWidth;
+        canvas.textAlign = left ? "end" : "start";
+        canvas.fillText(words, left ? x - 12 : x + 12, y - 8);
+    },
+});
 
-/** @param {number} width @param {number} height @param {string} ground @returns {{pen: Pen, text: () => string}} */
-export function svgPen(width, height, ground) {
-    const parts = [`<rect width="100%" height="100%" fill="${ground}"/>`];
-    /** @param {...number} numbers */
-    const short = (...numbers) => numbers.map((x) => Number(x.toFixed(2))).join(" ");
+export function svgPen(/** @type {number} */ width, /** @type {number} */ height, /** @type {string} */ ground) {
+    const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
+    const font = 'font-family="system-ui, sans-serif" font-size="12"';
+    const parts = [
+        `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`,
+        `<rect width="100%" height="100%" fill="${ground}"/>`,
+    ];
     /** @type {Pen} */
     const pen = {
-        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [] }, build) {
-            let path = "";
-            build({
-                moveTo: (x, y) => void (path += `M${short(x, y)}`),
-                lineTo: (x, y) => void (path += `L${short(x, y)}`),
-                closePath: () => void (path += "Z"),
-                // All arcs are whole circles, and begin on the right.
-                arc: (x, y, r) => {
-                    path += `A${short(r, r)} 0 1 1 ${short(x - r, y)}A${short(r, r)} 0 1 1 ${short(x + r, y)}Z`;
-                },
-            });
+        paint({ fill = "none", stroke = "none", width: wide = 1, alpha = 1, dash = [], closed }, lines) {
+            const end = closed || fill !== "none" ? "Z" : "";
+            const rows = lines.map((line) => line.map((at) => at.map((x) => Number(x.toFixed(2))).join(" ")).join("L"));
+            const path = rows.map((line) => `M${line}${end}`).join("");
             const look = `fill="${fill}" stroke="${stroke}" stroke-width="${wide}" opacity="${alpha}"`;
             if (path) parts.push(`<path d="${path}" ${look} stroke-dasharray="${dash.join(" ") || "none"}"/>`);
         },
         text([x, y], words, colour, alpha = 1) {
             const safe = words.replace(/[<>&"]/g, (mark) => `&#${mark.charCodeAt(0)};`);
             const [at, anchor] = x + 12 + 7 * words.length > width ? [x - 12, "end"] : [x + 12, "start"];
-            const place = `x="${short(at)}" y="${short(y - 8)}" text-anchor="${anchor}"`;
+            const place = `x="${at.toFixed(2)}" y="${(y - 8).toFixed(2)}" text-anchor="${anchor}"`;
             parts.push(`<text ${place} fill="${colour}" opacity="${alpha}">${safe}</text>`);
         },
     };
-    const size = `viewBox="0 0 ${width} ${height}" width="${width}" height="${height}"`;
-    const font = 'font-family="system-ui, sans-serif" font-size="12"';
-    const head = `<svg xmlns="http://www.w3.org/2000/svg" ${size} ${font}>`;
-    return { pen, text: () => [head, ...parts, "</svg>", ""].join("\n") };
+    return { pen, text: () => [...parts, "</svg>", ""].join("\n") };
 }
 
-/**
- * A frame in which the cloud and the origin fit.
- * @param {Float64Array} tokens @param {number} d @param {number} width @param {number} height
- * @param {{yaw: number, pitch: number}} angles
- * @returns {Frame}
- */
+/** A frame in which the cloud and the origin fit. @param {Float64Array} tokens @param {number} d @param {number} width
+ * @param {number} height @param {{yaw: number, pitch: number}} angles @returns {Frame} */
 export function fitFrame(tokens, d, width, height, angles) {
     const frame = { width, height, scale: 1, x: 0, y: 0, ...directionsOf(d, angles) };
     let [left, right, bottom, top] = [0, 0, 0, 0];
     for (let i = 0; i < tokens.length; i += d) {
         const row = tokens.subarray(i, i + d);
         // A cloud that is rotated needs the same room from all sides.
-        const [x, y, reach] = [sceneDot(frame.right, row), sceneDot(frame.up, row), d > 2 ? Math.hypot(...row) : 0];
+        const [x, y, reach] = [floatDot(frame.right, row), floatDot(frame.up, row), d > 2 ? Math.hypot(...row) : 0];
         [left, right] = [Math.min(left, x, -reach), Math.max(right, x, reach)];
         [bottom, top] = [Math.min(bottom, y, -reach), Math.max(top, y, reach)];
     }
@@ -132,29 +96,16 @@ export function fitFrame(tokens, d, width, height, angles) {
     return { ...frame, scale: Math.min(scale, 1e9), x: (left + right) / 2, y: (bottom + top) / 2 };
 }
 
-/**
- * Directions to the right and up on the screen. In three dimensions the cloud is seen from an angle, and of more
- * dimensions the first three are.
- * @param {number} d @param {{yaw: number, pitch: number}} angles
- */
+/** Directions to the right and up on the screen. In three dimensions the cloud is seen from an angle, and of more
+ * dimensions the first three are. @param {number} d @param {{yaw: number, pitch: number}} angles */
 export function directionsOf(d, { yaw, pitch }) {
     if (d < 3) return { right: [1, 0].slice(0, d), up: [0, 1].slice(0, d) };
     const [c, s, rest] = [Math.cos(yaw), Math.sin(yaw), new Array(d - 3).fill(0)];
     return { right: [c, s, 0, ...rest], up: [-s * Math.sin(pitch), c * Math.sin(pitch), Math.cos(pitch), ...rest] };
 }
 
-/** @param {ArrayLike<number>} x @param {ArrayLike<number>} y */
-function sceneDot(x, y) {
-    let sum = 0;
-    for (let c = 0; c < x.length; c++) sum += x[c] * y[c];
-    return sum;
-}
-
-/**
- * Where a row is on the screen.
- * @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row]
- * @returns {[number, number]}
- */
+/** Where a row is on the screen.
+ * @param {Frame} frame @param {ArrayLike<number>} rows @param {number} [row] @returns {[number, number]} */
 export function toScreen({ width, height, right, up, scale, x, y }, rows, row = 0) {
     const d = right.length;
     let [a, b] = [-x, -y];
@@ -171,101 +122,68 @@ export function toWorld({ width, height, right, up, scale, x, y }, [px, py]) {
     return right.map((value, c) => a * value + b * up[c]);
 }
 
-/** @param {Outline} to @param {string} shape @param {number[]} at @param {number} r */
-function drawShape(to, shape, [x, y], r) {
-    const corners = SHAPE_CORNERS[shape] ?? [];
-    to.moveTo(x + r * (corners[0]?.[0] ?? 1), y + r * (corners[0]?.[1] ?? 0));
-    for (const [a, b] of corners) to.lineTo(x + r * a, y + r * b);
-    if (corners.length) to.closePath();
-    else to.arc(x, y, r, 0, 2 * Math.PI);
-}
+/** Corners of a shape round a place. @param {string} shape @param {number[]} at @param {number} r */
+const shapeAt = (shape, [x, y], r) => SHAPE_CORNERS[shape].map(([a, b]) => [x + (r * a) / 100, y + (r * b) / 100]);
 
-/** @param {Outline} to @param {number[][]} corners on the screen @param {boolean} [closed] */
-function drawLine(to, corners, closed = false) {
-    corners.forEach(([x, y], k) => (k ? to.lineTo(x, y) : to.moveTo(x, y)));
-    if (closed && corners.length) to.closePath();
-}
-
-/**
- * Corners of the part of the screen where a x + b y >= c in the world.
- * @param {Frame} frame @param {number[][]} sides rows (a, b, c)
- */
+/** Corners of the part of the screen where a x + b y + c >= 0 in the world.
+ * @param {Frame} frame @param {number[][]} sides rows (a, b, c) */
 function clippedScreen(frame, sides) {
     const { width, height } = frame;
-    let corners = [[0, height], [width, height], [width, 0], [0, 0]].map((corner) => toWorld(frame, corner));
-    for (const [a, b, c] of sides) {
-        corners = corners.flatMap((here, k) => {
-            const there = corners[(k + corners.length - 1) % corners.length];
-            const [h, t] = [a * here[0] + b * here[1] - c, a * there[0] + b * there[1] - c];
-            const crossing = h * t < 0 ? [there.map((x, i) => x + (here[i] - x) * (t / (t - h)))] : [];
-            return h >= 0 ? [...crossing, here] : crossing;
-        });
-    }
-    return corners.map((corner) => toScreen(frame, corner));
+    const corners = [[0, height], [width, height], [width, 0], [0, 0]].map((corner) => toWorld(frame, corner));
+    return clipPolygon(corners, sides).map((corner) => toScreen(frame, corner));
 }
 
-/** @param {Pen} pen @param {Scene} scene */
-export function drawScene(pen, scene) {
-    const { frame, theme, run, layer, looks, show, selected } = scene;
+export function drawScene(/** @type {Pen} */ pen, /** @type {Room} */ room, /** @type {Theme} */ theme) {
+    const { frame, run, layer, show, selected } = room;
     if (!run.first.length) return;
     const [here, starts, { sets }] = [positionsAt(run, layer), run.layers[0].positions, layerAt(run, layer)];
     const size = Math.max(2.2, Math.min(6.5, 6.5 * (50 / run.first.length) ** 0.3)); // the radius of marks
-    const leaders = run.first.flatMap((_, i) => (run.since[i] >= 0 ? [i] : []));
-    drawGround(pen, scene, leaders);
-    if (selected >= 0) drawSelected(pen, scene, here);
-
-    /** Points by the leader that they end at, -1 if it is between leaders. @type {Map<number, number[]>} */
-    const groups = new Map();
-    layerAt(run, Infinity).sets.forEach((set, i) => {
-        const end = run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1;
-        if (!groups.get(end)?.push(i)) groups.set(end, [i]);
-    });
-    const styled = [...groups].map(([end, members]) => ({ end, members, ...lookOf(looks.get(end), theme) }));
     const many = run.first.length > MANY_POINTS;
-    for (const { members, colour } of styled) {
+    const points = [...run.first.keys()];
+    const leaders = points.filter((i) => run.since[i] >= 0);
+    const leading = leaders.filter((i) => run.since[i] <= layer);
+    drawGround(pen, room, theme, leaders);
+    if (selected >= 0) drawSelected(pen, room, theme, here);
+
+    // Points by the leader that they end at; -1 if it is between leaders.
+    const ends = layerAt(run, Infinity).sets.map((set) =>
+        (run.limits && set.length === 1 && run.since[set[0]] >= 0 ? set[0] : -1));
+    const groups = [...new Set(ends)].map((end) => ({
+        end, members: points.filter((i) => ends[i] === end), ...lookOf(leaders.indexOf(end), theme),
+    }));
+    for (const { members, colour } of show.has("paths") ? groups : []) {
         const faint = { stroke: blended(colour, theme.ground, 0.45), width: 0.7 };
-        const line = many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 };
-        if (show.has("paths")) pen.paint(line, (to) => {
-            for (const i of members.filter((point) => run.since[point] !== 0)) {
-                to.moveTo(...toScreen(frame, starts, i));
-                run.layers.slice(1).forEach(({ positions }, k) => {
-                    // On the way to one leader it goes straight on.
-                    const [target, ...others] = run.layers[k].sets[i];
-                    const straight = !others.length && run.since[target] >= 0 && run.since[target] <= k;
-                    if (!straight) to.lineTo(...toScreen(frame, positions, i));
-                });
-                if (run.limits) to.lineTo(...toScreen(frame, run.limits, i));
-            }
+        const paths = members.filter((point) => run.since[point] !== 0).map((i) => {
+            // On the way to one leader it goes straight on.
+            const bends = run.layers.filter((_, k) => {
+                const set = run.layers[k - 1]?.sets[i];
+                return set?.length !== 1 || run.since[set[0]] < 0 || run.since[set[0]] > k - 1;
+            });
+            const rows = [...bends.map(({ positions }) => positions), ...(run.limits ? [run.limits] : [])];
+            return rows.map((row) => toScreen(frame, row, i));
         });
+        pen.paint(many ? faint : { stroke: colour, width: 1.2, alpha: 0.6 }, paths);
     }
-    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] }, (to) => {
-        sets.forEach((set, i) => {
-            for (const j of set) if (j !== i) drawLine(to, [toScreen(frame, here, i), toScreen(frame, here, j)]);
-        });
-    });
-    for (const { end, members, colour, shape } of styled) {
+    if (show.has("follow")) pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.45, dash: [2, 3] },
+        sets.flatMap((set, i) => set.map((j) => [i, j].map((k) => toScreen(frame, here, k)))));
+    for (const { end, members, colour, shape } of groups) {
         // Where a token started: hollow, or, if there are many, paler.
         const hollow = { fill: theme.ground, stroke: colour, width: 1.2, alpha: 0.8 };
-        const pale = { fill: blended(colour, theme.ground, 0.6) };
-        if (layer > 0) pen.paint(many ? pale : hollow, (to) => {
-            for (const i of members) if (run.since[i]) drawShape(to, shape, toScreen(frame, starts, i), 0.75 * size);
-        });
+        const old = members.filter((i) => layer > 0 && run.since[i]);
+        pen.paint(many ? { fill: blended(colour, theme.ground, 0.6) } : hollow, old.map((i) =>
+            shapeAt(shape, toScreen(frame, starts, i), 0.75 * size)));
         // At the limit followers lie under the star of their leader.
-        const hidden = layer === Infinity && end >= 0;
-        if (!hidden) pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, (to) => {
-            for (const i of members) {
-                if (run.since[i] < 0 || run.since[i] > layer) drawShape(to, shape, toScreen(frame, here, i), size);
-            }
-        });
+        const shown = layer === Infinity && end >= 0 ? [] : members.filter((i) => !leading.includes(i));
+        pen.paint({ fill: colour, stroke: many ? undefined : theme.ground, width: 0.8 }, shown.map((i) =>
+            shapeAt(shape, toScreen(frame, here, i), size)));
     }
-    const leading = leaders.filter((i) => run.since[i] <= layer);
     for (const i of leading) {
         const at = toScreen(frame, here, i);
-        const style = { fill: lookOf(looks.get(i), theme).colour, stroke: theme.ink };
-        pen.paint(style, (to) => drawShape(to, "star", at, Math.max(6, 1.65 * size)));
+        const style = { fill: lookOf(leaders.indexOf(i), theme).colour, stroke: theme.ink };
+        pen.paint(style, [shapeAt("star", at, Math.max(6, 1.65 * size))]);
         if (leading.length <= 24) pen.text(at, `since ${run.since[i]}`, theme.ink, 0.75);
     }
-    if (scene.differing.length) drawDifference(pen, scene);
+    drawDifference(pen, room, theme);
     if (!many) run.first.forEach((token, i) => {
         const words = (show.has("numbers") ? `${token}` : "") + (run.weights[i] > 1 ? ` ×${run.weights[i]}` : "");
         // Where they started no two are in one place.
@@ -274,26 +192,22 @@ export function drawScene(pen, scene) {
     });
     if (selected < 0) return;
     const at = toScreen(frame, here, run.ofToken[selected]);
-    pen.paint({ stroke: theme.ink, width: 2 }, (to) => drawShape(to, "circle", at, size + 6));
+    pen.paint({ stroke: theme.ink, width: 2, closed: true }, [shapeAt("circle", at, size + 6)]);
     if (!show.has("numbers")) pen.text([at[0], at[1] + 24], `token ${selected}`, theme.ink);
 }
 
-/**
- * Colour and shape of a leader and its followers, or of those between leaders.
- * @param {number | undefined} number @param {Theme} theme
- */
+/** Colour and shape of a leader, by its number, and its followers; -1: those between leaders.
+ * @param {number} number @param {Theme} theme */
 function lookOf(number, { dark }) {
-    if (number === undefined) return { colour: BETWEEN_COLOUR, shape: "circle" };
+    if (number < 0) return { colour: BETWEEN_COLOUR, shape: "circle" };
     const place = number % LEADER_COLOURS.length;
     // On a dark ground the pale colours come before the dark ones.
     const colour = LEADER_COLOURS[place < 6 || !dark ? place : place < 12 ? place + 6 : place - 6];
     return { colour, shape: LEADER_SHAPES[number % LEADER_SHAPES.length] };
 }
 
-/**
- * What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
- * @param {string} colour @param {string} ground @param {number} alpha
- */
+/** What a colour looks like on a ground: to paint this is much faster than to paint with an opacity.
+ * @param {string} colour @param {string} ground @param {number} alpha */
 function blended(colour, ground, alpha) {
     const [over, under] = [colour, ground].map((text) => {
         const [digits, base] = text.startsWith("#") ? [/[0-9a-f]{2}/gi, 16] : [/\d+/g, 10];
@@ -302,50 +216,36 @@ function blended(colour, ground, alpha) {
     return `rgb(${over.map((x, c) => Math.round(alpha * x + (1 - alpha) * under[c])).join(", ")})`;
 }
 
-/** Cells, polytope, axes and ellipse. @param {Pen} pen @param {Scene} scene @param {number[]} leaders */
-function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
+/** Cells, polytope, axes. @param {Pen} pen @param {Room} room @param {Theme} theme @param {number[]} leaders */
+function drawGround(pen, { frame, run, metric, show }, theme, leaders) {
     const { d } = run;
     const ends = positionsAt(run, Infinity);
-    const origin = toScreen(frame, new Float64Array(d));
-    const far = frame.width + frame.height;
+    const far = (frame.width + frame.height) / frame.scale;
     if (d === 2 && show.has("cells")) {
         // <A z, l> = <z, A^T l>: with these in place of the leaders, cells are the normal cones of a polygon.
         const turned = metric && Float64Array.of(metric[0], metric[2], metric[1], metric[3]);
         const rows = Float64Array.from(leaders.flatMap((i) => floatAlong(ends, i, 2, turned)));
         const hull = planeHull(rows);
         if (hull.length > 1) hull.forEach((v, k) => {
-            const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) => {
-                return [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0];
-            });
-            const { colour } = lookOf(looks.get(leaders[v]), theme);
-            const fill = blended(colour, theme.ground, 0.1);
-            pen.paint({ fill }, (to) => drawLine(to, clippedScreen(frame, sides), true));
-            // The border to the next cell is a ray from the origin.
-            const [x, y] = [-sides[0][1], sides[0][0]].map((side) => (side * far) / Math.hypot(...sides[0]));
-            pen.paint({ stroke: theme.ink, width: 0.8, alpha: 0.25, dash: [5, 5] }, (to) => {
-                drawLine(to, [origin, [origin[0] + x, origin[1] - y]]);
-            });
+            const sides = [hull[(k + 1) % hull.length], hull[(k + hull.length - 1) % hull.length]].map((w) =>
+                [rows[2 * v] - rows[2 * w], rows[2 * v + 1] - rows[2 * w + 1], 0]);
+            const fill = blended(lookOf(v, theme).colour, theme.ground, 0.12);
+            pen.paint({ fill, stroke: theme.ground }, [clippedScreen(frame, sides)]);
         });
     }
     if (show.has("polytope")) {
-        const places = Float64Array.from(leaders.flatMap((i) => toScreen(frame, ends, i)));
+        const places = leaders.map((i) => toScreen(frame, ends, i));
         const points = leaders.map((i) => ends.subarray(i * d, i * d + d));
-        for (const face of d === 3 ? facesOf(points) : [points.map((_, v) => v)]) {
-            const corners = face.map((v) => places.subarray(2 * v, 2 * v + 2));
-            const hull = planeHull(Float64Array.from(corners.flatMap((corner) => Array.from(corner))));
-            const outline = hull.map((k) => Array.from(corners[k]));
-            const shade = { fill: theme.ink, alpha: d === 3 ? 0.02 : 0.05 };
-            if (run.first.length <= MANY_POINTS) pen.paint(shade, (to) => drawLine(to, outline, true));
-            pen.paint({ stroke: theme.ink, alpha: 0.35 }, (to) => drawLine(to, outline, true));
-        }
+        const faces = d === 3 ? facesOf(points) : [[...points.keys()]];
+        const hullOf = (/** @type {number[]} */ face) => planeHull(Float64Array.from(face.flatMap((v) => places[v])));
+        const outlines = faces.map((face) => hullOf(face).map((k) => places[face[k]]));
+        pen.paint({ stroke: theme.ink, alpha: 0.35, closed: true }, outlines);
     }
-    const reach = (0.47 * Math.min(frame.width, frame.height)) / frame.scale;
+    const reach = d === 3 ? (0.47 * Math.min(frame.width, frame.height)) / frame.scale : far;
     for (let c = 0; c < (d > 3 ? 0 : d); c++) {
-        const axis = Array.from({ length: d }, (_, k) => (k === c ? (d === 3 ? reach : far / frame.scale) : 0));
-        const end = toScreen(frame, axis);
-        const opposite = toScreen(frame, axis.map((x) => -x));
-        pen.paint({ stroke: theme.ink, alpha: 0.16 }, (to) => drawLine(to, [opposite, end]));
-        if (d === 3) pen.text([end[0] - 8, end[1] + 8], "xyz"[c], theme.ink, 0.6);
+        const axis = [-reach, reach].map((x) => toScreen(frame, frame.right.map((_, k) => (k === c ? x : 0))));
+        pen.paint({ stroke: theme.ink, alpha: 0.16 }, [axis]);
+        if (d === 3) pen.text([axis[1][0] - 8, axis[1][1] + 8], "xyz"[c], theme.ink, 0.6);
     }
     const end = d === 2 && show.has("ellipse") ? ellipseEnd(frame, metric) : null;
     if (!end) return;
@@ -354,20 +254,18 @@ function drawGround(pen, { frame, theme, run, looks, metric, show }, leaders) {
         const [c, s] = [Math.cos((k * Math.PI) / 36), ratio * Math.sin((k * Math.PI) / 36)];
         return toScreen(frame, [c * end[0] - s * end[1], c * end[1] + s * end[0]]);
     });
-    pen.paint({ stroke: EXACT_COLOUR, width: 1.5 }, (to) => drawLine(to, rim, true));
-    const style = { fill: theme.ground, stroke: EXACT_COLOUR, width: 2 };
-    pen.paint(style, (to) => drawShape(to, "square", toScreen(frame, end), 6));
+    pen.paint({ stroke: EXACT_COLOUR, width: 1.5, closed: true }, [rim]);
+    pen.paint({ fill: theme.ground, stroke: EXACT_COLOUR, width: 2 }, [shapeAt("square", toScreen(frame, end), 6)]);
 }
 
 /** The points on each face of a polytope in space. @param {Float64Array[]} points @returns {number[][]} */
 function facesOf(points) {
-    /** @type {Map<string, number[]>} */
-    const faces = new Map();
+    const faces = /** @type {Map<string, number[]>} */ (new Map());
     const all = points.slice(0, 40).map((_, i) => i);
     for (const a of all) for (const b of all.slice(a + 1)) for (const c of all.slice(b + 1)) {
         const [[p, q, r], [x, y, z]] = [b, c].map((i) => Array.from(points[i], (value, k) => value - points[a][k]));
         const normal = [q * z - r * y, r * x - p * z, p * y - q * x];
-        const heights = points.map((point) => sceneDot(normal, point) - sceneDot(normal, points[a]));
+        const heights = points.map((point) => floatDot(normal, point) - floatDot(normal, points[a]));
         const flat = 1e-9 * Math.max(...heights.map(Math.abs));
         // A face has all points on one side.
         if (!flat || (heights.some((h) => h > flat) && heights.some((h) => h < -flat))) continue;
@@ -377,11 +275,9 @@ function facesOf(points) {
     return [...faces.values()];
 }
 
-/**
- * The end of the long half axis of the metric's ellipse, in the world; null if it is none. The other half axis is such
+/** The end of the long half axis of the metric's ellipse, in the world; null if it is none. The other half axis is such
  * that the area is always the same: a multiple of a metric has the same dynamics.
- * @param {Frame} frame @param {Float64Array | null} metric
- */
+ * @param {Frame} frame @param {Float64Array | null} metric */
 export function ellipseEnd(frame, metric) {
     const [a, b, c, e] = metric ?? [1, 0, 0, 1];
     const determinant = a * e - b * c;
@@ -392,10 +288,7 @@ export function ellipseEnd(frame, metric) {
     return [length * Math.cos(angle), length * Math.sin(angle)];
 }
 
-/** @param {Frame} frame */
-function ellipseRadius({ width, height, scale }) {
-    return (0.25 * Math.min(width, height)) / scale;
-}
+const ellipseRadius = (/** @type {Frame} */ frame) => (0.25 * Math.min(frame.width, frame.height)) / frame.scale;
 
 /** The metric whose ellipse has this half axis. @param {Frame} frame @param {number[]} end */
 export function metricOfEllipse(frame, [x, y]) {
@@ -407,42 +300,32 @@ export function metricOfEllipse(frame, [x, y]) {
     return [[first, mixed], [mixed, last]];
 }
 
-/** What the selected token sees and follows. @param {Pen} pen @param {Scene} scene @param {Float64Array} here */
-function drawSelected(pen, { frame, theme, run, layer, metric, selected, show }, here) {
+/** What the selected token sees and follows.
+ * @param {Pen} pen @param {Room} room @param {Theme} theme @param {Float64Array} here */
+function drawSelected(pen, { frame, run, layer, metric, selected, show }, theme, here) {
     const { d } = run;
     const point = run.ofToken[selected];
     const along = floatAlong(here, point, d, metric);
-    const length = Math.hypot(...along);
-    if (!length) return;
-    if (d === 2 && show.has("halfspace")) {
-        const corners = clippedScreen(frame, [[...along, sceneDot(along, here.subarray(2 * point, 2 * point + 2))]]);
-        pen.paint({ fill: theme.ink, alpha: 0.07 }, (to) => drawLine(to, corners, true));
-        pen.paint({ stroke: theme.ink, alpha: 0.3 }, (to) => drawLine(to, corners, true));
+    if (d === 2 && along.some(Boolean) && show.has("halfspace")) {
+        const corners = clippedScreen(frame, [[...along, -floatDot(along, here.subarray(2 * point, 2 * point + 2))]]);
+        pen.paint({ fill: theme.ink, alpha: 0.07 }, [corners]);
+        pen.paint({ stroke: theme.ink, alpha: 0.3, closed: true }, [corners]);
     }
-    const from = toScreen(frame, new Float64Array(d));
-    const tip = toScreen(frame, along.map((x) => (x * 60) / frame.scale / length));
-    const [x, y] = [(tip[0] - from[0]) / 8, (tip[1] - from[1]) / 8];
-    pen.paint({ stroke: theme.ink, width: 1.5, alpha: 0.7 }, (to) => {
-        drawLine(to, [from, tip]);
-        drawLine(to, [[tip[0] - x + 0.6 * y, tip[1] - y - 0.6 * x], tip, [tip[0] - x - 0.6 * y, tip[1] - y + 0.6 * x]]);
-    });
-    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, (to) => {
-        for (const j of layerAt(run, layer).sets[point]) drawLine(to, [point, j].map((i) => toScreen(frame, here, i)));
-    });
+    const follows = layerAt(run, layer).sets[point].map((j) => [point, j].map((i) => toScreen(frame, here, i)));
+    pen.paint({ stroke: theme.ink, width: 1.6, alpha: 0.8, dash: [4, 3] }, follows);
 }
 
-/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Scene} scene */
-function drawDifference(pen, { frame, theme, run, floats, differing }) {
+/** Both ends of the tokens that floats send elsewhere. @param {Pen} pen @param {Room} room @param {Theme} theme */
+function drawDifference(pen, { frame, run, floatRun: floats, differences }, theme) {
     const [truth, wrong] = [positionsAt(run, Infinity), positionsAt(floats, Infinity)];
-    for (const token of differing.slice(0, 60)) {
-        const [i, j] = [run.ofToken[token], floats.ofToken[token]];
+    for (const { token } of differences.slice(0, 60)) {
         const rows = [...floats.layers.map(({ positions }) => positions), wrong];
-        const path = rows.map((each) => toScreen(frame, each, j));
-        const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, i)];
-        pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, (to) => drawLine(to, path));
-        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, (to) => drawShape(to, "cross", end, 6));
-        pen.paint({ stroke: EXACT_COLOUR, width: 2.2 }, (to) => drawShape(to, "circle", exactly, 11));
-        if (differing.length > 6) continue;
+        const path = rows.map((each) => toScreen(frame, each, floats.ofToken[token]));
+        const [end, exactly] = [path[path.length - 1], toScreen(frame, truth, run.ofToken[token])];
+        pen.paint({ stroke: FLOAT_COLOUR, width: 1.8, dash: [6, 4] }, [path]);
+        pen.paint({ fill: FLOAT_COLOUR, stroke: theme.ground }, [shapeAt("cross", end, 6)]);
+        pen.paint({ stroke: EXACT_COLOUR, width: 2.2, closed: true }, [shapeAt("circle", exactly, 11)]);
+        if (differences.length > 6) continue;
         pen.text([end[0], end[1] + 26], `floats: ${token}`, theme.ink);
         pen.text([exactly[0] + 4, exactly[1] + 12], `exactly: ${token}`, theme.ink);
     }

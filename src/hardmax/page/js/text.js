@@ -1,42 +1,34 @@
 // Texts: from a model's files and a text to tokens, label and both ledgers, number for number as in Python.
-
-import { exactDynamics } from "./exact.js";
-import { layersKeep, walkLayers } from "./textlayers.js";
+import { exactAt, exactCloud, exactDynamics, exactFloat, exactWalk } from "./exact.js";
+import { floatDot } from "./floats.js";
 import { textWords, withoutWords } from "./textwords.js";
 
-/**
- * @typedef {import("./textlayers.js").LayerRules} LayerRules
- * @typedef {import("./textlayers.js").LayerRun} LayerRun
- * @typedef {import("./textlayers.js").TextCloud} TextCloud
- * @typedef {string | number | boolean} Label
+/** @typedef {string | number | boolean} Label
  * @typedef {[number, number]} Place  UTF-16 offsets: text.slice(start, end)
- * @typedef {{name: string, classes: Label[], layers: number, alpha: string, temperature: number, gate: number | null,
+ * @typedef {{name: string, classes: Label[], layers: number, temperature: number, gate: number | null,
  *     neutralWeight: number, binary: boolean, longestPhrase: number, overlapping: boolean, dimension: number,
- *     surfaces: string[], index: Map<string, number>, table: Float64Array, decoder: Float64Array, bias: Float64Array,
- *     scores: Float64Array, strengths: Float64Array, extra: number, hasNeutral: boolean, usual: number,
- *     lengths: [number, number] | null, rules: LayerRules}} Model  `layers` may be Infinity; row v of `table` is where
- *     token v starts, after all tokens come the extra one (its number is `extra`, -1: none) and, with a gate, the place
- *     of silent tokens; `scores` is (rows of the table, logits), two classes have one logit; `usual` is the class of
- *     undecided texts, `lengths` are those of 98 % of the training texts
+ *     surfaces: string[], index: Map<string, number>, table: number[][], decoder: number[][], bias: number[],
+ *     extra: number, hasNeutral: boolean, usual: number, dynamics: import("./exact.js").ExactDynamics}} Model  `layers`
+ *     may be Infinity; row v of `table` is where token v starts, after all tokens come the extra one (its number is
+ *     `extra`, -1: none) and the place of silent tokens; two classes have one logit; `usual`: the class if undecided
  * @typedef {{id: number, word: string, places: Place[], count: number, mass: number, contribution: number,
  *     vote: number, active: boolean, leads: boolean, leaderSince: number, leader: number, side: number,
  *     start: number[], end: number[]}} TextToken  `leader`: the index of the token that it follows at the last layer,
  *     or -1; `side`: the number of the class that its leader counts towards, or itself if it has none
  * @typedef {{label: Label, answer: number, decided: boolean, reason: string, probability: number,
  *     probabilities: number[], logits: number[], logit: number, bias: number, towards: Label, tokens: TextToken[],
- *     rest: number, known: number, notes: string[], readonly path: number[][][]}} Classified  `answer` is the number of
+ *     rest: number, known: number, readonly path: number[][][]}} Classified  `answer` is the number of
  *     the class or -1 for undecided, of which `reason` says why; `logit`, `bias`, contributions and votes are about the
  *     class `towards`; tokens in order of appearance, the extra one last; `path` is (layers + 1, tokens, d), of
- *     infinitely many layers those up to eight after the last change of an attended set, and the limits
- */
+ *     infinitely many layers those up to eight after the last change of an attended set, and the limits */
 
+const TEXT_DEEPEST = 10_000; // of infinitely many layers; a text that has not settled by then is taken as it is there
+const TEXT_BUDGET = 20_000; // milliseconds for the layers of a text
 export const EXTRA_TOKEN = "(extra token)"; // no word can look like this
 
-/**
- * The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
+/** The known tokens of a text by first appearance, each with its places. They come in the order in which they end, the
  * shorter first; unless they may overlap, those that are taken first by the order of the vocabulary keep their words.
- * @param {Model} model @param {string} text @returns {Map<number, Place[]>}
- */
+ * @param {Model} model @param {string} text @returns {Map<number, Place[]>} */
 function textFind(model, text) {
     const words = textWords(text);
     let found = words.flatMap((word, last) => {
@@ -59,38 +51,29 @@ function textFind(model, text) {
         }
         found = found.filter((token) => kept.has(token));
     }
-    /** @type {Map<number, Place[]>} */
-    const places = new Map();
+    const places = /** @type {Map<number, Place[]>} */ (new Map());
     for (const { id, first, last } of found) {
-        const before = places.get(id) ?? [];
-        before.push([words[first].start, words[last].end]);
-        places.set(id, before);
+        const place = /** @type {Place} */ ([words[first].start, words[last].end]);
+        if (!places.get(id)?.push(place)) places.set(id, [place]);
     }
     return places;
 }
 
-/**
- * The files of a model that were packed into one. Unzipped, that is the length of a header (4 bytes, little-endian),
- * the header, JSON `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files one after the other.
- * @param {string} packed gzip in base64 @returns {Promise<{name: string, files: Record<string, Uint8Array>}>}
- */
+/** The files of a model from gzip in base64: the length of a header (4 bytes, little-endian), the header, JSON
+ * `{"name": …, "files": [["config.json", 394], …]}` with sizes, and the files. @param {string} packed */
 export async function unpackModel(packed) {
     const zipped = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
     const stream = new Blob([zipped]).stream().pipeThrough(new DecompressionStream("gzip"));
     const data = new Uint8Array(await new Response(stream).arrayBuffer());
     let at = 4 + new DataView(data.buffer).getUint32(0, true);
     const header = JSON.parse(new TextDecoder().decode(data.subarray(4, at)));
-    /** @type {Record<string, Uint8Array>} */
-    const files = {};
+    const files = /** @type {Record<string, Uint8Array>} */ ({});
     for (const [name, size] of header.files) files[name] = data.subarray(at, (at += size));
-    return { name: header.name, files };
+    return files;
 }
 
-/**
- * A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved; of
- * metrics.json only the lengths of training texts are read.
- * @param {Record<string, Uint8Array>} files by name @param {string} name @returns {Promise<Model>}
- */
+/** A model from the files of its folder, checked. If hashes.json is there, the others must be as they were saved.
+ * @param {Record<string, Uint8Array>} files by name @param {string} name @returns {Promise<Model>} */
 export async function loadModel(files, name) {
     try {
         const deciding = ["config.json", "model.safetensors", "vocabulary.txt"];
@@ -107,11 +90,8 @@ export async function loadModel(files, name) {
         const [format, version] = [textShort(config.format), textShort(config.version)];
         textMust(config.format === "hardmax text model" && config.version === 1,
             `config.json is of ${format}, version ${version}: expected "hardmax text model", version 1`);
-        const { training_lengths: span } = files["metrics.json"] ? textJson(files["metrics.json"], "metrics.json") : {};
-        const lengths = Array.isArray(span) && span.length === 2 && span.every(Number.isFinite) ? span : null;
         const tensors = textTensors(files["model.safetensors"], config.tensors);
-        const model = textModel(config, tensors, textVocabulary(files["vocabulary.txt"]));
-        return { ...model, name, lengths: /** @type {Model["lengths"]} */ (lengths) };
+        return { ...textModel(config, tensors, textVocabulary(files["vocabulary.txt"])), name };
     } catch (error) {
         const reason = /** @type {Error} */ (error).message.replace(/\.$/, "");
         throw new Error(`The model ${textShort(name)} cannot be used: ${reason}.`);
@@ -123,37 +103,26 @@ function textMust(holds, otherwise) {
     if (!holds) throw new Error(otherwise);
 }
 
-/** @param {unknown} value @returns {string} */
-function textShort(value) {
+function textShort(/** @type {unknown} */ value) {
     const shown = JSON.stringify(value) ?? "missing";
     return shown.length > 80 ? `${shown.slice(0, 79)}…` : shown;
 }
 
-/** @param {Uint8Array} data @param {string} otherwise @returns {string} */
-function textDecode(data, otherwise) {
-    try {
-        return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(data);
-    } catch {
-        throw new Error(otherwise);
-    }
-}
-
 /** @param {Uint8Array} data @param {string} name @returns {Record<string, any>} */
 function textJson(data, name) {
-    const damaged = `${name} is damaged or cut off: expected a JSON object`;
-    let found = null;
     try {
-        found = JSON.parse(textDecode(data, damaged).replace(/^\ufeff/, ""));
+        const found = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(data));
+        if (typeof found === "object" && found && !Array.isArray(found)) return found;
     } catch {}
-    textMust(typeof found === "object" && found && !Array.isArray(found), damaged);
-    return found;
+    throw new Error(`${name} is damaged or cut off: expected a JSON object`);
 }
 
-/**
- * The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
+/** Numbers as rows of a length. @param {Float64Array | Float32Array} x @param {number} d */
+const textRows = (x, d) => Array.from({ length: x.length / d }, (_, r) => [...x.subarray(r * d, r * d + d)]);
+
+/** The tensors of a safetensors file: the length of its header (8 bytes), the header, JSON, and the numbers.
  * @param {Uint8Array} data @param {unknown} expected names
- * @returns {Record<string, {shape: number[], values: Float32Array | Float64Array}>}
- */
+ * @returns {Record<string, {shape: number[], values: Float32Array | Float64Array}>} */
 function textTensors(data, expected) {
     const damaged = "model.safetensors is cut off, or not a safetensors file";
     /** @type {Record<string, string>} */
@@ -163,9 +132,9 @@ function textTensors(data, expected) {
     const { __metadata__, ...header } = textJson(data.subarray(8, 8 + size), "the header of model.safetensors");
     const entries = Object.entries(header);
     const names = entries.map(([name]) => name).sort();
-    for (const name of ["embeddings", "decoder", "bias"]) textMust(header[name], `model.safetensors has no ${name}`);
-    textMust(names.every((name) => Object.hasOwn(kinds, name)) && JSON.stringify(names) === JSON.stringify(expected),
-        `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
+    const complete = ["embeddings", "decoder", "bias"].every((name) => header[name]);
+    const known = names.every((name) => Object.hasOwn(kinds, name)) && textShort(names) === textShort(expected);
+    textMust(complete && known, `model.safetensors has ${textShort(names)}: expected ${textShort(expected)}`);
     textMust(entries.every(([, entry]) => Array.isArray(entry?.shape) && Array.isArray(entry.data_offsets)), damaged);
     entries.sort(([, { data_offsets: a }], [, { data_offsets: b }]) => a[0] - b[0] || a[1] - b[1]);
     let end = 8 + size; // tensors follow one another without a gap
@@ -180,40 +149,28 @@ function textTensors(data, expected) {
     return Object.fromEntries(tensors);
 }
 
-/**
- * The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
- * @param {Uint8Array} data
- */
+/** The tokens, and how many training texts of each class have them, all added up: a token and its counts are a line.
+ * @param {Uint8Array} data */
 function textVocabulary(data) {
     const damaged = "vocabulary.txt is damaged or cut off: expected a token and its counts on every line";
-    const lines = textDecode(data, damaged).split("\n");
-    textMust(lines.pop() === "", damaged);
-    /** @type {number[]} */
-    const totals = (lines[0] ?? "\t").split("\t").slice(1).map(() => 0);
-    const surfaces = lines.map((line) => {
-        const cells = line.split("\t");
-        textMust(cells.length === totals.length + 1 && totals.length, damaged);
-        for (let c = 0; c < totals.length; c++) {
-            textMust(/^\d{1,18}$/.test(cells[c + 1]), damaged);
-            totals[c] += Number(cells[c + 1]);
-        }
-        return cells[0];
-    });
+    const lines = new TextDecoder("utf-8", { ignoreBOM: true }).decode(data).split("\n");
+    const cut = lines.pop() !== "" || lines.some((line) => !/^[^\t\ufffd]*(\t\d{1,18})+$/.test(line));
+    const cells = lines.map((line) => line.split("\t"));
+    const columns = [...(cells[0] ?? []).keys()].slice(1);
+    textMust(!cut && cells.every((row) => row.length === columns.length + 1), damaged);
+    const totals = columns.map((c) => cells.reduce((sum, row) => sum + Number(row[c]), 0));
+    const surfaces = cells.map(([surface]) => surface);
     const index = new Map(surfaces.map((surface, id) => [surface, id]));
     const twice = surfaces.find((surface, id) => index.get(surface) !== id);
     textMust(twice === undefined, `vocabulary.txt has ${textShort(twice)} twice: expected each token once`);
     return { surfaces, index, totals };
 }
 
-/** @param {any} value @param {number} least @param {number} [most] @returns {boolean} */
-function textIsWhole(value, least, most = Infinity) {
-    return Number.isSafeInteger(value) && value >= least && value <= most;
-}
+const textIsWhole = (/** @type {any} */ value, least = 0, most = Infinity) =>
+    Number.isSafeInteger(value) && value >= least && value <= most;
 
-/**
- * @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
- * @param {ReturnType<typeof textVocabulary>} vocabulary @returns {Omit<Model, "name" | "lengths">}
- */
+/** @param {Record<string, any>} config @param {ReturnType<typeof textTensors>} tensors
+ * @param {ReturnType<typeof textVocabulary>} vocabulary */
 function textModel(config, tensors, { surfaces, index, totals }) {
     const { classes, layers, alpha, temperature, gate = null, neutral_weight: neutralWeight = 1, tokeniser } = config;
     const { longest_phrase: longestPhrase = 2, overlapping = true, ...others } = Object(tokeniser);
@@ -252,92 +209,86 @@ function textModel(config, tensors, { surfaces, index, totals }) {
     }
     const { embeddings, extra, metric } = tensors;
     textMust(extra || (gate === null && neutralWeight === 1), "`gate` and `neutral_weight` need an extra token");
-    const matrix = metric ? Array.from({ length: d }, (_, row) => textRow(metric.values, row, d)) : null;
-    const dynamics = exactDynamics({ alpha, metric: matrix }, d);
-    const rules = { d, layers: layers === "inf" ? Infinity : layers, dynamics };
+    const dynamics = exactDynamics({ alpha, metric: metric ? textRows(metric.values, d) : null }, d);
     textMust(dynamics.definite, "`metric` must be symmetric positive definite");
-    const table = new Float64Array((tokens + (extra ? 1 : 0) + (extra && gate !== null ? 1 : 0)) * d);
-    table.set(embeddings.values);
-    if (extra) table.set(extra.values, tokens * d);
-    if (extra && gate !== null) table.set(Float32Array.from(extra.values, (x) => x / 2), (tokens + 1) * d);
-    const strengths = new Float64Array(table.length / d);
-    for (let at = 0; at < table.length; at++) {
-        const row = Math.floor(at / d);
-        if (row < tokens) strengths[row] = Math.max(strengths[row], Math.abs(table[at]));
-    }
-    const decoder = Float64Array.from(tensors.decoder.values);
-    const scores = textScores(table, decoder, d, temperature);
-    const neutral = scores.subarray(tokens * logits, tokens * logits + logits);
+    const table = textRows(embeddings.values, d);
+    if (extra) table.push([...extra.values], Array.from(extra.values, (x) => Math.fround(x / 2)));
+    const decoder = textRows(tensors.decoder.values, d);
+    const neutral = textSays({ decoder, temperature }, table[tokens] ?? []);
     return {
-        classes, layers: rules.layers, alpha: String(alpha), temperature, gate, neutralWeight,
+        classes, layers: layers === "inf" ? Infinity : layers, temperature, gate, neutralWeight,
         binary: config.counts === "presence", longestPhrase, overlapping, dimension: d, surfaces, index, table, decoder,
-        bias: Float64Array.from(tensors.bias.values, (x) => x / temperature), scores, strengths,
-        extra: extra ? tokens : -1,
+        bias: Array.from(tensors.bias.values, (x) => x / temperature), extra: extra ? tokens : -1,
         hasNeutral: !!extra && neutral.every((score) => score === (logits > 1 ? neutral[0] : 0)),
-        usual: totals.indexOf(Math.max(...totals)), rules,
+        usual: totals.indexOf(Math.max(...totals)), dynamics,
     };
 }
 
-/**
- * What a text would add to the logits all of whose tokens lie at a point, (points, logits).
- * @param {Float64Array} points @param {Float64Array} decoder @param {number} d @param {number} temperature
- */
-function textScores(points, decoder, d, temperature) {
-    const logits = decoder.length / d;
-    const scores = new Float64Array((points.length / d) * logits);
-    for (let at = 0; at < scores.length; at++) {
-        const [point, row] = [Math.floor(at / logits) * d, (at % logits) * d];
-        for (let c = 0; c < d; c++) scores[at] += points[point + c] * decoder[row + c];
-        scores[at] /= temperature;
-    }
-    return scores;
+/** What a text would add to the logits all of whose tokens lie at a point.
+ * @param {Pick<Model, "decoder" | "temperature">} model @param {number[]} point */
+const textSays = ({ decoder, temperature }, point) => decoder.map((row) => floatDot(row, point) / temperature);
+
+/** The layers of a text, every choice proved: attended sets and positions of points up to the layer `last`. If it has
+ * settled no set changes later, and `at` knows any layer, Infinity included; `since` is -1 for no leader.
+ * @param {import("./exact.js").ExactCloud} cloud @param {Pick<Model, "layers" | "dynamics">} model */
+export function textWalk(cloud, { layers, dynamics }) {
+    const [end, most] = [performance.now() + TEXT_BUDGET, Math.min(layers, TEXT_DEEPEST)];
+    const steps = /** @type {import("./exact.js").ExactStep[]} */ ([]);
+    const tick = () => textMust(performance.now() < end, "Ties in this text take too long: shorten the text.");
+    for (const step of exactWalk(cloud, { ...dynamics, tick })) if (steps.push(step) > most) break;
+    const last = steps.length - 1;
+    const stepAt = (/** @type {number} */ layer) => steps[Math.min(layer, last)];
+    return {
+        last, settled: steps[last].lasts,
+        since: cloud.numerators.map((_, i) => steps.findIndex((step) => step.leads[i])),
+        sets: (/** @type {number} */ layer) => stepAt(layer).sets,
+        at: (/** @type {number} */ layer) => exactAt(stepAt(layer), dynamics, layer),
+    };
 }
 
-/** @param {Model} model @param {string} text @returns {Classified} the label, and what every token adds to the logit */
+/** The label, and what each token adds to it. @param {Model} model @param {string} text @returns {Classified} */
 export function classify(model, text) {
-    const { dimension: d, extra, rules, scores, bias, gate } = model;
-    const logitsOf = bias.length;
+    const { dimension: d, extra, layers, bias, gate, table } = model;
     const places = textFind(model, text);
     const ids = [...places.keys(), ...(extra < 0 ? [] : [extra])];
     const counts = ids.map((id) => places.get(id)?.length ?? 1);
     const voices = ids.map((id, t) => (id === extra ? model.neutralWeight : model.binary ? 1 : counts[t]));
-    const loudest = ids.reduce((most, id) => Math.max(most, model.strengths[id]), 0);
+    const strengthOf = (/** @type {number} */ id) => table[id].reduce((most, x) => Math.max(most, Math.abs(x)), 0);
+    const strengths = ids.map((id) => (id === extra ? 0 : strengthOf(id)));
     // A gate silences tokens no stronger than a share of the loudest: they start halfway to the extra one.
-    const bar = gate === null ? -1 : gate * loudest;
-    const isSilent = (/** @type {number} */ id) => id !== extra && model.strengths[id] <= bar;
-    const rows = ids.map((id) => (isSilent(id) ? extra + 1 : id));
-    const cloud = textCloud(model, rows, voices);
-    const run = walkLayers(cloud, rules);
-    const masses = textMasses(voices, cloud, run, rules);
-    const ends = run.at(run.settled ? rules.layers : run.last);
-    const says = textScores(ends, model.decoder, d, model.temperature);
+    const bar = gate === null ? -1 : gate * Math.max(0, ...strengths);
+    const rows = ids.map((id, t) => (id !== extra && strengths[t] <= bar ? extra + 1 : id));
+    const starts = rows.map((row) => table[row]);
+    // A text of which nothing is known is one point that has no token.
+    const cloud = ids.length ? exactCloud(starts, voices) : exactCloud([new Array(d).fill(0)]);
+    const of = ids.map((_, t) => cloud.ofToken[t]); // tokens with one vector are one point
+    const run = textWalk(cloud, model);
+    const masses = textMasses(voices, of, cloud.multiplicities, run, model);
+    const ends = run.at(run.settled ? layers : run.last);
+    const [first, says] = [starts, ends].map((points) => points.map((point) => textSays(model, point)));
     const final = run.sets(run.last);
-    const stands = cloud.weights.map(() => 0); // tokens with one vector are one point; the last of them stands for it
-    cloud.of.forEach((point, t) => (stands[point] = t));
-    const leaders = cloud.of.map((point) => {
+    const leaders = of.map((point) => {
         const [leader, ...more] = final[point];
-        return rules.layers && !more.length && run.since[leader] >= 0 ? stands[leader] : -1;
+        return layers && !more.length && run.since[leader] >= 0 ? of.lastIndexOf(leader) : -1;
     });
     const neutral = model.hasNeutral ? ids.length - 1 : ids.length; // who follows it has no effect
     const active = ids.map((id, t) => id !== extra && rows[t] === id && leaders[t] !== neutral);
-    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * scores[rows[t] * logitsOf + row];
+    const adds = (/** @type {number} */ t, /** @type {number} */ row) => masses[t] * first[t][row];
     const logits = Array.from(bias, (b, row) => b + ids.reduce((sum, _, t) => sum + adds(t, row), 0));
     const probabilities = textProbabilities(logits);
-    const [second, first] = [...probabilities].sort((a, b) => a - b).slice(-2);
-    const decided = active.includes(true) && second < first;
-    const best = decided ? probabilities.indexOf(first) : model.usual;
-    const row = logitsOf === 1 ? 0 : best;
+    const [next, top] = [...probabilities].sort((a, b) => a - b).slice(-2);
+    const decided = active.includes(true) && next < top;
+    const best = decided ? probabilities.indexOf(top) : model.usual;
+    const [isTwo, row] = [bias.length === 1, bias.length === 1 ? 0 : best];
     const total = Math.max(1, voices.reduce((sum, voice) => sum + voice, 0));
     const tokens = ids.map((id, t) => {
-        const [point, leader] = [cloud.of[t], leaders[t]];
-        const own = leader < 0 ? says.subarray(point * logitsOf) : scores.subarray(rows[leader] * logitsOf);
-        const highest = own.subarray(0, logitsOf).reduce((a, b) => Math.max(a, b));
+        const [point, leader] = [of[t], leaders[t]];
+        const own = leader < 0 ? says[point] : first[leader];
         return {
             id, word: model.surfaces[id] ?? EXTRA_TOKEN, places: places.get(id) ?? [], count: counts[t],
-            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point * logitsOf + row],
+            mass: masses[t], contribution: adds(t, row), vote: (voices[t] / total) * says[point][row],
             active: active[t], leads: run.since[point] >= 0, leaderSince: run.since[point], leader,
-            side: logitsOf === 1 ? Number(own[0] >= 0) : own.indexOf(highest),
-            start: textRow(cloud.start, point, d), end: textRow(ends, point, d),
+            side: isTwo ? Number(own[0] >= 0) : own.indexOf(Math.max(...own)), start: starts[t], end: ends[point],
         };
     });
     const reason = !places.size ? "the model knows no word of this text"
@@ -345,48 +296,25 @@ export function classify(model, text) {
     return {
         label: model.classes[best], answer: decided ? best : -1, decided, reason: decided ? "" : reason,
         probability: probabilities[best], probabilities, logits, logit: logits[row], bias: bias[row],
-        towards: model.classes[logitsOf === 1 ? 1 : best], tokens,
+        towards: model.classes[isTwo ? 1 : best], tokens,
         rest: tokens.reduce((sum, token) => (token.active ? sum : sum + token.vote), 0),
-        known: places.size, notes: textNotes(model, text, places),
+        known: places.size,
         get path() {
-            const isLimit = run.settled && rules.layers === Infinity;
-            const shown = isLimit ? run.last + 8 : Math.min(rules.layers, run.settled ? Infinity : run.last);
+            const isLimit = run.settled && layers === Infinity;
+            const shown = isLimit ? run.last + 8 : Math.min(layers, run.settled ? Infinity : run.last);
             return [...Array(shown + 1).keys(), ...(isLimit ? [Infinity] : [])].map((layer) => {
                 const z = run.at(layer);
-                return cloud.of.map((point) => textRow(z, point, d));
+                return of.map((point) => z[point]);
             });
         },
     };
 }
 
-/** @param {Float64Array | Float32Array} table @param {number} row @param {number} d @returns {number[]} */
-function textRow(table, row, d) {
-    return [...table.subarray(row * d, row * d + d)];
-}
-
-/** @param {Model} model @param {number[]} rows @param {number[]} voices @returns {TextCloud} */
-function textCloud({ dimension: d, table }, rows, voices) {
-    /** @type {Map<string, number>} */
-    const numbers = new Map();
-    /** @type {TextCloud} */
-    const cloud = { start: new Float64Array(rows.length * d), weights: [], of: [] };
-    rows.forEach((row, t) => {
-        const vector = textRow(table, row, d);
-        const point = numbers.get(vector.join()) ?? numbers.size;
-        numbers.set(vector.join(), point);
-        cloud.start.set(vector, point * d);
-        cloud.weights[point] = (cloud.weights[point] ?? 0) + voices[t];
-        cloud.of.push(point);
-    });
-    return { ...cloud, start: cloud.start.slice(0, numbers.size * d) };
-}
-
-/**
- * The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
+/** The mass of each token in the mean of the last layer. A layer backwards, a point keeps the share 1 / (1 + alpha) of
  * its mass and gives the rest to those it attends to, by their weights; infinitely many leave everything to leaders.
- * @param {number[]} voices @param {TextCloud} cloud @param {LayerRun} run @param {LayerRules} rules
- */
-function textMasses(voices, { of, weights }, run, rules) {
+ * @param {number[]} voices @param {number[]} of @param {number[]} weights @param {ReturnType<typeof textWalk>} run
+ * @param {Model} model */
+function textMasses(voices, of, weights, run, { layers, dynamics }) {
     const give = (/** @type {number[]} */ mass, /** @type {number[][]} */ sets, /** @type {number} */ kept) => {
         const after = mass.map((m) => kept * m);
         sets.forEach((set, i) => {
@@ -395,9 +323,9 @@ function textMasses(voices, { of, weights }, run, rules) {
         });
         return after;
     };
-    const [depth, keep] = [rules.layers === Infinity ? run.last : rules.layers, layersKeep(rules, 1)];
+    const [depth, keep] = [layers === Infinity ? run.last : layers, exactFloat(dynamics.keep.p, dynamics.keep.q)];
     let mass = weights;
-    if (rules.layers === Infinity && run.settled) {
+    if (layers === Infinity && run.settled) {
         const sets = run.sets(run.last).map((set, i) => (set.length > 1 ? set.filter((j) => j !== i) : set));
         while (mass.some((m, i) => m && sets[i][0] !== i)) mass = give(mass, sets, 0);
     }
@@ -406,11 +334,8 @@ function textMasses(voices, { of, weights }, run, rules) {
     return of.map((point, t) => (mass[point] * (voices[t] / weights[point])) / total);
 }
 
-/**
- * exp(x) of x <= 0. Next to 0, where exp(x) = 1 + x + x^2 / 2, browsers forget x^2, which is what tells halves to round
- * up: classes would be apart that are level in Python.
- * @param {number} x
- */
+/** exp(x) of x <= 0. Next to 0, where exp(x) = 1 + x + x^2 / 2, browsers forget x^2, which is what tells halves to
+ * round up: classes would be apart that are level in Python. @param {number} x */
 function textExp(x) {
     const isHalf = x > -(2 ** -40) && x - (1 + x - 1) === 2 ** -54;
     return isHalf ? 1 + x + 2 ** -53 : Math.exp(x);
@@ -430,40 +355,11 @@ function textProbabilities(logits) {
     return parts.map((part) => part / whole);
 }
 
-/**
- * Reasons to trust the answer less: a text unlike those of training, or of mostly unknown words.
- * @param {Model} model @param {string} text @param {Map<number, Place[]>} places @returns {string[]}
- */
-function textNotes({ lengths }, text, places) {
-    if (!places.size) return [];
-    const pairs = /[\ud800-\udbff][\udc00-\udfff]/g;
-    const sizeOf = (/** @type {string} */ part) => part.length - (part.match(pairs)?.length ?? 0); // in characters
-    const size = sizeOf(text);
-    /** @type {string[]} */
-    const notes = [];
-    const [shortest, longest] = lengths ?? [0, size];
-    if (size < shortest || size > longest) {
-        const [unlike, shown] = [size < shortest ? "shorter" : "longer", String(size).replace(/\B(?=(\d{3})+$)/g, ",")];
-        notes.push(`The text has ${shown} characters: it is ${unlike} than 99 % of the training texts.`);
-    }
-    let [covered, reached] = [0, 0];
-    for (const [start, end] of [...places.values()].flat().sort((a, b) => a[0] - b[0])) {
-        covered += sizeOf(text.slice(Math.max(start, reached), end));
-        reached = Math.max(reached, end);
-    }
-    const share = 100 * (covered / size);
-    const percent = Math.round(share) - (share % 2 === 0.5 ? 1 : 0); // half to even, as in Python
-    if (covered / size < 0.2) notes.push(`Most words are unknown: known tokens cover ${percent} % of the text.`);
-    return notes;
-}
-
-/**
- * A few words that change the label if they are crossed out: the word of an active token that helps most, again and
+/** A few words that change the label if they are crossed out: the word of an active token that helps most, again and
  * again, in the end without those that are not needed. So they are found, not proved to be the fewest. A word goes
- * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was found.
- * @param {Model} model @param {string} text @param {number} [budget] milliseconds
- * @returns {{words: string[], text: string, label: Label, probability: number}}
- */
+ * wherever it is, and a sentence ends there: no phrase arises that nobody wrote. `words` is empty if nothing was
+ * found. @param {Model} model @param {string} text @param {number} [budget] milliseconds
+ * @returns {{words: string[], text: string, label: Label, probability: number}} */
 export function removalsFlip(model, text, budget = 5_000) {
     const [end, all, { answer }] = [performance.now() + budget, textWords(text), classify(model, text)];
     const without = (/** @type {string[]} */ words) => {
@@ -474,15 +370,12 @@ export function removalsFlip(model, text, budget = 5_000) {
         return { words, text: changed, tokens, label, probability, lead: flips ? 1 + lead : Math.min(lead, 0) };
     };
     let best = without([]);
-    while (answer >= 0 && best.lead <= 0 && performance.now() < end) {
+    while (answer >= 0 && best.lead <= 0) {
         const active = best.tokens.filter((token) => token.active).flatMap((token) => textWords(token.word));
         const options = [...new Set(active.map((word) => word.surface))];
-        let next = null;
-        for (let k = 0; k < options.length && performance.now() < end; k++) {
-            const found = without([...best.words, options[k]]);
-            if (!next || found.lead > next.lead) next = found;
-        }
-        if (!next) break;
+        const found = options.map((word) => (performance.now() < end ? without([...best.words, word]) : best));
+        const next = found.reduce((most, each) => (each.lead > most.lead ? each : most), found[0] ?? best);
+        if (next === best) break;
         best = next;
     }
     if (best.lead <= 0) best = without([]);

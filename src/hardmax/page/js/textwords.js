@@ -3,10 +3,8 @@
 
 const TEXT_KINDS = ["separator", "apostrophe", "end", "tag", "letter", "sign", "joiner", "solo", "lead", "flag"];
 
-/**
- * Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
- * @type {[string, string][]}
- */
+/** Ranges of characters, in hexadecimal; a later line wins over an earlier one, and what is in none is a letter.
+ * @type {[string, string][]} */
 const TEXT_RANGES = [
     ["separator", "0-2F 3A-40 5B-60 7B-A9 AB-B1 B4 B6-B8 BB BF D7 F7 37E 387 55A-55F 5BE 60C 61B 61F"],
     ["separator", "66A-66D 6D4 964-965 2000-200B 200E-206F 20A0-20CF 2190-25FF 2E00-2E7F 3000-3003 3008-301F 30FB"],
@@ -58,9 +56,8 @@ function textPatterns() {
         ranges[kinds[first]] += `\\u{${first.toString(16)}}-\\u{${(code - 1).toString(16)}}`;
         first = code;
     }
-    const of = (/** @type {string[]} */ ...names) => {
-        return `[${names.map((name) => ranges[TEXT_KINDS.indexOf(name)]).join("")}]`;
-    };
+    const of = (/** @type {string[]} */ ...names) =>
+        `[${names.map((name) => ranges[TEXT_KINDS.indexOf(name)]).join("")}]`;
     const [lead, flag, signs] = [of("lead"), of("flag"), `(?:${of("sign")}|${of("joiner")}${of("solo", "flag")}?)*`];
     const solo = `(?:${lead}?${of("solo")}|${lead}|${flag}${flag}?)${signs}`;
     const letters = `${of("letter", "sign", "joiner")}+`;
@@ -76,15 +73,11 @@ export function textFold(word) {
     return Array.from(word, (character) => folded.get(character) ?? character).join("");
 }
 
-/**
- * The words of a text. `gap` joins a word to the one before in a phrase: it is null if a sentence ended between them,
- * and empty between two solos, unless these would become one.
- * @param {string} text
- */
+/** The words of a text. `gap` joins a word to the one before in a phrase: it is null if a sentence ended between them,
+ * and empty between two solos, unless these would become one. @param {string} text */
 export function textWords(text) {
     const { pieces, solo } = textPatterns();
-    /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */
-    const words = [];
+    const words = /** @type {{surface: string, start: number, end: number, gap: string | null}[]} */ ([]);
     let isFirst = true;
     for (const piece of text.matchAll(pieces)) {
         const word = piece[1] ?? piece[2];
@@ -103,11 +96,8 @@ export function textWords(text) {
     return words;
 }
 
-/**
- * The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in place.
- * @param {string} text
- * @param {{start: number, end: number}[]} words in order
- */
+/** The text with a full stop in place of each word, so that no phrase arises that nobody wrote; all else stays in
+ * place. @param {string} text @param {{start: number, end: number}[]} words in order */
 export function withoutWords(text, words) {
     let [done, at] = ["", 0];
     for (const { start, end } of words) {

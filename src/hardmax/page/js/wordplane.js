@@ -2,123 +2,81 @@
 // projected on what decides between the first classes, so that the borders between these are right for every vector.
 import { el } from "./dom.js";
 import { activeTokens, lookOfClass, shortName } from "./explanation.js";
+import { clipPolygon, floatDot } from "./floats.js";
 
-/**
- * @typedef {import("./text.js").Model} Model
- * @typedef {import("./text.js").Classified} Classified
- *
- * Positions (layers + 1, tokens) and their mean; the score of class c at (x, y) is `scores[c]` · (x, y, 1). `low` and
- * `high` are corners of the window.
+/** @typedef {import("./text.js").Model} Model @typedef {import("./text.js").Classified} Classified
  * @typedef {{path: number[][][], mean: number[][], scores: number[][], low: number[], high: number[]}} WordScene
- */
+ *     positions (layers + 1, tokens) and their mean; the score of class c at (x, y) is `scores[c]` · (x, y, 1); `low`
+ *     and `high` are corners of the window */
 
 const MOST_LABELS = 26;
 const MS_PER_LAYER = 700; // and at most ten times as much for all of them
 const LABEL_ROW = 18; // pixels
 
-// ---------------------------------------------------------------- from d dimensions to two
-
-/** @param {ArrayLike<number>} a @param {ArrayLike<number>} b */
-function planeDot(a, b) {
-    let total = 0;
-    for (let axis = 0; axis < a.length; axis++) total += a[axis] * b[axis];
-    return total;
-}
-
 /** The direction of a vector beside an axis; zero if there is none. @param {number[]} vector @param {number[]} axis */
 function planeBeside(vector, axis) {
-    const along = planeDot(vector, axis);
+    const along = floatDot(vector, axis);
     const beside = vector.map((x, i) => x - along * axis[i]);
     const length = Math.hypot(...beside);
     return beside.map((x) => (length > 1e-9 ? x / length : 0));
 }
 
-/**
- * Two axes: what decides between the first two classes; what decides between the first and the third, or else the extra
- * token, or else any token that lies beside the first axis.
- * @param {Model} model
- * @param {Classified} found
- */
+/** Two axes: what decides between the first two classes; what decides between the first and the third, or else the
+ * extra token, or else any token that lies beside the first axis. @param {Model} model @param {Classified} found */
 function planeAxes(model, found) {
     const d = model.dimension;
     if (d <= 2) return [0, 1].map((n) => Array.from({ length: d }, (_, i) => Number(i === n)));
     const [first, ...others] = [...found.logits.keys()].sort((a, b) => found.logits[b] - found.logits[a]);
-    const best = [...model.decoder.subarray(first * d, first * d + d)];
-    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c * d + i]));
+    const best = model.decoder[first];
+    const leads = others.slice(0, 2).map((c) => best.map((x, i) => x - model.decoder[c][i]));
     const axis = planeBeside(leads[0] ?? best, best.map(() => 0));
-    const extra = model.extra < 0 ? [] : [[...model.table.subarray(model.extra * d, model.extra * d + d)]];
+    const extra = model.extra < 0 ? [] : [model.table[model.extra]];
     const choices = [...leads.slice(1), ...extra, ...found.tokens.map((token) => token.start)];
     const upright = choices.map((choice) => planeBeside(choice, axis)).find((way) => way.some(Boolean));
     return [axis, upright ?? axis.map(() => 0)];
 }
 
-/** @param {Model} model @param {Classified} found with at least one token @returns {WordScene} */
-function sceneOf(model, found) {
-    const { dimension: d, extra, neutralWeight, binary, decoder, temperature } = model;
+function sceneOf(/** @type {Model} */ model, /** @type {Classified} */ found) {
+    const { extra, neutralWeight, binary, decoder, temperature } = model;
     const axes = planeAxes(model, found);
-    const flat = (/** @type {number[]} */ point) => axes.map((axis) => planeDot(axis, point));
+    const flat = (/** @type {number[]} */ point) => axes.map((axis) => floatDot(axis, point));
     const counts = found.tokens.map(({ id, count }) => (id === extra ? neutralWeight : binary ? 1 : count));
     const total = counts.reduce((a, b) => a + b, 0);
     const meanOf = (/** @type {number[][]} */ points) =>
-        points[0].map((_, i) => planeDot(counts, points.map((point) => point[i])) / total);
+        points[0].map((_, i) => floatDot(counts, points.map((point) => point[i])) / total);
     const means = found.path.map(meanOf);
     const [mean, last] = [means.map(flat), means[means.length - 1]];
     const [x, y] = mean[mean.length - 1];
     // The plane goes through the last mean.
     const beside = last.map((value, i) => value - x * axes[0][i] - y * axes[1][i]);
-    const scores = Array.from(model.bias, (bias, c) => {
-        const row = Array.from(decoder.subarray(c * d, c * d + d), (value) => value / temperature);
-        return [...flat(row), planeDot(row, beside) + bias];
+    const scores = model.bias.map((bias, c) => {
+        const row = decoder[c].map((value) => value / temperature);
+        return [...flat(row), floatDot(row, beside) + bias];
     });
     if (scores.length === 1) scores.unshift([0, 0, 0]);
     const path = found.path.map((points) => points.map(flat));
     return { path, mean, scores, ...planeFrame([...path.flat(), ...mean], [x, y], scores) };
 }
 
-/**
- * A window round all places and the border that is nearest to the mean, if it is near, with room for labels.
- * @param {number[][]} places
- * @param {number[]} mean
- * @param {number[][]} scores
- */
+/** A window round all places and the border that is nearest to the mean, if it is near, with room for labels.
+ * @param {number[][]} places @param {number[]} mean @param {number[][]} scores */
 function planeFrame(places, mean, scores) {
-    const [low, high] = [[Infinity, Infinity], [-Infinity, -Infinity]];
-    const include = (/** @type {number[]} */ place) => place.forEach((x, axis) => {
-        [low[axis], high[axis]] = [Math.min(low[axis], x), Math.max(high[axis], x)];
-    });
-    places.forEach(include);
-    const reach = Math.max(high[0] - low[0], high[1] - low[1]) || 1;
-    const value = (/** @type {number[]} */ score) => planeDot(score, [...mean, 1]);
+    const value = (/** @type {number[]} */ score) => floatDot(score, [...mean, 1]);
     const [first, second] = [...scores].sort((a, b) => value(b) - value(a));
     const lead = first.map((x, i) => x - second[i]);
     const step = (1.2 * value(lead)) / (lead[0] ** 2 + lead[1] ** 2);
     const beyond = mean.map((x, axis) => x - step * lead[axis]);
-    if (Math.hypot(beyond[0] - mean[0], beyond[1] - mean[1]) < reach) include(beyond);
-    const room = low.map((x, axis) => (high[axis] > x ? high[axis] - x : 0.6 * reach));
-    const margins = [[0.12, 0.45], [0.12, 0.25]]; // more above and below, where labels stand
-    return {
-        low: low.map((x, axis) => x - margins[0][axis] * room[axis]),
-        high: high.map((x, axis) => x + margins[1][axis] * room[axis]),
-    };
+    const rangeOf = (/** @type {number} */ axis) => places.reduce(([low, high], place) =>
+        [Math.min(low, place[axis]), Math.max(high, place[axis])], [Infinity, -Infinity]);
+    const reach = Math.max(...[0, 1].map((axis) => rangeOf(axis)[1] - rangeOf(axis)[0])) || 1;
+    if (Math.hypot(beyond[0] - mean[0], beyond[1] - mean[1]) < reach) places = [...places, beyond];
+    const [low, high] = [[0.12, 0.45], [-0.12, -0.25]].map((margins, side) => margins.map((margin, axis) => {
+        // More above and below, where labels stand.
+        const [least, most] = rangeOf(axis);
+        return [least, most][side] - margin * (most - least || 0.6 * reach);
+    }));
+    return { low, high };
 }
-
-/** The convex polygon in the window where a class is ahead of all others. @param {WordScene} scene @param {number} c */
-function planeRegion({ low, high, scores }, c) {
-    let corners = [low, [high[0], low[1]], high, [low[0], high[1]]];
-    for (const score of scores) {
-        const difference = scores[c].map((x, i) => x - score[i]);
-        const leads = corners.map((corner) => planeDot(difference, [...corner, 1]));
-        corners = corners.flatMap((corner, n) => {
-            const before = (n || corners.length) - 1;
-            const part = leads[before] / (leads[before] - leads[n]);
-            const crossing = corners[before].map((x, i) => x + (corner[i] - x) * part);
-            return [...(leads[before] * leads[n] < 0 ? [crossing] : []), ...(leads[n] >= 0 ? [corner] : [])];
-        });
-    }
-    return corners;
-}
-
-// ---------------------------------------------------------------- drawing
 
 /** A part of a drawing. @param {string} tag @param {Record<string, string | number>} attributes */
 function planePart(tag, attributes, text = "") {
@@ -128,14 +86,9 @@ function planePart(tag, attributes, text = "") {
     return made;
 }
 
-/**
- * A plane with its player.
- * @param {HTMLElement} root
- * @param {boolean} calm whether nothing may move by itself
- */
+/** A plane with its player. @param {HTMLElement} root @param {boolean} calm whether nothing may move by itself */
 export function mountPlane(root, calm) {
-    const about = "The words in the plane; the tables have the numbers";
-    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": about });
+    const plane = planePart("svg", { class: "hm-plane", role: "img", "aria-label": "The words of the text" });
     // Asking a label for its size would lay out the page.
     const ruler = /** @type {CanvasRenderingContext2D} */ (el("canvas").getContext("2d"));
     const play = el("button", { class: "hm-play", click: toggle });
@@ -149,13 +102,11 @@ export function mountPlane(root, calm) {
     /** @type {{model: Model, found: Classified, scene: WordScene, active: number[], last: number} | null} */
     let shown = null;
     let [at, frame] = [0, 0]; // the layer, perhaps between two; the animation
-    /** The place of each label: one that moves with its token is easier to follow. @type {Map<number, number>} */
-    let kept = new Map();
+    const step = (/** @type {number} */ by) => goTo(by > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1);
     new ResizeObserver(draw).observe(plane);
     return { show, toggle, step, stop };
 
-    /** @param {Model} model @param {Classified} found @param {boolean} fresh whether to play from the first layer */
-    function show(model, found, fresh) {
+    function show(/** @type {Model} */ model, /** @type {Classified} */ found, /** @type {boolean} */ fresh) {
         stop();
         const wasAtEnd = !shown || at >= shown.last;
         root.hidden = !found.known;
@@ -163,7 +114,7 @@ export function mountPlane(root, calm) {
         const active = activeTokens(found, true).map((token) => found.tokens.indexOf(token));
         const scene = sceneOf(model, found);
         const last = scene.path.length - 1;
-        [shown, kept] = [{ model, found, scene, active, last }, new Map()];
+        shown = { model, found, scene, active, last };
         [slider.max, player.hidden] = [String(last), !last];
         const { dimension: d, extra, hasNeutral } = model;
         remark.textContent = [
@@ -200,13 +151,7 @@ export function mountPlane(root, calm) {
         });
     }
 
-    /** @param {number} by */
-    function step(by) {
-        goTo(by > 0 ? Math.floor(at) + 1 : Math.ceil(at) - 1);
-    }
-
-    /** @param {number} layer */
-    function goTo(layer) {
+    function goTo(/** @type {number} */ layer) {
         stop();
         at = Math.max(0, Math.min(shown?.last ?? 0, layer));
         draw();
@@ -216,7 +161,7 @@ export function mountPlane(root, calm) {
         const { clientWidth: width, clientHeight: height } = plane;
         if (!shown || !width) return;
         const { model, found: { tokens }, scene, active, last } = shown;
-        const { path, mean, low, high } = scene;
+        const { path, mean, scores, low, high } = scene;
         const [before, after] = [Math.floor(at), Math.ceil(at)];
         slider.value = String(Math.round(at));
         const layers = model.layers === Infinity ? "" : ` of ${last}`;
@@ -240,7 +185,11 @@ export function mountPlane(root, calm) {
         // Many inactive tokens lie in one place.
         const inactive = places.filter((_, t) => !tokens[t].active && t !== extra);
         const blur = new Map(inactive.map((place) => [place.map(Math.round).join(), place]));
-        const regions = looks.map((_, c) => planeRegion(scene, c).map(pixel));
+        // A class is ahead of all others in a convex polygon.
+        const regions = scores.map((score) => {
+            const leads = scores.map((other) => score.map((x, i) => x - other[i]));
+            return clipPolygon([low, [high[0], low[1]], high, [low[0], high[1]]], leads).map(pixel);
+        });
         const trails = active.map((t) => [...path.slice(0, before + 1).map((points) => pixel(points[t])), places[t]]);
         const line = (/** @type {string} */ tag, /** @type {number[][]} */ points, /** @type {number} */ side) =>
             planePart(tag, { points: points.join(" "), class: looks[side].css });
@@ -267,46 +216,38 @@ export function mountPlane(root, calm) {
                 [[left, top], [right, top], [left, bottom], [right, bottom]].every(isInside));
         }
 
-        /** Where the name was, else near the mark, else above or below it in rows. @param {number} t */
+        /** Near the mark, else above or below it in rows, with a line to it. @param {number} t */
         function nameToken(t) {
             const [x, y] = places[t];
-            const written = write(shortName(tokens[t].word, 26), isStar(t) ? "hm-name" : "", (wide) => {
+            const box = write(shortName(tokens[t].word, 26), isStar(t) ? "hm-name" : "", (wide) => {
                 const near = [[0, -1], [0, 1], [0.5 + 10 / wide, 0], [-0.5 - 10 / wide, 0]];
                 for (let row = 2; row < 9; row++) {
                     for (const shift of [0, 0.35, -0.35]) near.push([shift, -row], [shift, row]);
                 }
-                near.unshift(near[kept.get(t) ?? 0]);
                 return near.map(([right, down]) => [x + right * wide, y + down * LABEL_ROW]);
             });
-            if (!written) return;
-            if (written.choice) kept.set(t, written.choice - 1);
-            const [left, top, right, bottom] = written.box;
+            if (!box || Math.abs((box[1] + box[3]) / 2 - y) < 1.5 * LABEL_ROW) return;
+            const [left, top, right, bottom] = box;
             const foot = { x1: x, y1: y, x2: Math.max(left, Math.min(right, x)), y2: top > y ? top + 2 : bottom - 2 };
-            if ((kept.get(t) ?? 0) > 3) plane.append(planePart("line", foot));
+            plane.append(planePart("line", foot));
         }
 
-        /**
-         * Write a text at the first of some places where it is free.
-         * @param {string} text
-         * @param {string} css
-         * @param {(wide: number) => number[][]} placesFor
-         * @param {(box: number[]) => boolean} fits
-         */
+        /** Write a text at the first of some places where it is free. @param {string} text @param {string} css
+         * @param {(wide: number) => number[][]} placesFor @param {(box: number[]) => boolean} fits */
         function write(text, css, placesFor, fits = () => true) {
             ruler.font = `${css ? "bold" : ""} 13px ${fontFamily}`;
             const wide = ruler.measureText(text).width + 4;
-            for (const [choice, [x, y]] of placesFor(wide).entries()) {
+            const boxes = placesFor(wide).map(([x, y]) => {
                 const left = Math.max(3, Math.min(width - wide - 3, x - wide / 2));
                 const top = Math.max(3, Math.min(height - 19, y - 8));
-                const [right, bottom] = [left + wide, top + 16];
-                const box = [left, top, right, bottom];
-                const isTaken = taken.some(([x0, y0, x1, y1]) => right > x0 && x1 > left && bottom > y0 && y1 > top);
-                if (isTaken || !fits(box)) continue;
-                taken.push(box);
-                plane.append(planePart("text", { x: left + 2, y: top + 8, class: css }, text));
-                return { choice, box };
-            }
-            return null;
+                return [left, top, left + wide, top + 16];
+            });
+            const box = boxes.find((each) => fits(each) && !taken.some(([left, top, right, bottom]) =>
+                each[2] > left && right > each[0] && each[3] > top && bottom > each[1]));
+            if (!box) return;
+            taken.push(box);
+            plane.append(planePart("text", { x: box[0] + 2, y: box[1] + 8, class: css }, text));
+            return box;
         }
     }
 }

@@ -1,0 +1,51 @@
+// What the exact dynamics and the checker of certificates both need, beside BigInt: nothing in here knows of tokens.
+
+/** The greatest common divisor, not negative. @param {bigint} x @param {bigint} y */
+export function bigGcd(x, y) {
+    while (y) [x, y] = [y, x % y];
+    return x < 0n ? -x : x;
+}
+
+/** The least common multiple. @param {bigint} x positive @param {bigint} y positive */
+export const bigMultiple = (x, y) => (x % y ? x * (y / bigGcd(x, y)) : x);
+/** The weighted sum of one or more rows. @param {bigint[]} weights @param {bigint[][]} rows */
+export const bigSum = (weights, rows) => rows[0].map((_, c) => rows.reduce((sum, z, k) => sum + weights[k] * z[c], 0n));
+
+/** JSON with sorted keys and no spaces, whose digest a certificate has. @type {(value: any) => string} */
+export function canonicalJson(value) {
+    if (Array.isArray(value)) return `[${value.map(canonicalJson)}]`;
+    if (value === null || typeof value !== "object") return JSON.stringify(value);
+    return `{${Object.keys(value).sort().map((key) => `"${key}":${canonicalJson(value[key])}`)}}`;
+}
+
+/** SHA-256 (FIPS 180-4), in hexadecimal: Web Crypto's is asynchronous. @param {string} text ASCII */
+export function sha256(text) {
+    const primes = [2];
+    for (let k = 3; primes.length < 64; k++) if (primes.every((prime) => k % prime)) primes.push(k);
+    const hash = Int32Array.from(primes.slice(0, 8), (prime) => (Math.sqrt(prime) % 1) * 2 ** 32);
+    const added = Int32Array.from(primes, (prime) => (Math.cbrt(prime) % 1) * 2 ** 32);
+    const padded = new DataView(new ArrayBuffer(64 * Math.ceil((text.length + 9) / 64)));
+    for (let k = 0; k < text.length; k++) padded.setUint8(k, text.charCodeAt(k));
+    padded.setUint8(text.length, 0x80);
+    padded.setBigUint64(padded.byteLength - 8, BigInt(8 * text.length));
+    /** A word rotated to the right by each of these, combined. @param {number} x @param {...number} by */
+    const mixed = (x, ...by) => by.reduce((sum, k) => sum ^ ((x >>> k) | (x << (32 - k))), 0);
+    const schedule = new Int32Array(64);
+    for (let start = 0; start < padded.byteLength; start += 64) {
+        for (let k = 0; k < 64; k++) {
+            const [x, y, sum] = [schedule[k - 15], schedule[k - 2], schedule[k - 16] + schedule[k - 7]];
+            if (k < 16) schedule[k] = padded.getInt32(start + 4 * k);
+            else schedule[k] = sum + (mixed(x, 7, 18) ^ (x >>> 3)) + (mixed(y, 17, 19) ^ (y >>> 10));
+        }
+        const v = Int32Array.from(hash);
+        for (let k = 0; k < 64; k++) {
+            const [a, b, c, , e, f, g, h] = v;
+            const one = h + mixed(e, 6, 11, 25) + ((e & f) ^ (~e & g)) + added[k] + schedule[k];
+            v.copyWithin(1, 0, 7);
+            v[4] += one;
+            v[0] = one + mixed(a, 2, 13, 22) + ((a & b) ^ (a & c) ^ (b & c));
+        }
+        for (let k = 0; k < 8; k++) hash[k] += v[k];
+    }
+    return Array.from(hash, (x) => (x >>> 0).toString(16).padStart(8, "0")).join("");
+}
