@@ -63,6 +63,16 @@ def test_every_step_size_leads_where_its_interval_says(cloud, data):
         assert interval.outcome is None or interval.low < interval.high
 
 
+def test_at_rational_values_the_run_is_decided_too():
+    cloud = [[-6, 6], [-3, -4], [-2, -1], [-2, 1], [-2, 6], [-1, 3], [0, 1], [1, 5], [3, 5]]
+    found = hm.bifurcations(cloud, ("1/4", 4))
+    assert found.values == (AlgebraicNumber.of(Fraction(1)), AlgebraicNumber.of(Fraction(2)))
+    for alpha, here in zip((1, 2), found.at_values, strict=True):
+        assert here == outcome_of(hm.limit(cloud, hm.Dynamics(alpha)))
+    # Token 7 ends with 8, with 0, and leads.
+    assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [(8,), (0,), (7,)]
+
+
 def test_numbers_that_agree_to_many_digits_are_told_apart():
     # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
     close = [AlgebraicNumber((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
