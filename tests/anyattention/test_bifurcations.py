@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import flint
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -71,6 +72,18 @@ def test_at_rational_values_the_run_is_decided_too():
         assert here == outcome_of(hm.limit(cloud, hm.Dynamics(alpha)))
     # Token 7 ends with 8, with 0, and leads.
     assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [(8,), (0,), (7,)]
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=4), st.integers(-9, 9), st.integers(1, 9))
+def test_the_sign_of_a_polynomial_is_exact_at_roots_too(coefficients, p, q):
+    half, other = AlgebraicNumber.of(Fraction(p, q)), flint.fmpz_poly(coefficients)
+    value = sum(c * Fraction(p, q) ** k for k, c in enumerate(coefficients))
+    assert half.sign_of(other) == (value > 0) - (value < 0)
+    assert half.sign_of(other * flint.fmpz_poly([-p, q])) == 0
+    for root in ROOTS:
+        assert root.sign_of(other * flint.fmpz_poly([1, -5, 3])) == 0
+        # What is 10^-30 there is not taken for 0.
+        assert root.sign_of(flint.fmpz_poly([10**30 + 1, -5 * 10**30, 3 * 10**30])) == 1
 
 
 def test_numbers_that_agree_to_many_digits_are_told_apart():
