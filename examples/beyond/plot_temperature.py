@@ -107,7 +107,7 @@ betas = [30, 100, 300, 1000, 3000, 10_000]
 figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
 names = ["triangle", "emerging_leader", "square", "nonleader_clusters"]
 for name, color, marker in zip(names, (BLUE, GREEN, VERMILION, "black"), "os^D", strict=True):
-    found = hm.temperature(getattr(hm.clouds, name)(), "1/2", betas)
+    found = hm.temperature(getattr(hm.clouds, name)(), hm.Dynamics("1/2"), betas)
     print(f"{name}: {found}, largest error {found.errors.max():.1g}")
     ax.loglog(betas, found.distances, marker=marker, color=color, lw=1.2, ms=4, label=name.replace("_", " "))
     if found.threshold is not None:

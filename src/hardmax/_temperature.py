@@ -10,9 +10,9 @@ import numpy as np
 
 from hardmax._attention import Softmax
 from hardmax._tokens.rationals import Number, above, read_number
-from hardmax._validation import InputError
-from hardmax.dynamics import Dynamics
-from hardmax.limits import limit
+from hardmax._validation import InputError, shorten
+from hardmax.dynamics import Dynamics, check_dynamics
+from hardmax.limits import Limit, limit
 from hardmax.simulation import simulate
 
 
@@ -47,7 +47,7 @@ class Temperature:
 
 
 def temperature(
-    tokens: Any, alpha: Number, betas: Sequence[Number], *, metric: Any = None, layers: int = 60, error: float = 1e-10
+    tokens: Any, dynamics: Dynamics, betas: Sequence[Number], *, layers: int = 60, error: float = 1e-10
 ) -> Temperature:
     """Distance between softmax and hardmax over many layers, enclosed (extra `exact`).
 
@@ -55,12 +55,10 @@ def temperature(
     ----------
     tokens : array_like of shape (n, d)
         The cloud.
-    alpha : number or str
-        The step size.
+    dynamics : Dynamics
+        Step size and metric of hardmax.
     betas : sequence of numbers or str
         Inverse temperatures, positive and increasing.
-    metric : array_like of shape (d, d), optional
-        The matrix A; the identity by default.
     layers : int, default 60
         Over how many layers to take the largest distance.
     error : float, default 1e-10
@@ -79,22 +77,28 @@ def temperature(
 
     Examples
     --------
-    >>> temperature([[3.0], [-1.0], [1.0]], 1, [10, 20, 40])
+    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20, 40])
     Temperature(3 betas, delta 4, threshold 1.08, distance = 0.1668 / beta)
     """
+    if not isinstance(betas, list | tuple | np.ndarray):
+        raise InputError(
+            f"`betas` must be a list of numbers, such as [10, 100], not {shorten(betas)}.", argument="betas"
+        )
     numbers = tuple(read_number(beta, "`betas`") for beta in betas)
     if not numbers or any(one >= two for one, two in zip((0, *numbers), numbers, strict=False)):
         raise InputError("`betas` must be positive and increasing.", argument="betas")
-    plain = Dynamics(alpha, metric)
+    plain = check_dynamics(dynamics).check_plain("`temperature`")
     lim = limit(tokens, plain)
+    if not isinstance(lim, Limit):
+        raise InputError("`tokens` must be one cloud of shape (n, d), not a batch.", argument="tokens")
     if lim.settled_at is None:
         raise InputError(f"`tokens`: hardmax has no proved limit here ({lim.stopped}).", argument="tokens")
     hard = simulate(tokens, plain, layers=layers)
     distances, errors = [], []
     for beta in numbers:
-        soft = simulate(tokens, Dynamics(alpha, metric, attention=Softmax(beta, error)), layers=layers)
+        soft = simulate(tokens, Dynamics(plain.alpha, plain.matrix, attention=Softmax(beta, error)), layers=layers)
         distances.append(float(np.abs(soft.tokens - np.asarray(hard)).max()))
-        errors.append(above(soft.error + hard.error))
+        errors.append(above(soft.error + hard.error + float(np.spacing(distances[-1]))))
     delta, margin = _delta(lim), _margin(lim)
     threshold = _threshold(delta, margin, lim.run.n)
     beyond = [k for k, beta in enumerate(numbers) if threshold is not None and beta >= threshold]
@@ -105,17 +109,17 @@ def temperature(
     return Temperature(numbers, np.array(distances), np.array(errors), delta, margin, threshold, constant, exponent)
 
 
-def _delta(lim: Any) -> Fraction:
+def _delta(lim: Limit) -> Fraction:
     points = np.array(list(dict.fromkeys(map(tuple, lim.exact_points.tolist()))))
     looks = points if lim.run.dynamics.metric is None else points @ np.array(lim.run.dynamics.metric).T
     gaps = [looks[s] @ (points[s] - points[t]) for s in range(len(points)) for t in range(len(points)) if s != t]
     return min(gaps, default=Fraction(0))
 
 
-def _margin(lim: Any) -> float:
+def _margin(lim: Limit) -> float:
     """The smallest lead at the layers up to settling, as a float."""
     smallest, metric = math.inf, lim.run.dynamics.metric
-    for layer in range(lim.settled_at + 1):
+    for layer in range((lim.settled_at or 0) + 1):
         z = lim.run.exact_at(layer)
         scores = (z if metric is None else z @ np.array(metric).T) @ z.T
         for row in scores:

@@ -93,6 +93,7 @@ def test_numbers_that_agree_to_many_digits_are_told_apart():
     assert close[0] <= close[0]
     assert str(AlgebraicNumber((-2, 0, 1), 0)) == "-√2"
     assert str(AlgebraicNumber((-8, 0, 1), 1)) == "2√2"
+    assert [str(AlgebraicNumber((-27, 0, under), 1)) for under in (1, 4)] == ["3√3", "(3√3)/2"]
     assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
 
 

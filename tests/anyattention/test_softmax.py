@@ -93,7 +93,7 @@ def test_what_cannot_be_enclosed_is_refused():
     [("triangle", "1/2", 0.969), ("emerging leader", "41/1296", 0.952), ("square", "2", 0.634)],
 )
 def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant):
-    found = hm.temperature(json.loads(FIGURE_2.read_text())["figure2"][name], "1/2", [3000, 10_000])
+    found = hm.temperature(json.loads(FIGURE_2.read_text())["figure2"][name], hm.Dynamics("1/2"), [3000, 10_000])
     assert found.delta == Fraction(delta)
     assert (found.threshold or 0) < 10_000
     assert found.constant == pytest.approx(constant, abs=6e-4)
@@ -102,6 +102,8 @@ def test_the_distance_to_hardmax_falls_like_one_over_beta(name, delta, constant)
 
 
 def test_where_limits_tie_the_distance_stays():
-    found = hm.temperature(json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"], "1/2", [100, 10_000])
+    found = hm.temperature(
+        json.loads(FIGURE_2.read_text())["figure2"]["non-leader clusters"], hm.Dynamics("1/2"), [100, 10_000]
+    )
     assert (found.delta, found.threshold, found.constant) == (0, None, None)
     assert (found.distances > 0.99).all()

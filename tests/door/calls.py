@@ -57,7 +57,7 @@ def core_calls() -> Iterator[Call]:
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
     soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
     yield "Enclosures.at", soft.at, {"layer": 1}
-    yield "temperature", hm.temperature, {"tokens": SQUARE, "alpha": 1, "betas": [1], "layers": 2, "error": 1e-9}
+    yield "temperature", hm.temperature, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
