@@ -9,7 +9,7 @@ from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
-from ._layer import Steps
+from ._layer import Head, Steps
 from ._random import random_leaders
 from ._softmax import Enclosures
 from ._temperature import Temperature, temperature
@@ -47,6 +47,7 @@ __all__ = [
     "Explorer",
     "FirstOf",
     "Gpu",
+    "Head",
     "InputError",
     "LastOnly",
     "Limit",

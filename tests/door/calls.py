@@ -52,6 +52,7 @@ def core_calls() -> Iterator[Call]:
     yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
     yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
+    yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
     yield "Localmax", hm.Localmax, {"slack": "1/2"}
     yield "TopK", hm.TopK, {"k": 2}
     yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}

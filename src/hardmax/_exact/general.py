@@ -265,6 +265,8 @@ class GeneralPhase(Phase):
     def moving(self) -> np.ndarray:
         """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or within bounds."""
         if self.until is not None:
+            if self.dynamics.heads is not None:
+                return np.empty(0, np.int64)
             is_alone = self.keep == 1 and set(self.form) <= {(0, 0, 0), (0, 0, 1)} and self.dynamics.mask is None
             if not is_alone or self.dynamics.value is None or not isinstance(self.dynamics.steps, Fraction):
                 return np.empty(0, np.int64)
@@ -353,6 +355,11 @@ class GeneralSolver:
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
+        if dynamics.heads is not None:
+            from hardmax._exact.heads import walk_heads
+
+            yield from walk_heads(points, dynamics)
+            return
         cloud, layer, steps = Cloud(points, dynamics), 0, dynamics.steps
         constant_from = math.inf if isinstance(steps, Steps) else len(steps) - 1 if isinstance(steps, tuple) else 0
         # Powers of g are those of the step that stays.
