@@ -67,9 +67,7 @@ def _of_layer(cloud: IntegerCloud, chosen: np.ndarray, pending: np.ndarray, dyna
     look = directions_of(cloud.numerators, dynamics)
     metric = dynamics.metric_integers or [[int(i == j) for j in range(d)] for i in range(d)]
     back = products(cloud.numerators, list(zip(*metric, strict=True)))  # A^T z
-    size = max(abs(int(x)) for row in metric for x in row)
-    if not size:
-        return 0.0
+    size = max(abs(int(x)) for row in metric for x in row)  # not 0, or all would tie
     scale = unit * size
     a, at = (np.array([[int(x) / scale for x in row] for row in table]) for table in (look, back))
     scores = products([look[i] for i in pending], cloud.numerators)

@@ -103,6 +103,12 @@ def test_repeated_tokens_and_ties_have_their_part():
     assert found.values == ()
     (interval,) = found.intervals
     assert interval.outcome == outcome_of(hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2")))
+    # A tie that a third leader breaks on the way: it is far behind token 3, but the furthest from where that goes.
+    late = [[1, 1, 0], [1, -1, 0], ["6/5", 0, -2], ["1/2", 0, "2/5"]]
+    (interval,) = hm.bifurcations(late, (1, 2)).intervals
+    leaders, attended = outcome_of(hm.limit(late, hm.Dynamics(1)))
+    assert interval.outcome == (leaders, attended)
+    assert attended[3] == (2,)
     tied = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
     assert [each.outcome is not None and (0, 3) in each.outcome.attended for each in tied] == [True]
 
