@@ -60,11 +60,13 @@ def compare(
     rest: float = REST,
     checks: Mapping[str, Check] | None = None,
     once: Collection[str] = (),
+    clock: Callable[[], float] = time.perf_counter,
 ) -> list[Timing]:
     """Time all contestants, `peer` among them, in the same rounds; print and return a row for each.
 
     A check says of what a job gave back how many answers it looked at, and how many of them were wrong. Contestants
-    named in `once` are so slow that they run in the first round alone, and are not warmed up.
+    named in `once` are so slow that they run in the first round alone, and are not warmed up. `clock` may count
+    processor time instead, for work on one core.
     """
     for name, job in contestants.items():
         if name not in once:
@@ -80,10 +82,11 @@ def compare(
                 continue
             found[name] = None  # the memory of the last round
             patience -= wait_for_quiet(rest, patience)
-            others, start = busy_elsewhere(), time.perf_counter()
+            others, began, start = busy_elsewhere(), time.perf_counter(), clock()
             found[name] = job()
-            seconds[name].append(time.perf_counter() - start)
-            disturbed[name].append((busy_elsewhere() - others) / seconds[name][-1] / (os.cpu_count() or 1))
+            seconds[name].append(clock() - start)
+            wall = time.perf_counter() - began
+            disturbed[name].append((busy_elsewhere() - others) / wall / (os.cpu_count() or 1))
     timings = []
     for name, times in seconds.items():
         # The ratio is taken within a round and then its median: the machine's mood of the moment cancels.

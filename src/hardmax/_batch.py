@@ -2,7 +2,7 @@
 
 Repeated tokens are merged first. Points come as columns, from the longest to the shortest or nearly so: `reach[p]` is
 at least the length of point p and of all after it. As <y, x> is at most |y||x|, the furthest one along a direction is
-found among the first few. Once they have moved they are in no order any more, but most have then chosen for ever and
+found among the first few. Once they have moved they are nearly in that order still, and most have chosen for ever and
 are not searched again. A cloud in which floats do not prove some choice is left to integers.
 """
 
@@ -137,6 +137,17 @@ def move(points, moved, count, chosen, share):
 
 
 @njit
+def _set_reach(points, reach, count):
+    longest = 0.0
+    for i in range(count - 1, -1, -1):
+        square = 0.0
+        for axis in range(len(points)):
+            square += points[axis, i] * points[axis, i]
+        longest = max(longest, square)
+        reach[i] = np.sqrt(longest) + 2.0**-500
+
+
+@njit
 def walk(room, count, rules):
     """Walk until all follow leaders, at most as far as the rules say: (last layer or UNDECIDED, whether it is for ever,
     the error of the points there, what the next step would add to it)."""
@@ -161,7 +172,7 @@ def walk(room, count, rules):
         if not pending or layer == rules.layers:
             return layer, not pending, error, factors[3] * largest
         move(points, room.moved, count, chosen[row], rules.keep)
-        room.reach[:count] = np.inf
+        _set_reach(points, room.reach, count)
         error += factors[3] * largest
         layer += 1
 

@@ -1,18 +1,22 @@
 """Sources of tokens in chunks: memory maps, Parquet, Zarr and Dask arrays."""
 
 import glob
+import sys
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import CancelledError
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 
 COORDINATES = 2**20  # of a chunk, where we choose its size
-_BLOCKS = 64  # of a dask array are examined before their results are put together
+_BLOCKS = 64  # of a dask array, or more on a large cluster, are examined before their results are put together
 _LARGEST_INTEGER = 2**53
+_LOST = "The scheduler of Dask cannot be reached: start it again, connect a new Client and repeat the call"
 Progress = Callable[[int, int], None] | None
 
 
@@ -55,7 +59,7 @@ class Blocks:
     progress: Progress = None
 
     def __post_init__(self) -> None:
-        array = self.array
+        array, self.at_once = self.array, max(_BLOCKS, 2 * _check_cluster())
         if any(np.isnan(size) for size in array.chunks[0]):
             array = array.compute_chunk_sizes()
         self.array = array.rechunk({1: -1}) if array.numblocks[1] > 1 else array
@@ -75,15 +79,43 @@ class Blocks:
         import dask
 
         blocks = self.lazily(function, *arguments, own=own)
-        for start in range(0, len(blocks), _BLOCKS):
-            some = blocks[start : start + _BLOCKS]
-            yield from dask.compute(*some)
+        for start in range(0, len(blocks), self.at_once):
+            some = blocks[start : start + self.at_once]
+            try:
+                done = dask.compute(*some)
+            except CancelledError:
+                raise RuntimeError(f"{_LOST}.") from None
+            yield from done
             if self.progress is not None:
                 self.progress(self.firsts[start + len(some)], self.firsts[-1])
 
 
+def _check_cluster() -> int:
+    """The number of threads of Dask's cluster, 0 if there is none. One on which the package is missing or another is
+    refused: workers would die of our tasks, one after the other, and Dask wait for new ones for ever."""
+    if "distributed" not in sys.modules:
+        return 0
+    from distributed import get_client
+
+    try:
+        client: Any = get_client()
+        found, threads = client.get_versions(packages=["hardmax"]), client.nthreads()
+    except ValueError:  # no cluster: Dask computes in this process
+        return 0
+    except OSError as error:
+        raise RuntimeError(f"{_LOST} ({error}).") from None
+    own = found["client"]["packages"]["hardmax"]
+    for name, one in {"scheduler": found["scheduler"], **found["workers"]}.items():
+        its = one["packages"]["hardmax"]
+        if its != own:
+            has = "does not have hardmax" if its is None else f"has hardmax {its}"
+            raise RuntimeError(f"Dask: {name} {has}, but this process has {own}. Install the same version everywhere.")
+    return sum(threads.values())
+
+
 def _on_block(block: Any, first: int, function: Callable[..., Any], shared: tuple[Any, ...], own: list[Any]) -> Any:
-    return function(read_chunk(block, first), first, *shared, *own)
+    with limit_threads(1):  # Dask has a block for each of its threads
+        return function(read_chunk(block, first), first, *shared, *own)
 
 
 def read_chunk(chunk: Any, first: int) -> np.ndarray:

@@ -54,7 +54,8 @@ _OF_REACH = 2.0**-44  # as in `active_set`
 _SAFETY = 1 - 2.0**-20
 
 
-class Tokens(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Tokens:
     """Distinct tokens, by their first rows: how many there are of each, as far as they were counted."""
 
     values: np.ndarray
@@ -65,7 +66,7 @@ class Tokens(NamedTuple):
     def of(cls, values: np.ndarray, rows: np.ndarray) -> "Tokens":
         return cls(values, rows, np.ones(len(rows), dtype=np.int64)).merged()
 
-    def __len__(self) -> int:  # pyright: ignore[reportIncompatibleVariableOverride]
+    def __len__(self) -> int:
         return len(self.rows)
 
     def merged(self, combine: Any = np.add) -> "Tokens":
@@ -82,7 +83,8 @@ class Tokens(NamedTuple):
         return Tokens(points.coordinates[order], rows[order], counts[order])
 
     def joined(self, *others: "Tokens", combine: Any = np.add) -> "Tokens":
-        return Tokens(*map(np.concatenate, zip(self, *others, strict=True))).merged(combine)
+        columns = zip(*((one.values, one.rows, one.counts) for one in (self, *others)), strict=True)
+        return Tokens(*map(np.concatenate, columns)).merged(combine)
 
 
 def no_tokens(dimension: int) -> Tokens:

@@ -271,9 +271,10 @@ class Together(Trajectories):
     @cached_property
     def leader_of(self) -> np.ndarray:
         """The leader that each token follows for ever, as its first token counted in its cloud; -1: none."""
-        found, clouds, latest = self.arrived.leader_of, self.clouds, self._latest
+        found, clouds = self.outcome.leader_of, self.clouds
         if found is None:  # a GPU does not find them
-            found = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, latest, Then.STAY).leader_of
+            walked = walk_many(CPU, clouds.tokens, clouds.offsets, self.plan.dynamics, self._latest, Then.STAY)
+            found = walked.leader_of
         assert found is not None, "the CPU finds them"
         for cloud, run in self.exact.items():
             found[self._tokens_of(cloud)] = run.leader_of()

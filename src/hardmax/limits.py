@@ -295,6 +295,17 @@ class Limits(Tabular, Sequence[Limit]):
         """The layer at which each cloud settled; None if it did not."""
         return self.runs.settled_at
 
+    def _counts(self) -> dict[str, list[Any]]:
+        """When each cloud settled, how many leaders and clusters it has, if one kernel found them for all of them."""
+        if not isinstance(runs := self.runs, Together):
+            return {}
+        starts, since = runs.clouds.offsets[:-1], as_array(runs.outcome.leader_since, "`leader_since`")
+        own = np.arange(len(since)) - np.repeat(starts, np.diff(runs.clouds.offsets)) == runs.leader_of
+        leaders, clusters = (np.add.reduceat(which, starts, dtype=np.int64).tolist() for which in (since >= 0, own))
+        for cloud in np.flatnonzero(runs.leader_of[starts] < 0).tolist():  # not all follow leaders
+            clusters[cloud] = len(self[cloud].clusters)
+        return {"settled_at": self.settled_at, "leaders": leaders, "clusters": clusters}
+
     def _columns(self) -> Columns:
         if isinstance(self.runs, Together):
             clouds, *rows = _rows_together(self, self.runs)

@@ -331,8 +331,8 @@ def stream_limit(tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress
 
 def stream_run(tokens: Any, dynamics: Dynamics, stop: Stop, record: Record, progress: Progress) -> StreamedRun:
     """`simulate` of a cloud in chunks."""
+    chunks = open_chunks(tokens, progress)
     if not isinstance(record, LastOnly) or stop.when_settled:
         wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
         raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
-    chunks = open_chunks(tokens, progress)
     return StreamedRun(chunks, find_core(chunks, dynamics, stop))

@@ -16,7 +16,7 @@ from hardmax._files import make_folder, write_whole
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
-from hardmax.limits import Limit, limit
+from hardmax.limits import Limit, Limits, limit
 
 if TYPE_CHECKING:
     import pyarrow
@@ -30,6 +30,7 @@ MAKERS = {
 }
 # Cells go through one kernel together, in groups of about so many coordinates; a group is a part of the table.
 _COORDINATES, _CELLS = 2**18, 512
+_AS_DONE = "generator_unordered"  # which Ray's backend does not do
 _IGNORED = "the theorem does not apply to the metric"
 
 
@@ -108,7 +109,8 @@ def sweep(
     alone = ((number, checked._replace(groups=[checked.groups[number]])) for number in missing)
     tasks = (joblib.delayed(_run_group)(grid, number, folder, threads) for number, grid in alone)
     tables: dict[int, Any] = {}
-    finished: Any = joblib.Parallel(return_as="generator_unordered")(tasks)
+    backend: Any = joblib.parallel.get_active_backend()[0]
+    finished: Any = joblib.Parallel(return_as=_AS_DONE if backend.supports_return_generator else "list")(tasks)
     for number, table in finished:
         tables[number] = table
         done += len(checked.groups[number])
@@ -187,7 +189,7 @@ def _grouped(cells: Iterator[Cell]) -> Iterator[list[Cell]]:
     size = 0
     for cell in cells:
         group.append(cell)
-        n, d = (cell.given.get(name, usual) for name, usual in (("n", 100), ("d", 2)))
+        n, d = cell.given.get("n", 100), cell.given.get("d", 2)
         size += n * d if isinstance(n, int) and isinstance(d, int) else 200
         if size >= _COORDINATES or len(group) == _CELLS:
             yield group
@@ -226,8 +228,7 @@ def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tu
     columns: dict[str, Any] = {"cell": [cell.number for cell in group], "maker": [cell.maker for cell in group]}
     columns |= {name: [cell.given.get(name) for cell in group] for name in given}
     columns |= {"alpha": [cell.alpha for cell in group], "metric": [cell.metric for cell in group]}
-    columns |= {name: [result.get(name) for result in results] for name in grid.observables}
-    columns["error"] = pa.array([result.get("error") for result in results], pa.string())
+    columns |= results | {"error": pa.array(results["error"], pa.string())}
     table = pa.table(columns)
     if folder is None:
         return number, table
@@ -237,48 +238,47 @@ def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tu
     return number, None
 
 
-def _results(grid: Grid, group: list[Cell]) -> list[dict[str, Any]]:
-    """What is observed in each cell; clouds of one dimension go through one kernel."""
-    results: list[dict[str, Any]] = [{} for _ in group]
+def _results(grid: Grid, group: list[Cell]) -> dict[str, list[Any]]:
+    """What is observed in each cell, by columns; clouds of one dimension go through one kernel."""
+    results: dict[str, list[Any]] = {name: [None] * len(group) for name in (*grid.observables, "error")}
     by_dimension: dict[Any, list[tuple[int, Any]]] = {}
     for place, cell in enumerate(group):
         try:
             made = grid.makers[cell.maker](**cell.given)
             by_dimension.setdefault(np.shape(made)[1:], []).append((place, made))
         except Exception as error:  # of the maker: it is part of the answer
-            results[place] = {"error": _reason(error)}
+            results["error"][place] = _reason(error)
     dynamics = grid.dynamics[group[0].alpha, group[0].metric]
-    for some in by_dimension.values():
+    tasks = list(by_dimension.values())
+    while tasks:
+        places, some = zip(*tasks.pop(), strict=True)
         try:
-            found = list(_observed(grid, limit([made for _, made in some], dynamics)))
-        except Exception:  # one by one, to find out whose it was
-            found = [_alone(grid, made, dynamics) for _, made in some]
-        for (place, _), row in zip(some, found, strict=True):
-            results[place] = row
+            limits: Any = limit(some, dynamics)
+            found = _observed(grid, limits)
+        except Exception as error:
+            found = {"error": [_reason(error)]}
+            if len(some) > 1:  # one by one, to find out whose it was
+                tasks += [[one] for one in zip(places, some, strict=True)]
+                continue
+        for name, column in found.items():
+            for place, value in zip(places, column, strict=True):
+                results[name][place] = value
     return results
-
-
-def _alone(grid: Grid, made: Any, dynamics: Dynamics) -> dict[str, Any]:
-    try:
-        return next(_observed(grid, limit([made], dynamics)))
-    except Exception as error:
-        return {"error": _reason(error)}
 
 
 def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
 
 
-def _observed(grid: Grid, limits: Any) -> Iterator[dict[str, Any]]:
-    # What the batch has for all clouds at once need not be asked of each.
-    at_once = {name: getattr(limits, name) for name in ("settled_at", "leaders") if name in grid.observables.values()}
-    for number in range(len(limits)):
-        row = {}
-        for name, one in grid.observables.items():
-            if isinstance(one, str) and one in at_once:
-                value = at_once[one][number]
-            else:
-                value = getattr(limits[number], one) if isinstance(one, str) else one(limits[number])
-            value = value.item() if isinstance(value, np.generic) else value
-            row[name] = len(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
-        yield row
+def _observed(grid: Grid, limits: Limits) -> dict[str, list[Any]]:
+    at_once = limits._counts()  # what the batch has for all clouds need not be asked of each
+    return {
+        name: at_once[one] if isinstance(one, str) and one in at_once else [_value(lim, one) for lim in limits]
+        for name, one in grid.observables.items()
+    }
+
+
+def _value(lim: Limit, one: str | Observable) -> Any:
+    value = getattr(lim, one) if isinstance(one, str) else one(lim)
+    value = value.item() if isinstance(value, np.generic) else value
+    return len(value) if hasattr(value, "__len__") and not isinstance(value, str) else value

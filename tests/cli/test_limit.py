@@ -197,3 +197,23 @@ def test_a_narrow_terminal_is_not_overrun(here: Path, columns: int, d: int):
     batch = on_a_terminal("limit", "batch.npy", *HALF, columns=columns)
     assert len(re.findall(r"^\s+\d .*certified", batch, re.MULTILINE)) == 5
     assert max(len(line) for line in (shown + batch).splitlines()) <= columns
+
+
+def test_a_folder_of_parquet_files_is_one_cloud(hardmax: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    (tmp_path / "points").mkdir()
+    tokens = np.random.default_rng(0).normal(size=(60, 2)).round(2)
+    for number, part in enumerate(np.split(tokens, 3)):
+        parquet.write_table(pa.table({"x": part[:, 0], "y": part[:, 1]}), tmp_path / "points" / f"{number}.parquet")
+    lim, folder = limit(tokens, Dynamics("1/2")), str(tmp_path / "points")
+    document = json.loads(hardmax("limit", folder, *HALF, "--json").out)
+    assert (document["n"], document["settled_at"]) == (60, lim.settled_at)
+    assert document["leaders"] == lim.leaders.tolist()
+    assert [one["size"] for one in document["clusters"]] == lim.clusters.sizes.tolist()
+    shown = hardmax("limit", f"{folder}/*.parquet", *HALF, "-o", str(tmp_path / "limits"))
+    assert [row["kind"] for row in table(shown.out)] == list(map(str, lim.clusters.kinds))
+    assert parquet.read_table(tmp_path / "limits")["cluster"].to_pylist() == lim.clusters.labels.tolist()
+    assert_refused(hardmax("limit", folder, *HALF, "--check"), "takes --metric, --max-layers, --output and --json only")
+    monkeypatch.setattr("hardmax.cli.limit._LARGE", 0)
+    assert json.loads(hardmax("limit", f"{folder}/0.parquet", *HALF, "--json").out)["gathered"] == 20

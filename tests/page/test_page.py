@@ -387,11 +387,18 @@ def test_a_review_is_explained_as_python_does(files, watched):
     page = watched.open(files["model"])
     page.wait_for_selector(".hm-marked mark")
     model = hm.load("imdb-2d")
-    for text in (REVIEW, "A great film. Wonderful!", "xyzzy", "<script>alert('great')</script> <b>awful</b>"):
+    for text in (
+        REVIEW,
+        "A great film. Wonderful!",
+        "xyzzy",
+        "qwxz zrtpl kkvbn wprtz great",
+        "<script>alert('great')</script> <b>awful</b>",
+    ):
         page.fill("#hm-reviews textarea", text)
         why = model.explain(text)
         page.wait_for_function("text => document.querySelector('.hm-marked')?.textContent === text", arg=text)
         assert str(why.answer) in page.inner_text("#hm-reviews")
+        assert page.is_visible(".hardmax-warning") == any("unknown" in note for note in why.notes)
         marked = page.eval_on_selector_all(".hm-marked mark", "all => all.map(each => each.textContent)")
         assert {each.lower() for each in marked} == {entry.word for entry in why.active}
         found = page.evaluate("text => hardmax.classify(text)", text)

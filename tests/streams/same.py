@@ -1,10 +1,13 @@
-"""How a streamed limit is compared with that of one array."""
+"""Clouds in chunks, and how their limits are compared with those of one array."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 from unittest import mock
 
 import numpy as np
+from hypothesis import strategies as st
+from strategies import problems
 
 import hardmax as hm
 from hardmax import _observers
@@ -36,3 +39,19 @@ def assert_same(found: hm.StreamedLimit, lim: hm.Limit) -> None:
     assert found.cluster_kinds == lim.clusters.kinds
     kinds = lim.clusters.kinds
     assert leader.tolist() == [getattr(kinds[label], "leader", -1) for label in cluster.tolist()]
+
+
+def floats(cloud: Any) -> np.ndarray:
+    return np.array(cloud, dtype=object).astype(np.float64)
+
+
+@st.composite
+def chunked(draw: st.DrawFn) -> tuple[np.ndarray, hm.Dynamics, list[int]]:
+    """A problem full of ties, with smaller copies of its tokens inside, cut at random."""
+    cloud, metric, alpha = draw(problems(max_n=16))
+    tokens = floats(cloud)
+    shares = draw(st.lists(st.sampled_from([0.5, 0.25, 0.125, -0.375]), max_size=3))
+    tokens = np.concatenate([tokens, *(share * tokens for share in shares)])
+    tokens = tokens[draw(st.permutations(range(len(tokens))))]
+    cuts = sorted(draw(st.lists(st.integers(0, len(tokens)), max_size=5)))
+    return tokens, hm.Dynamics(alpha, metric=metric), cuts

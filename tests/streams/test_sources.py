@@ -80,15 +80,6 @@ def test_dask_arrays_stay_lazy(folder: Path) -> None:
     assert np.allclose(run.to_dask().compute(), hm.simulate(TOKENS, HALF, layers=3).at(3), rtol=0, atol=1e-14)
 
 
-def test_dask_workers_in_processes_of_their_own() -> None:
-    da, distributed = pytest.importorskip("dask.array"), pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster),
-    ):
-        assert_streams(da.from_array(TOKENS, chunks=(600, 2)))
-
-
 def test_parts_are_written_whole(folder: Path, tmp_path: Path) -> None:
     with room_for(0):
         found = hm.limit(folder, HALF)

@@ -1,14 +1,13 @@
 """A cloud that is read chunk by chunk has the limit of the same tokens in one array, to the bit."""
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import hard_floats, problems
-from streams.same import assert_same, room_for
+from strategies import hard_floats
+from streams.same import assert_same, chunked, room_for
 
 import hardmax as hm
 from hardmax import _chunks, _observers
@@ -24,22 +23,6 @@ class Parts(_chunks.Local):
 def found_in(tokens: np.ndarray, dynamics: hm.Dynamics, cuts: list[int]) -> hm.StreamedLimit:
     chunks = Parts(tokens, cuts)
     return hm.StreamedLimit(chunks, _observers.find_core(chunks, dynamics, hm.Settled()))
-
-
-def floats(cloud: Any) -> np.ndarray:
-    return np.array(cloud, dtype=object).astype(np.float64)
-
-
-@st.composite
-def chunked(draw: st.DrawFn) -> tuple[np.ndarray, hm.Dynamics, list[int]]:
-    """A problem full of ties, with smaller copies of its tokens inside, cut at random."""
-    cloud, metric, alpha = draw(problems(max_n=16))
-    tokens = floats(cloud)
-    shares = draw(st.lists(st.sampled_from([0.5, 0.25, 0.125, -0.375]), max_size=3))
-    tokens = np.concatenate([tokens, *(share * tokens for share in shares)])
-    tokens = tokens[draw(st.permutations(range(len(tokens))))]
-    cuts = sorted(draw(st.lists(st.integers(0, len(tokens)), max_size=5)))
-    return tokens, hm.Dynamics(alpha, metric=metric), cuts
 
 
 @settings(max_examples=300)

@@ -45,9 +45,21 @@ def test_a_sweep_is_the_plain_loop(monkeypatch: pytest.MonkeyPatch) -> None:
     assert seen[-1] == (32, 32)
 
 
-def test_joblib_chooses_where_groups_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_clusters_are_counted_where_tokens_tie_or_have_not_settled() -> None:
+    tied = hm.clouds.nonleader_clusters()
+    chain = np.array([[2 - 2**-14, 2], [2 - 2**-14, -2], [2, 1], [2, -1], [0.5, 0]])
+    batch = [tied, hm.clouds.polygon(5), chain, np.repeat(tied, 2, axis=0), hm.clouds.gaussian(50, 2)]
+    limits = hm.limit(batch, hm.Dynamics("1/2"), max_layers=9)
+    counts = limits._counts()
+    assert counts["clusters"] == [len(lim.clusters) for lim in limits]
+    assert counts["leaders"] == [len(lim.leaders) for lim in limits]
+    assert counts["settled_at"] == [0, 0, None, 0, limits[4].settled_at]
+
+
+@pytest.mark.parametrize("backend", ["threading", "multiprocessing"])  # Ray's is made of the second
+def test_joblib_chooses_where_groups_run(backend: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sweeps, "_CELLS", 5)
-    with joblib.parallel_config(backend="threading", n_jobs=2):
+    with joblib.parallel_config(backend=backend, n_jobs=2):
         assert hm.sweep(GRID, OBSERVABLES, output=tmp_path / "out").to_pylist() == plain_loop()
 
 

@@ -180,6 +180,10 @@ def read_batch(tokens: Any) -> tuple[Sequence[Cloud], Form]:
 
 
 def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
+    # Most lists are of arrays that can be read together.
+    widths = {_width(cloud) for cloud in clouds}
+    if len(widths) == 1 and None not in widths and np.isfinite(table := np.concatenate(clouds)).all():
+        return Packed(table, np.cumsum([0, *map(len, clouds)]))
     tables = [read_table(cloud, f"`tokens` (cloud {b})") for b, cloud in enumerate(clouds)]
     dimension = tables[0].shape[1]
     if others := [f"cloud {b} has {table.shape[1]}" for b, table in enumerate(tables) if table.shape[1] != dimension]:
@@ -187,6 +191,11 @@ def _listed_clouds(clouds: Sequence[Any]) -> Sequence[Cloud]:
     if any(table.dtype == object for table in tables):
         return list(map(Cloud, tables))
     return Packed(np.concatenate(tables), np.cumsum([0, *map(len, tables)]))
+
+
+def _width(cloud: Any) -> int | None:
+    is_plain = type(cloud) is np.ndarray and cloud.dtype == np.float64 and cloud.ndim == 2 and cloud.size
+    return cloud.shape[1] if is_plain else None
 
 
 def kind_of(tokens: Any) -> TensorKind | None:

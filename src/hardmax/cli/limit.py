@@ -1,6 +1,7 @@
 """`hardmax limit`: where every token ends after infinitely many layers."""
 
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,9 +14,11 @@ from hardmax.cli import output as out
 
 if TYPE_CHECKING:
     from hardmax._clusters import Kind
+    from hardmax.dynamics import Dynamics
     from hardmax.limits import Limit, Limits
 
 NEAR = "1e-6"  # layers are counted to this distance from the limit
+_LARGE = 2**24  # bytes of a Parquet file
 
 
 def limit_command(
@@ -36,7 +39,17 @@ def limit_command(
 
     Prints every limit and its kind, which tokens lead, and whether the theorem applies. Gives up after 10,000 layers,
     or 500 if the theorem does not apply, unless --max-layers is given. `hardmax verify` checks the proof.
+
+    A folder of Parquet files, a pattern such as 'points/*.parquet' or a large Parquet file is one cloud, read chunk by
+    chunk: it may be larger than memory, and --output is a folder for the limits.
     """
+    source = Path(file)
+    is_large = source.suffix == ".parquet" and source.is_file() and source.stat().st_size > _LARGE
+    if "*" in file or source.is_dir() or is_large:
+        if arithmetic != "certified" or any((threads, gpu, check, certificate, picture)):
+            raise InputError("A cloud read chunk by chunk takes --metric, --max-layers, --output and --json only.")
+        _stream(file, opt.read_dynamics(alpha, metric), max_layers, output, as_json)
+        return
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
@@ -79,6 +92,28 @@ def limit_command(
         out.print_table(header[not many :], (row[not many :] for row in checks))
     if not all(reports):
         raise typer.Exit(1)
+
+
+def _stream(file: str, dynamics: "Dynamics", max_layers: int | None, output: str | None, as_json: bool) -> None:
+    from hardmax.limits import limit
+
+    with out.progress_bar("tokens") as progress:
+        found: Any = limit(file, dynamics, max_layers=max_layers, progress=progress)
+        if output is not None:
+            found.write(output)
+            out.notify(f"wrote {output}")
+    names = ("n", "d", "settled_at", "gathered")
+    facts = {**dynamics.to_dict(), **{name: getattr(found, name) for name in names}, "leaders": found.leaders.tolist()}
+    parts = (found.cluster_points.tolist(), found.cluster_sizes.tolist(), found.cluster_kinds)
+    clusters = list(zip(*parts, strict=True))
+    if as_json:
+        listed = [{"point": point, "size": size} | _kind_document(kind) for point, size, kind in clusters]
+        out.print_json({"hardmax": __version__} | facts | {"clusters": listed})
+        return
+    out.print_facts(facts, "n", "d", "alpha", "leaders", "settled_at", "gathered")
+    header = out.fit_columns([f"z{number}" for number in range(found.d)], beside=44)
+    rows = ([n, *out.fit_columns(one[0], beside=44), str(one[2]), one[1]] for n, one in enumerate(clusters))
+    out.print_table(["cluster", *header, "kind", "size"], rows)
 
 
 def _write(result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None) -> list[str]:

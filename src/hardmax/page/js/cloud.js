@@ -115,7 +115,6 @@ export function parseCsv(text, name, size = text.length) {
     const mark = [";", "\t"].find((each) => lines[0]?.includes(each)) ?? ",";
     const rows = lines.filter((line) => line.trim()).map((line) => line.split(mark, MOST_DIMENSIONS + 1));
     const cells = rows.map((row) => row.map((cell) => cell.trim().replace(/^"(.*)"$/, "$1")));
-    // Names of columns begin with a letter.
     if (cells[0]?.every((cell) => /^#?\s*\p{L}/u.test(cell) && !/^(nan|inf)/i.test(cell))) cells.shift();
     const tokens = readRows(cells.slice(0, MOST_TOKENS), name);
     const count = tokens.length.toLocaleString("en");

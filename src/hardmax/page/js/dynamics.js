@@ -281,7 +281,6 @@ export class DynamicsRoom {
         const end = () => {
             const { drag } = this;
             this.drag = null;
-            // A click beside all tokens selects none.
             if (drag?.kind === "view" && !drag.moved && this.selected >= 0) this.select(-1);
             if (!drag?.moved || drag.kind === "view") return;
             this.changed();
@@ -333,7 +332,6 @@ export class DynamicsRoom {
     }
 
     key(/** @type {KeyboardEvent} */ { key, shiftKey, target }) {
-        // Tabs and buttons have keys of their own.
         const own = target instanceof HTMLElement && target.matches("[role=tab], button, summary");
         if (own && /^( |Enter|Arrow.*)$/.test(key)) return false;
         const [right, up] = ARROWS[key] ?? [0, 0];

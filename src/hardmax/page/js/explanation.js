@@ -61,8 +61,11 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
     const cssOf = (/** @type {TextToken} */ token) => `${css(token.side)}${isLeader(token) ? " leads" : ""}`;
     return { showAnswer, showText, showLedgers };
 
-    /** The answer with its bar, and a sentence about who leads, or why it is undecided. */
-    function showAnswer() {
+    /** The answer with its bar, why it is undecided, and whether most of the text is unknown. @param {string} text */
+    function showAnswer(text) {
+        const covered = new Uint8Array(text.length);
+        for (const { places } of found.tokens) for (const [start, end] of places) covered.fill(1, start, end);
+        const share = (100 * covered.reduce((sum, one) => sum + one, 0)) / text.length;
         const { probabilities, reason } = found;
         const order = [...probabilities.keys()];
         if (order.length > 2) order.sort((a, b) => probabilities[b] - probabilities[a]);
@@ -77,6 +80,8 @@ export function explanationOf(/** @type {Model} */ model, /** @type {Classified}
         return [
             el("h1", { class: "hardmax-verdict" }, el("strong", {}, el("bdi", {}, label)), probability),
             el("p", { class: "hardmax-summary" }, reason && `${reason[0].toUpperCase()}${reason.slice(1)}.`),
+            el("p", { class: "hardmax-warning", hidden: !found.known || share >= 20 },
+                `Most words are unknown: known tokens cover ${share.toFixed(0)} % of the text.`),
             el("div", { class: "hardmax-bar", "aria-hidden": "true" }, ...bars),
             el("ul", { class: "hardmax-classes" }, ...items),
         ];

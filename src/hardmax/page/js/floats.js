@@ -36,7 +36,6 @@ export function floatRun(tokens, d, { alpha, metric }, most = 300) {
         const stays = (/** @type {number} */ i) => since[i] >= 0 || floatFar(positions, i, targets, i, d) <= FLOAT_FLAT;
         const lasts = pending.every((i) => sets[i].every(stays) && `${sets[i]}` === `${before[i]}`);
         unchanged = lasts ? unchanged + 1 : 0;
-        // Who attends to one leader does so for ever.
         pending = pending.filter((i) => sets[i].length > 1 || since[sets[i][0]] < 0);
         if (!pending.length || unchanged === FLOAT_PATIENCE) {
             run.settledAt = pending.length ? layer - FLOAT_PATIENCE : layer;

@@ -58,13 +58,12 @@ export function mountReviews(root, context) {
     const flipping = el("button", { click: crossFew }, "Find words that change the answer");
     const aboutWords = el("p", { class: "hardmax-note" }, ABOUT_WORDS);
     const textShown = el("div", {}, el("h2", {}, "The text"), aboutWords, marked, flipping);
-    const hint = el("span", { class: "hardmax-note" }, "or drop the folder anywhere here");
-    const opening = el("button", { click: () => folder.click() }, "Open a model folder …");
+    const opening = el("button", { click: () => folder.click() }, "Open a model folder, or drop it here …");
     const parts = [labelled("Text", input), el("div", {}, verdict, answer, change), figure, textShown, ledgers];
     root.classList.add("hardmax");
     root.append(
         el("p", { class: "hm-intro" }, ABOUT_REVIEWS),
-        el("div", { class: "hm-models" }, labelled("Model", choice), opening, folder, hint), noModel,
+        el("div", { class: "hm-models" }, labelled("Model", choice), opening, folder), noModel,
         el("div", { class: "hm-columns" }, ...parts));
     const plane = mountPlane(figure, context.calm);
     acceptDrops(root, (files, name) => attempt(() => open(files, name)));
@@ -227,7 +226,7 @@ export function mountReviews(root, context) {
         const found = classify(model, text);
         textShown.hidden = !last;
         const why = explanationOf(model, found);
-        const [heading, ...rest] = why.showAnswer();
+        const [heading, ...rest] = why.showAnswer(text);
         verdict.replaceChildren(heading); // what is read aloud
         answer.replaceChildren(...rest);
         marked.replaceChildren(...why.showText(last, words, out));

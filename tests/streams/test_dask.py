@@ -1,0 +1,91 @@
+"""A cloud on a cluster of Dask, with workers in processes of their own."""
+
+import os
+import signal
+import site
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from effort import THOROUGH
+from hypothesis import given, settings
+from streams.same import assert_same, chunked, room_for
+
+import hardmax as hm
+
+dask, distributed = pytest.importorskip("dask"), pytest.importorskip("distributed")
+da = pytest.importorskip("dask.array")
+HALF = hm.Dynamics("1/2")
+TOKENS = np.random.default_rng(3).normal(size=(2000, 2)).round(2)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    cluster = distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0")
+    with cluster, distributed.Client(cluster) as client:
+        yield client
+
+
+@pytest.mark.usefixtures("client")
+def test_two_workers_have_the_limit_of_one_array() -> None:
+    @settings(max_examples=300 if THOROUGH else 15)
+    @given(chunked())
+    def check(problem: tuple[np.ndarray, hm.Dynamics, list[int]]) -> None:
+        tokens, dynamics, cuts = problem
+        sizes = tuple(np.diff([0, *cuts, len(tokens)]).tolist())
+        with room_for(0):
+            assert_same(hm.limit(da.from_array(tokens, chunks=(sizes, -1)), dynamics), hm.limit(tokens, dynamics))
+
+    check()
+
+
+@pytest.mark.usefixtures("client")
+def test_a_worker_that_is_killed_changes_nothing(tmp_path: Path) -> None:
+    def die_once(block: np.ndarray, block_info: Any = None) -> np.ndarray:
+        if block_info[0]["chunk-location"] == (7, 0) and not (tmp_path / "died").exists():
+            (tmp_path / "died").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block
+
+    array = da.from_array(TOKENS, chunks=(100, 2)).map_blocks(die_once, dtype=float, meta=np.empty((0, 2)))
+    with room_for(0):
+        found = hm.limit(array, HALF)
+    assert (tmp_path / "died").exists()
+    assert_same(found, hm.limit(TOKENS, HALF))
+
+
+@pytest.mark.parametrize("other", [None, "9.9"])
+def test_workers_need_the_same_package(other: str | None, client: Any, tmp_path: Path) -> None:
+    # A worker whose packages are links to ours, but for this one.
+    for package in Path(site.getsitepackages()[0]).iterdir():
+        if "hardmax" not in package.name:
+            (tmp_path / package.name).symlink_to(package)
+    if other is not None:
+        (tmp_path / "hardmax-9.9.dist-info").mkdir()
+        (tmp_path / "hardmax-9.9.dist-info" / "METADATA").write_text(f"Name: hardmax\nVersion: {other}\n")
+    command = [sys.executable, "-S", "-m", "distributed.cli.dask_worker", client.scheduler.address, "--no-nanny"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path)}
+    worker = subprocess.Popen([*command, "--no-dashboard"], env=environment, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    try:
+        client.wait_for_workers(3, timeout=60)
+        message = "does not have hardmax" if other is None else "has hardmax 9.9"
+        with pytest.raises(RuntimeError, match=f"{message}, but this process has .* Install the same"):
+            hm.limit(da.from_array(TOKENS, chunks=(600, 2)), HALF)
+    finally:
+        worker.kill()
+        worker.wait()
+
+
+def test_a_scheduler_out_of_reach_is_said() -> None:
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "1s"}),
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
+        distributed.Client(cluster.scheduler_address),
+    ):
+        cluster.close()
+        with pytest.raises(RuntimeError, match="scheduler of Dask cannot be reached"):
+            hm.limit(da.from_array(TOKENS, chunks=(600, 2)), HALF)
