@@ -54,7 +54,7 @@ class Bifurcations:
     """The step sizes at which leaders or followers change. Made by `bifurcations`."""
 
     values: tuple[AlgebraicNumber, ...]
-    """These step sizes, in order."""
+    """These step sizes, in order; beside an interval that is not decided, where that begins or ends."""
     intervals: tuple[Interval, ...]
     """What lies between them: one more than values."""
     at_values: tuple[Outcome | None, ...]

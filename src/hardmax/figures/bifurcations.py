@@ -42,7 +42,9 @@ def _draw(found: "Bifurcations", ax: style.Axes, rows: int) -> None:
     for interval in found.intervals:
         left, right = float(interval.low), float(interval.high)
         if interval.outcome is None:
-            ax.axvspan(left, right, color=SHADE, zorder=0, label="not decided")
+            ax.axvspan(left, right, color=SHADE, zorder=0)
+            look = {"ha": "center", "va": "center", "fontsize": 8, "color": INK}
+            ax.text((left + right) / 2, (rows - 1) / 2, "not decided", rotation=90, clip_on=True, **look)
             continue
         for token, several in enumerate(interval.outcome.attended):
             color = look_of_leader(number.get(several[0], GREY) if len(several) == 1 else GREY)[0]
