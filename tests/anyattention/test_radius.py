@@ -97,6 +97,11 @@ def test_it_is_known_on_the_line():
     assert 2 - 4 * Fraction(found) - 2 * Fraction(found) ** 2 > 0
     assert found == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
     assert hm.limit([[3.0]], hm.Dynamics(1)).radius == math.inf
+    # Two copies of a token may be moved apart: 3 then has a lead of 2 over the other one, with b = |3 - 1| + 2.
+    once, twice = (hm.limit([[3.0], [-2.0], *[[1.0]] * copies], hm.Dynamics(1)) for copies in (1, 2))
+    assert twice.radius == pytest.approx(math.sqrt(2) - 1, rel=1e-12)
+    assert once.radius > 0.6
+    assert hm.verify(twice.robust_certificate)
     # In units of any size it is the same share of the cloud.
     shares = [hm.limit([[3 * s], [-1 * s], [1 * s]], hm.Dynamics(1)).radius / s for s in (1.0, 2.0**900, 2.0**-900)]
     assert shares[0] == shares[1] == shares[2]
