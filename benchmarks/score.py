@@ -6,6 +6,9 @@ trained on the same reviews, which costs it nothing here: only its speed is meas
 
 python benchmarks/score.py kill [TEST.parquet] [--rows 200000] [--form .parquet]: a job killed at ten random moments
 writes the same rows as one that is left alone.
+
+python benchmarks/score.py folder TEST.parquet [--rows 1000000]: a folder of Parquet files, scored by one process and by
+two, beside pyarrow and polars that only read and write it. Then both processes are killed at ten random moments.
 """
 # The peers are not part of the development environment.
 # pyright: reportMissingImports=false
@@ -13,6 +16,7 @@ writes the same rows as one that is left alone.
 import argparse
 import os
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -43,13 +47,15 @@ class Ended:
 
 def main() -> None:
     asked = argparse.ArgumentParser(description=__doc__)
-    asked.add_argument("data", nargs="+", help="TEST.parquet, or kill, or kill TEST.parquet")
+    asked.add_argument("data", nargs="+", help="TEST.parquet, or kill, or kill or folder TEST.parquet")
     asked.add_argument("--rows", type=int, default=ROWS)
     asked.add_argument("--form", choices=FORMS, action="append", help="what a killed job writes; both if not given")
     asked.add_argument("--peer", nargs=2, metavar=("IN", "OUT"), help=argparse.SUPPRESS)
     given = asked.parse_args()
     if given.peer:
         score_with_peer(Path(given.data[0]), *map(Path, given.peer))
+    elif given.data[0] == "folder":
+        score_folder(Path(given.data[1]), given.rows)
     elif given.data[0] == "kill":
         kill(Path(given.data[1]) if len(given.data) > 1 else None, given.rows, given.form or FORMS)
     else:
@@ -77,6 +83,82 @@ def race(data: Path, rows: int) -> None:
         print(f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most")
     print(f"hardmax score is {spent.seconds / found[0].seconds:.1f} times as fast")
     record("score", timings)
+
+
+COPIES = {
+    "pyarrow, reading and writing": """
+import pathlib, sys
+from pyarrow import parquet
+for file in pathlib.Path(sys.argv[1]).iterdir():
+    with parquet.ParquetWriter(f"{sys.argv[2]}/{file.name}", parquet.read_schema(file), compression="zstd") as writer:
+        for batch in parquet.ParquetFile(file).iter_batches():
+            writer.write_batch(batch)
+""",
+    "polars, reading and writing": """
+import pathlib, sys, polars
+for file in pathlib.Path(sys.argv[1]).iterdir():
+    polars.scan_parquet(file).sink_parquet(f"{sys.argv[2]}/{file.name}", compression="zstd", compression_level=1)
+""",
+}
+
+
+def score_folder(data: Path, rows: int) -> None:
+    with tempfile.TemporaryDirectory(prefix="score-") as name:
+        folder = Path(name)
+        given = folder / "in"
+        given.mkdir()
+        table = parquet.read_table(data)
+        for first in range(0, rows, GROUP):
+            part = table.slice(first % len(table), min(GROUP, rows - first))
+            parquet.write_table(part, given / f"{first:09}.parquet", compression="zstd", compression_level=1)
+        found: dict[str, Ended] = {}
+        for number, (contestant, code) in enumerate(COPIES.items()):
+            (folder / f"copy{number}").mkdir()
+            found[contestant] = run([sys.executable, "-c", code, str(given), str(folder / f"copy{number}")])[0]
+        found["hardmax score"] = run(command(given, folder / "one"))[0]
+        found["hardmax score, two processes"] = run_two(command(given, folder / "two"))
+        peer, *_ = found
+        timings = [
+            Timing(
+                f"{rows:,} reviews in a folder", contestant, ended.seconds, peer, ended.seconds / found[peer].seconds
+            )
+            for contestant, ended in found.items()
+        ]
+        for timing, ended in zip(timings, found.values(), strict=True):
+            show(timing)
+            cost = f"{1e6 * ended.processor / rows:6.0f} µs of a core a row"
+            print(f"{timing.contestant:40} {rows / ended.seconds:10,.0f} rows/s {cost} {ended.peak:8,.0f} MB at most")
+        record("score", timings)
+        whole = parquet.read_table(folder / "one")
+        assert parquet.read_table(folder / "two").equals(whole)
+        run_two(command(given, folder / "killed"), KILLS, found["hardmax score"].seconds)
+        assert parquet.read_table(folder / "killed").equals(whole)
+        left = [path.name for path in (folder / "killed").iterdir() if path.suffix != ".parquet"]
+        print(f"two processes, killed {KILLS} times: the same rows, left behind: {left or 'nothing'}")
+        assert not left
+
+
+def run_two(line: list[str], kills: int = 0, seconds: float = 0.0) -> Ended:
+    """Runs a command twice at once, each on one thread; one of the two is killed and started again so many times."""
+    chance, began, before = random.Random(0), time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+
+    def start() -> subprocess.Popen[bytes]:
+        return subprocess.Popen([*line, "--threads", "1"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    started, peak = [start(), start()], 0.0
+    for _ in range(kills):
+        time.sleep(chance.uniform(SOON, LATE) * seconds)
+        victim = chance.randrange(2)
+        started[victim].kill()
+        started[victim].wait()
+        started[victim] = start()
+    while any(each.poll() is None for each in started):
+        peak = max(peak, sum(most_memory(each.pid) for each in started))
+        time.sleep(0.02)
+    assert not any(each.returncode for each in started)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    worked = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return Ended(time.perf_counter() - began, worked, peak)
 
 
 def score_with_peer(data: Path, big: Path, out: Path) -> None:

@@ -50,7 +50,7 @@ def main(path: Path) -> None:
                 train["text"].to_pylist()
             ),
             "hardmax, the tokens to train on": lambda: choose_tokens(
-                read_texts(train["text"]), train["label"].to_numpy(), 2, words=10_000, phrases=30_000, min_df=2
+                [(read_texts(train["text"]), train["label"].to_numpy())], 2, 2, words=10_000, phrases=30_000, min_df=2
             ),
         },
         rounds=1,

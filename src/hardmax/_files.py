@@ -3,14 +3,15 @@
 `wish` says what was expected; it ends the line of an error.
 """
 
+import errno
 import io
 import json
 import os
 import secrets
 import shutil
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -137,6 +138,26 @@ def make_folder(path: Path, name: str) -> Path:
     except OSError as error:
         raise InputError(f"{name} `{shorten(str(path))}` cannot be made: {reason(error)}.", argument=name) from None
     return path.absolute()
+
+
+@contextmanager
+def locked(path: Path, timeout: float) -> Iterator[None]:
+    """Hold the lock of a file, which ends with the process; wait for it so many seconds, -1 for ever.
+
+    The file is removed in the end: filelock tries again if the one that it waited for is gone.
+    """
+    from filelock import FileLock
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(FileLock(path, timeout=timeout))
+        except NotImplementedError:
+            raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK)) from None
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # Windows does not remove open files; filelock removes it there
+                path.unlink()
 
 
 def sync_folder(folder: Path) -> None:

@@ -27,7 +27,7 @@ NEEDS = {
 LEFT = {
     "README.md": {"proof.json", "review.html"},
     "docs/install.md": {"limit.png"},
-    "docs/streams.md": {"points.parquet", "limits", "sweep"},
+    "docs/streams.md": {"points.parquet", "limits", "sweep", "reviews", "scored"},
     "docs/page.md": {"page.html", "cloud.csv", "mine.html", "texts.html", "limit.html"},
     "docs/text.md": {
         *("review.html", "model", "reviews.csv", "unseen.csv", "my-classifier", "reviews-model"),

@@ -84,8 +84,8 @@ def test_progress_is_shown_on_a_terminal(monkeypatch: pytest.MonkeyPatch):
 
 
 KILLABLE = """
-from hardmax.text import scoring, tables
-scoring.PART_ROWS, tables._ROWS = 200, 50
+from hardmax.text import score_files, tables
+score_files.PART_ROWS, tables._ROWS = 200, 50
 from hardmax.cli.main import start
 start()
 """

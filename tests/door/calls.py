@@ -15,6 +15,7 @@ from hardmax.text import Tokeniser, Vocabulary, encode, evaluate, plant
 from hardmax.text.erasure import measure_erasure
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
+from hardmax.train import fit_tables
 
 Call = tuple[str, Callable[..., Any], dict[str, Any]]
 SQUARE = [[1.0, 1.0], [1.0, -1.0], [-1.0, -1.0], [-1.0, 1.0], [0.5, 0.0]]
@@ -146,6 +147,9 @@ def text_calls() -> Iterator[Call]:
     yield "measure_erasure", measure_erasure, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
     yield "encode", encode, {"texts": texts, "vocabulary": model.vocabulary, "tokeniser": Tokeniser()}
     yield "evaluate", evaluate, {"truth": [0, 1], "probabilities": [[0.5, 0.5], [0.2, 0.8]]}
+    table = pa.table({"text": texts, "label": [1, 0] * 4})
+    rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
+    yield "fit_tables", fit_tables, {"source": [table], **rows}
     yield "plant", plant, {"texts": 6, "classes": ("a", "b"), "words": 3, "length": 5, "disturbed": 0.5, "seed": 1}
 
 

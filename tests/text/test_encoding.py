@@ -275,7 +275,9 @@ def count_slowly(texts, labels, tokeniser: Tokeniser) -> dict[str, np.ndarray]:
 
 def choose(texts, labels, tokeniser: Tokeniser, words: int = 10_000, phrases: int = 30_000) -> Vocabulary:
     longest = tokeniser.longest_phrase
-    return choose_tokens(read_texts(texts), np.asarray(labels), longest, words=words, phrases=phrases, min_df=2)
+    half = len(texts) // 2  # which may be nothing
+    chunks = [(read_texts(texts[part]), np.array(labels[part], dtype=int)) for part in (slice(half), slice(half, None))]
+    return choose_tokens(chunks, max(labels) + 1, longest, words=words, phrases=phrases, min_df=2)
 
 
 @given(corpora, tokenisers)

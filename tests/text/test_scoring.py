@@ -15,8 +15,9 @@ from text.test_corpora import write_rows
 
 from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
-from hardmax.text import scoring
-from hardmax.text.scoring import ScoreOptions, ScoringReport, score_file
+from hardmax.text import score_files
+from hardmax.text.score_files import ScoringReport, score_file
+from hardmax.text.scoring import ScoreOptions
 from hardmax.text.text_model import TextModel
 
 MODEL = small_model()
@@ -55,7 +56,7 @@ def reviews(tmp_path: Path) -> Path:
 @pytest.fixture
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("hardmax.text.tables._ROWS", 3)
-    monkeypatch.setattr(scoring, "PART_ROWS", 9)
+    monkeypatch.setattr(score_files, "PART_ROWS", 9)
 
 
 # ---------------------------------------------------------------- answers
@@ -153,8 +154,7 @@ def test_options_of_a_table():
 @pytest.mark.parametrize(
     ("table", "options", "message"),
     [
-        (["great"], {}, r"`table` must be a table in memory .* pandas, polars or pyarrow, not list"),
-        (pl.DataFrame(COLUMNS).lazy(), {}, r"in memory .* not LazyFrame"),
+        (["great"], {}, r"`table` must be a table .* pandas, polars or pyarrow, not list"),
         (pa.table({"a": ["great"]}), {}, r"`text` must be named with text=: `table` has the columns a"),
         (pa.table({"a": ["great"]}), {"text": "c"}, "`text` is 'c', but `table` has the columns a"),
         (pa.table(COLUMNS), {"abstain": 1.5}, "`abstain` must be a finite number from 0 to 1"),
@@ -305,7 +305,7 @@ class Killed(BaseException):
 
 
 def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
-    left, before = iter(range(writes)), scoring.write_whole
+    left, before = iter(range(writes)), score_files.write_whole
 
     def write(path: Path, data: bytes) -> None:
         if next(left, None) is None:
@@ -313,7 +313,7 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, writes: int) -> None:
             raise Killed
         before(path, data)
 
-    monkeypatch.setattr(scoring, "write_whole", write)
+    monkeypatch.setattr(score_files, "write_whole", write)
 
 
 @pytest.mark.parametrize("out", ["out.parquet", "out.csv", "out"])
@@ -382,7 +382,7 @@ def test_a_full_disk_keeps_the_parts(reviews: Path, tmp_path: Path, small_parts:
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(scoring, "_writer", full)
+        patch.setattr(score_files, "_writer", full)
         with pytest.raises(InputError, match=r"out.csv` cannot be written: no space left .* continues after them"):
             score(reviews, tmp_path / "out.csv")
     assert not (tmp_path / "out.csv").exists()

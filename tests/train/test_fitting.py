@@ -76,10 +76,10 @@ def test_the_regression_is_scikit_learns():
     model = fit(corpus.texts, corpus.labels, Settings(longest_phrase=1, strength=0.5))
     found = encode(corpus.texts, model.vocabulary, model.tokeniser)
     bag = Bag(to_matrix(found, len(model.vocabulary)), labels, np.ones(len(labels)), np.arange(len(labels)), 2)
-    scale, typical = scales(bag), 7.0
+    scale, typical = scales([bag]), 7.0
     table = bag.matrix.toarray() * ((typical + 50) / (bag.sizes + 50))[:, None] * scale[:, 0]
     peer = sklearn.LogisticRegression(C=0.5, tol=1e-10, max_iter=10_000).fit(table, labels)
-    weights, bias = regress(bag, 0.5, scale, typical, with_bias=True)
+    weights, bias = regress([bag], 0.5, scale, typical, with_bias=True)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
     np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
 
@@ -131,7 +131,7 @@ def test_the_same_texts_give_the_same_bits_and_settings_are_told():
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"), [([1, 1], "only one class"), ([1, 0, 1], "expected 2, one for each text")]
+    ("labels", "message"), [([1, 1], "only the label 1"), ([1, 0, 1], "expected 2, one for each text")]
 )
 def test_labels_must_fit(labels: list[int], message: str):
     with pytest.raises(InputError, match=message):

@@ -12,7 +12,7 @@ from hardmax.cli import options as opt
 from hardmax.cli.output import notify, print_facts, print_json, print_table, progress_bar
 
 if TYPE_CHECKING:
-    from hardmax.text.scoring import ScoringReport
+    from hardmax.text.score_files import ScoringReport
 
 SHOWN_ROWS = 5
 INPUT = "Parquet, CSV, TSV or JSON lines file, a folder of Parquet files, or - to read stdin."
@@ -24,6 +24,7 @@ def score_command(
     out: Annotated[str, typer.Option("--out", "-o", help="A .parquet, .csv, .tsv or .jsonl file, or a folder.")],
     model: opt.ModelOption = opt.DEFAULT_MODEL,
     text: opt.TextColumn = None,
+    columns: Annotated[str | None, typer.Option(metavar="NAME,…", help="Columns to keep; by default all.")] = None,
     abstain: Annotated[float, typer.Option(help="Mark rows with a lower probability.")] = 0.0,
     on_bad_rows: Annotated[Literal["null", "skip", "refuse"], typer.Option(help=BAD_ROWS)] = "null",
     threads: opt.Threads = None,
@@ -34,16 +35,20 @@ def score_command(
 
     Writes the table with columns for the label, whether it is decided, its probability, the margin to the next label,
     the leaders, the active tokens with their votes, whether to abstain, and what was wrong with a row. If it is
-    interrupted, the same command continues after the last part that was written.
+    interrupted, the same command continues after the parts that were written. From a folder of Parquet files to a
+    folder, run it as often as you like at the same time, on any machine that sees both: each scores what is left.
     """
     require_extra("`hardmax score`", "tables", "pyarrow", "narwhals")
 
     # Only now: numpy and pyarrow take a while to import.
     from hardmax._parallel import limit_threads
-    from hardmax.text.scoring import ScoreOptions, check_output, score_file
+    from hardmax.text.score_files import check_output, score_file
+    from hardmax.text.scoring import ScoreOptions
     from hardmax.text.shipped import load
 
-    options, target = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows), check_path(out, "`out`")
+    kept = None if columns is None else tuple(name.strip() for name in columns.split(","))
+    options = ScoreOptions(text=text, abstain=abstain, on_bad_rows=on_bad_rows, columns=kept)
+    target = check_path(out, "`out`")
     check_output(source, target, force)
     began = time.perf_counter()
     with progress_bar("scoring") as bar, limit_threads(threads) if threads else nullcontext():
@@ -65,7 +70,7 @@ def score_command(
 def _warn(report: "ScoringReport", on_bad_rows: str) -> None:
     """Print to stderr what those who use the file should know."""
     if report.resumed:
-        notify(f"continued after {pluralize(report.resumed, 'row')} that an earlier run had scored")
+        notify(f"continued after {pluralize(report.resumed, 'row')} that an earlier run or another process scored")
     if report.note:
         notify(report.note)
     renamed = [f"{name} as {new}" for name, new in report.names.items() if new.startswith("hardmax_")]

@@ -1,17 +1,13 @@
 """`hardmax train`: from labelled texts to a model folder."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from hardmax._format import pluralize
 from hardmax._validation import InputError
 from hardmax.cli import options as opt
-from hardmax.cli.output import at_most, notify, print_facts, print_json
-
-SHOWN_CLASSES = 6
+from hardmax.cli.output import notify, print_facts, print_json
 
 
 def train_command(
@@ -49,15 +45,9 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
-    corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
-    sizes = Counter(corpus.labels)
-    if len(sizes) < 2:
-        raise InputError(f"`{file}` has only the label {corpus.labels[0]!r}: expected at least two classes.")
-    listed = at_most([f"{name}: {size:,}" for name, size in sizes.items()], SHOWN_CLASSES)
-    notify(f"{pluralize(len(corpus), 'text')} ({listed})")
-    from hardmax.train import fit  # scipy is not needed to refuse a file
+    from hardmax.train import fit_tables  # scipy is not needed to refuse an option
 
-    model = fit(corpus.texts, corpus.labels, settings, progress=notify)
+    model = fit_tables(file, settings, text=text, label=label, on_bad_rows=on_bad_rows, progress=notify)
     model.save(folder)
     notify(f"wrote {output}")
     if as_json:

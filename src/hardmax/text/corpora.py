@@ -1,6 +1,6 @@
 """Texts with labels: from files and folders, or synthetic."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -84,33 +84,74 @@ def read_corpus(
     >>> corpus.labels, corpus.describe_bad()
     (['5', '1'], 'left out 1 bad row (line 3: the text is empty)')
     """
-    path = check_path(path)
-    check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
-    if path.is_dir() and not tables.parquet_files(path):
-        columns, notes, rows = ["text", "label"], [], _folder_rows(path)
-    else:
-        table = tables.open_table(path)
-        roles = {"text": text, "label": label}.items()
-        chosen = [tables.choose_column(name, role, table.names, table.shown) for role, name in roles]
-        columns, notes = [name for name, _ in chosen], [note for _, note in chosen if note]
-        rows = table.rows(columns)
-    corpus = _collect(rows, columns, notes)
-    if on_bad_rows == "refuse" and corpus.bad:
-        raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
-    if not corpus.texts:
-        raise InputError(f"`{path}` has no text with a label: {corpus.describe_bad() or 'it has no rows'}.")
+    (corpus,) = stream_corpus(check_path(path), text=text, label=label, on_bad_rows=on_bad_rows)
     return corpus
 
 
-def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str]) -> Corpus:
-    texts, labels, bad = [], [], []
+def stream_corpus(
+    source: Any,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    on_bad_rows: str = "skip",
+    characters: int | None = None,
+) -> Iterator[Corpus]:
+    """The texts of a file or folder, a Dask DataFrame, or tables one after another; in parts of so many characters."""
+    check_choice(on_bad_rows, ("skip", "refuse"), "`on_bad_rows`")
+    roles = {"text": text, "label": label}.items()
+
+    def choose(names: Sequence[str], shown: str) -> tuple[list[str], list[str]]:
+        chosen = [tables.choose_column(name, role, names, shown) for role, name in roles]
+        return [name for name, _ in chosen], [note for _, note in chosen if note]
+
+    shown = f"`{source}`" if isinstance(source, str | Path) else "`source`"
+    columns, notes = ["text", "label"], []
+    if not isinstance(source, str | Path):
+        rows = _table_rows(source, lambda names: choose(names, shown)[0])
+    elif Path(source).is_dir() and not tables.parquet_files(Path(source)):
+        rows = _folder_rows(Path(source))
+    else:
+        table = tables.open_table(Path(source))
+        columns, notes = choose(table.names, table.shown)
+        rows = table.rows(columns)
+    read, bad = 0, ()
+    while (corpus := _collect(rows, columns, notes, characters)).texts or corpus.bad:
+        if on_bad_rows == "refuse" and corpus.bad:
+            raise tables.refusal(corpus.bad[0].place, corpus.bad[0].fault)
+        read, bad, notes = read + len(corpus), bad or corpus.bad, []
+        yield corpus
+    if not read:
+        raise InputError(f"{shown} has no text with a label: {Corpus([], [], bad).describe_bad() or 'it has no rows'}.")
+
+
+def _table_rows(source: Any, choose: Callable[[list[str]], list[str]]) -> Iterator[Row]:
+    """The texts and labels of tables in memory; partitions of Dask are computed one at a time."""
+    import narwhals as nw
+
+    partitions = (part.compute() for part in source.partitions) if hasattr(source, "partitions") else source
+    try:
+        for number, table in enumerate(partitions, 1):
+            frame: Any = nw.from_native(table, eager_only=True)
+            texts, labels = (frame[name].to_list() for name in choose([str(name) for name in frame.columns]))
+            for row, (text, label) in enumerate(zip(texts, labels, strict=True), 1):
+                yield Row(f"table {number} row {row}", {"text": text, "label": label})
+    except TypeError:
+        wish = "a path, a Dask DataFrame, or tables of pandas, polars or pyarrow"
+        raise InputError(f"`source` must be {wish}, not {type(source).__name__}.", argument="source") from None
+
+
+def _collect(rows: Iterator[Row], columns: Sequence[str], notes: Sequence[str], characters: int | None) -> Corpus:
+    texts, labels, bad, size = [], [], [], 0
     for place, cells, broken in rows:
         text, label = cells.get(columns[0]), cells.get(columns[1])
         if fault := broken or _fault(text, label):
-            bad.append(Row(place, cells, fault))
+            bad.append(Row(place, cells if characters is None else {}, fault))
             continue
         texts.append(text)
         labels.append(label.strip() if isinstance(label, str) else label)
+        size += len(texts[-1])
+        if characters is not None and size >= characters:
+            break
     return Corpus(texts, labels, tuple(bad), tuple(notes))
 
 

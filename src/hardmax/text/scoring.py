@@ -1,51 +1,27 @@
-"""Every row of a table scored: in memory, and in files of any size.
-
-A file is scored in parts, so that an interruption costs one of them. A part is a Parquet file in the folder that is
-written, or in `NAME.parts` beside the file that the parts become. Its metadata say what was read so far, and for which
-job: the same job goes on after its last part.
-"""
+"""Tables scored: every row gets what `explain` says of its text, in columns after its own. Lazy tables stay lazy."""
 
 # pyright: reportAttributeAccessIssue=false
-import csv
-import hashlib
-import json
-import math
-import os
-import shutil
-import sys
-from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass, field
-from pathlib import Path
-from tempfile import TemporaryDirectory
+import threading
+from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
-from hardmax import __version__
-from hardmax._files import reason, sync_folder, write_whole
+from hardmax._parallel import limit_threads
 from hardmax._validation import InputError, check_choice, check_real
 from hardmax.text import tables
 from hardmax.text._analysis import Analysis, predicted_classes, weigh_words
 from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import encode_text, is_missing, read_texts
 from hardmax.text.encoding import encode_parts
-from hardmax.text.storage import digest
-from hardmax.text.tables import LineTable
+from hardmax.text.shipped import MODELS, load
+from hardmax.text.storage import digest, saved_in
 from hardmax.text.text_model import TextModel
 
 COLUMNS = ("label", "decided", "probability", "margin", "leaders", "active", "votes", "abstain", "error")
-PART_ROWS, PART_BYTES = 50_000, 1 << 25
-_LISTED = 100  # bad rows that are named
-_METADATA = b"hardmax score"
-_PACKED = {"compression": "zstd", "compression_level": 1}
-_QUICK = {"compression": "none", "use_dictionary": False}  # parts that are soon read again
-Progress = Callable[[float, int], None]  # share of the input that is done, rows scored now
 
 
 @dataclass(frozen=True)
@@ -55,6 +31,7 @@ class ScoreOptions:
     text: str | None = None  # column of the texts; guessed if None
     abstain: float = 0.0  # rows with a lower probability are marked
     on_bad_rows: str = "null"  # null (kept, with nothing but an error), skip or refuse
+    columns: tuple[str, ...] | None = None  # of a file that are kept; all if None
 
     def __post_init__(self) -> None:
         check_real(self.abstain, "`abstain`", at_least=0, at_most=1)
@@ -64,10 +41,32 @@ class ScoreOptions:
 def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
     """The table with our columns after its own, of the kind that it came as; see `TextModel.score_table`."""
     try:
-        frame: Any = nw.from_native(table, eager_only=True)
+        frame: Any = nw.from_native(table)
     except TypeError:
-        wish = "a table in memory that narwhals knows, such as of pandas, polars or pyarrow"
-        raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table") from None
+        frame = None
+    if isinstance(frame, nw.DataFrame):
+        rows, answers = _answer_frame(model, frame, options)
+        frame = frame if rows is None else frame[rows]
+        ours = nw.from_arrow(answers, backend=frame.implementation)
+        # Columns of pandas are put beside each other by their index, and rows have no other here than their place.
+        return frame.with_columns(*(ours[name] for name in ours.columns)).to_native()
+    if frame is not None and frame.implementation.is_polars():
+        empty = score_table(model, table.head(0).collect(), options)
+        score = {"schema": empty.schema, "streamable": True}
+        return table.map_batches(lambda part: score_table(model, part, options), **score)
+    if frame is not None and frame.implementation.is_dask():
+        return _score_dask(model, table, options)
+    if hasattr(type(table), "__arrow_c_stream__"):  # DuckDB, and readers of pyarrow
+        reader = pa.RecordBatchReader.from_stream(table)
+        schema = score_table(model, reader.schema.empty_table(), options).schema
+        scored = (score_table(model, pa.Table.from_batches([batch]), options) for batch in reader)
+        return pa.RecordBatchReader.from_batches(schema, (each for part in scored for each in part.to_batches()))
+    wish = "a table that narwhals knows, such as of pandas, polars or pyarrow"
+    raise InputError(f"`table` must be {wish}, not {type(table).__name__}.", argument="table")
+
+
+def _answer_frame(model: TextModel, frame: Any, options: ScoreOptions) -> tuple[list[int] | None, Any]:
+    """The rows that are kept, None for all, and the answers to them."""
     names = [str(name) for name in frame.columns]
     column, _ = tables.choose_column(options.text, "text", names, "`table`")
     answers, faults = Scorer(model, names, options).answer(*_frame_texts(frame[column]))
@@ -75,10 +74,45 @@ def score_table(model: TextModel, table: Any, options: ScoreOptions) -> Any:
         raise tables.refusal(f"row {min(faults)}", faults[min(faults)])
     if faults and options.on_bad_rows == "skip":
         kept = np.setdiff1d(np.arange(len(frame)), list(faults))
-        frame, answers = frame[kept.tolist()], answers.take(pa.array(kept))
-    ours = nw.from_arrow(answers, backend=frame.implementation)
-    # Columns of pandas are put beside each other by their index, and rows have no other here than their place.
-    return frame.with_columns(*(ours[name] for name in ours.columns)).to_native()
+        return kept.tolist(), answers.take(pa.array(kept))
+    return None, answers
+
+
+def _score_dask(model: TextModel, table: Any, options: ScoreOptions) -> Any:
+    """The graph has the name or folder of the model; workers load it from there."""
+    folder = saved_in(model)
+    if folder is None:
+        raise InputError("A Dask worker loads the model from its folder: save it first, with `model.save(folder)`.")
+    name = folder.name if folder.parent == MODELS else str(folder)
+    meta = _score_pandas(model, table._meta, options)
+    return table.map_partitions(_score_partition, name, digest(model), options, meta=meta)
+
+
+def _score_partition(part: Any, name: str, mark: str, options: ScoreOptions) -> Any:
+    with _loading:
+        model = _load(name, mark)
+    with limit_threads(1):  # Dask has a thread for each task already
+        return _score_pandas(model, part, options)
+
+
+def _score_pandas(model: TextModel, part: Any, options: ScoreOptions) -> Any:
+    """A partition, with columns of Arrow types: these do not change where rows have no answer, or there are none."""
+    import pandas as pd
+
+    rows, answers = _answer_frame(model, nw.from_native(part, eager_only=True), options)
+    part = part if rows is None else part.iloc[rows]
+    return pd.concat([part, answers.to_pandas(types_mapper=pd.ArrowDtype).set_index(part.index)], axis=1)
+
+
+_loading = threading.Lock()  # tasks that begin at once load a model once
+
+
+@lru_cache(maxsize=4)
+def _load(name: str, mark: str) -> TextModel:
+    model = load(name)
+    if digest(model) != mark:
+        raise InputError(f"The model `{name}` of this worker is not the one that was asked for: copy it again.")
+    return model
 
 
 def _frame_texts(column: Any) -> tuple[Any, dict[int, str]]:
@@ -163,201 +197,3 @@ def _lists(values: Any, texts: np.ndarray, count: int) -> Any:
     offsets = np.zeros(count + 1, dtype=np.int32)
     np.cumsum(np.bincount(texts, minlength=count), out=offsets[1:])
     return pa.ListArray.from_arrays(pa.array(offsets), values)
-
-
-# ---------------------------------------------------------------- files
-
-
-@dataclass
-class ScoringReport:
-    """What became of the rows."""
-
-    rows: int = 0  # read
-    bad: int = 0
-    listed: list[tuple[str, str]] = field(default_factory=list)  # place and fault of the first bad rows
-    labels: dict[str, int] = field(default_factory=dict)
-    undecided: int = 0
-    abstained: int = 0
-    parts: int = 0
-    resumed: int = 0  # rows that an earlier run had scored
-    text: str = ""  # the column that was scored
-    note: str = ""  # on that choice
-    names: dict[str, str] = field(default_factory=dict)  # of our columns
-
-
-def check_output(source: str, target: Path, force: bool) -> None:
-    """Refuse an output that cannot be written, before the work."""
-    if not target.parent.is_dir():
-        raise InputError(f"`{target}` cannot be written: the folder `{target.parent}` does not exist. Create it first.")
-    place, read = Path(os.path.realpath(target)), Path(os.path.realpath(source))
-    if source != "-" and read in (place, *place.parents):
-        raise InputError(f"`{target}` is the input, or lies in it: name an output elsewhere.")
-    if target.suffix and not target.is_dir():
-        tables.table_kind(target, "`out`")
-        if target.exists() and not force:
-            raise InputError(f"`{target}` exists: force=True replaces it.", also=("force=True",))
-
-
-def score_file(
-    model: TextModel,
-    source: str,
-    target: Path,
-    options: ScoreOptions,
-    *,
-    force: bool = False,
-    progress: Progress | None = None,
-) -> ScoringReport:
-    """Score every row of a table in a file, a folder of Parquet files, or on standard input (`-`).
-
-    The output, a file or a folder of Parquet files, has the columns of the table, and ours after them. If this is
-    interrupted, the same call goes on after the last part that is whole, to the same rows and values.
-    """
-    check_output(source, target, force)
-    folder = target.with_name(f"{target.name}.parts") if target.suffix and not target.is_dir() else target
-    try:
-        with ExitStack() as stack:
-            table, marks = _open(source, stack)
-            text, note = tables.choose_column(options.text, "text", table.names, table.shown)
-            stored = table.schema(text)
-            scorer = Scorer(model, stored.names, options)
-            schema = pa.schema([*stored, *scorer.schema], metadata=stored.metadata)
-            inputs = [__version__, digest(model), marks, text, asdict(options)]
-            job = hashlib.sha256(json.dumps(inputs).encode()).hexdigest()
-            report = ScoringReport(**_resume(folder, job, force or folder != target))
-            report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
-            with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
-                writing = pool.submit(int)  # nothing yet
-                for part in _scored_parts(table, scorer, options.on_bad_rows, schema, report, progress):
-                    path = folder / f"part-{report.parts:06}.parquet"
-                    report.parts += 1
-                    metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
-                    writing.result()
-                    how = _PACKED if folder == target else _QUICK
-                    writing = pool.submit(_write_part, path, part.replace_schema_metadata(metadata), how)
-                writing.result()
-            if folder != target:
-                _join(folder, schema, target)
-    except OSError as error:
-        kept = "Finished parts are kept: the same command continues after them"
-        raise InputError(f"`{target}` cannot be written: {reason(error)}. {kept}.") from None
-    return report
-
-
-def _scored_parts(
-    table: Any, scorer: Scorer, on_bad_rows: str, schema: Any, report: ScoringReport, progress: Progress | None
-) -> Iterator[Any]:
-    """The rows that are not scored yet, a part at a time, counted in the report; at least one part in all."""
-    some = [schema.empty_table()]
-    for given, places, broken, share in table.batches(report.text, report.resumed):
-        answers, faults = scorer.answer(given[report.text], broken)
-        rows = pa.Table.from_arrays([*given.columns, *answers.columns], schema=schema)
-        bad = [(places[row], faults[row]) for row in sorted(faults)]
-        if bad and on_bad_rows == "refuse":
-            raise tables.refusal(*bad[0])
-        if bad and on_bad_rows == "skip":
-            rows = rows.take(pa.array(np.setdiff1d(np.arange(len(rows)), list(faults))))
-        some.append(rows)
-        report.rows, report.bad = report.rows + len(given), report.bad + len(bad)
-        report.listed += bad[: _LISTED - len(report.listed)]
-        label, decided, *_, abstain, _ = answers.columns
-        report.undecided += pc.sum(pc.invert(decided)).as_py() or 0
-        report.abstained += pc.sum(abstain).as_py() or 0
-        for count in label.drop_null().value_counts().to_pylist():
-            report.labels[str(count["values"])] = report.labels.get(str(count["values"]), 0) + count["counts"]
-        if progress:
-            progress(share, report.rows - report.resumed)
-        if sum(map(len, some)) >= PART_ROWS or sum(each.nbytes for each in some) >= PART_BYTES:
-            yield pa.concat_tables(some)
-            some = []
-    if any(map(len, some)) or not report.parts:
-        yield pa.concat_tables(some)
-
-
-def _open(source: str, stack: ExitStack) -> tuple[Any, Any]:
-    """The table, and what shows whether it has changed when a job is resumed."""
-    path = Path(source)
-    if source != "-":
-        table = tables.open_table(path)
-        files = tables.parquet_files(path) if path.is_dir() else [path]
-        return table, [[str(file), file.stat().st_size, file.stat().st_mtime_ns] for file in files]
-    path = Path(stack.enter_context(TemporaryDirectory(prefix="hardmax-"))) / "input"
-    with path.open("w+b") as stream:
-        shutil.copyfileobj(sys.stdin.buffer, stream)
-        stream.seek(0)
-        mark = hashlib.file_digest(stream, "sha256").hexdigest()
-        stream.seek(0)
-        is_json = stream.read(4096).removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-    return LineTable(path, "json" if is_json else "csv", "standard input"), mark
-
-
-def _resume(folder: Path, job: str, force: bool) -> dict[str, Any]:
-    """The report of the last part that is there, if all are of this job; others are removed, or refused."""
-    for draft in folder.glob(".*.part"):  # left by a process that was killed
-        draft.unlink()
-    try:
-        stored = {path: json.loads(pq.read_schema(path).metadata[_METADATA]) for path in sorted(folder.glob("*"))}
-    except Exception:  # whatever it is, it is not ours
-        raise InputError(f"`{folder}` has other files in it: name another output, or move them.") from None
-    jobs, reports = [each[0] for each in stored.values()], [each[1] for each in stored.values()]
-    if jobs == [job] * len(jobs) and [each["parts"] for each in reports] == [*range(1, len(jobs) + 1)]:
-        return reports[-1] if reports else {}
-    if not force:
-        problem = f"`{folder}` has rows of another input, model or options: force=True replaces them."
-        raise InputError(problem, also=("force=True",))
-    for path in stored:
-        path.unlink()
-    return {}
-
-
-def _write_part(path: Path, table: Any, how: dict[str, Any]) -> None:
-    path.parent.mkdir(exist_ok=True)
-    sink = pa.BufferOutputStream()
-    pq.write_table(table.combine_chunks(), sink, **how)
-    write_whole(path, sink.getvalue())
-
-
-def _join(folder: Path, schema: Any, target: Path) -> None:
-    """Make a file of the parts, which appears whole or not at all, and remove them."""
-    draft = folder / ".joined.part"
-    with _writer(draft, schema, target) as write:
-        for path in sorted(folder.glob("part-*.parquet")):
-            write(pq.ParquetFile(path).read())
-    with draft.open("rb") as stream:
-        os.fsync(stream.fileno())
-    if target.exists():
-        shutil.copymode(target, draft)
-    draft.replace(target)
-    sync_folder(target.parent)
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _writer(path: Path, schema: Any, target: Path) -> Iterator[Callable[[Any], Any]]:
-    kind = tables.table_kind(target, "`out`")
-    if kind == "parquet":
-        with pq.ParquetWriter(path, schema, **_PACKED) as writer:
-            yield writer.write_table
-        return
-    with path.open("w", encoding="utf-8", newline="") as stream:
-        if kind == "csv":
-            lines = csv.writer(stream, delimiter="\t" if target.suffix == ".tsv" else ",", lineterminator="\n")
-            lines.writerow(schema.names)
-            yield lambda table: lines.writerows(map(_cells, table.to_pylist()))
-        else:
-            as_json = [each.name for each in schema if each.metadata == tables.JSON_CELLS]
-            yield lambda table: stream.writelines(_json_line(row, as_json) for row in table.to_pylist())
-
-
-def _cells(row: dict[str, Any]) -> list[str | None]:
-    """A row of CSV: numbers, lists and objects as JSON has them."""
-    plain = bool | int | float | list | dict
-    return [_json(each) if isinstance(each, plain) else each if each is None else str(each) for each in row.values()]
-
-
-def _json_line(row: dict[str, Any], as_json: list[str]) -> str:
-    finite = {name: None if isinstance(each, float) and not math.isfinite(each) else each for name, each in row.items()}
-    return _json(finite | {name: json.loads(row[name] or "null") for name in as_json}) + "\n"
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)

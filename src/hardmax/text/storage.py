@@ -8,8 +8,7 @@ import json
 import math
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from hardmax._files import parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
+from hardmax._files import locked, parse_json, read_bytes, reason, shown_name, sync_folder, write_whole
 from hardmax._validation import InputError, check_choice
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -55,7 +54,7 @@ def write_model(model: TextModel, folder: Path) -> None:
     draft, former, lock = _beside(target)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(lock):
+        with locked(lock, _SECONDS):
             try:
                 _restore(target)
                 _check_target(target, folder)
@@ -73,6 +72,7 @@ def write_model(model: TextModel, folder: Path) -> None:
             finally:
                 shutil.rmtree(draft, ignore_errors=True)
                 _restore(target)
+        _folders[model] = target
     except Timeout:
         raise InputError(f"`{folder}` is being written by another process: wait for it, or remove `{lock}`.") from None
     except OSError as error:
@@ -92,7 +92,7 @@ def read_model(folder: Path, kind: type[Kind]) -> Kind:
             raise
     from filelock import Timeout
 
-    with suppress(OSError, Timeout), _locked(lock):
+    with suppress(OSError, Timeout), locked(lock, _SECONDS):
         _restore(target)
         return _read(folder, kind)
     return _read(folder, kind)
@@ -125,6 +125,12 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
 
 
 _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
+_folders: WeakKeyDictionary[TextModel, Path] = WeakKeyDictionary()
+
+
+def saved_in(model: TextModel) -> Path | None:
+    """The folder that a model was read from or last written to."""
+    return _folders.get(model)
 
 
 def digest(model: TextModel) -> str:
@@ -148,19 +154,6 @@ def identity(folder: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_ctime_ns
-
-
-@contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock, and remove its file: filelock tries again if the file that it waited for is gone."""
-    from filelock import FileLock
-
-    with FileLock(path, timeout=_SECONDS):
-        try:
-            yield
-        finally:
-            with suppress(OSError):  # Windows does not remove open files; filelock removes it there
-                path.unlink()
 
 
 def _restore(target: Path) -> None:
@@ -208,11 +201,13 @@ def _read(folder: Path, kind: type[Kind]) -> Kind:
         raise InputError(f"`{folder / 'config.json'}` is of {found}: expected {FORMAT!r}, version {VERSION}.")
     try:
         metrics = _read_object(files, "metrics.json", folder)
-        return kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
+        model = kind(**_fields(config, files), metrics=metrics, name=folder.resolve().name)
     except InputError as error:
         raise InputError(f"The model in `{folder}` cannot be used: {error}") from None
     except (KeyError, TypeError) as error:
         raise InputError(f"`{folder / 'config.json'}` is incomplete ({error}): {_EXPECTED}.") from None
+    _folders[model] = folder.absolute()
+    return model
 
 
 def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:

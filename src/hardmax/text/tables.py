@@ -80,6 +80,11 @@ def choose_column(name: str | None, role: str, columns: Sequence[str], shown: st
     return found[0], note if found[1:] else ""
 
 
+def check_columns(columns: Sequence[str], names: Sequence[str], shown: str) -> list[str]:
+    """Each of the columns once, all of which must be there."""
+    return [choose_column(name, "columns", names, shown)[0] for name in dict.fromkeys(columns)]
+
+
 class LineTable:
     """A CSV or JSON lines file."""
 
@@ -97,6 +102,10 @@ class LineTable:
         self.names = self.names or list(self._kinds)
         if not self.names:
             raise InputError(f"{self.shown} is empty: expected column names in the first line, or JSON objects.")
+
+    def keep(self, columns: Sequence[str]) -> None:
+        """Leave out all columns but these."""
+        self.names = check_columns(columns, self.names, self.shown)
 
     def rows(self, columns: Sequence[str] = ()) -> Generator[Row, None, None]:
         """All rows, with all their cells."""
@@ -132,7 +141,8 @@ class LineTable:
             for cells in reader:
                 first, last = last + 1, reader.line_num
                 if cells and not names:
-                    names = self.names = [cell.strip() for cell in cells]
+                    names = [cell.strip() for cell in cells]
+                    self.names = self.names or names
                     if len(set(names)) < len(names) or not is_utf8(names):
                         wish = "expected column names, all different, in UTF-8"
                         raise InputError(f"{self.shown} line {first} is not a header: {wish}.")
@@ -171,6 +181,11 @@ class ParquetTable:
         shown = [f"{file.relative_to(path)}" if self._is_folder else "" for file in files]
         self._fragments = list(zip(shown, fragments, strict=True))
 
+    def keep(self, columns: Sequence[str]) -> None:
+        """Read no other columns than these."""
+        self.names = check_columns(columns, self.names, self.shown)
+        self._stored = pa.schema([self._stored.field(name) for name in self.names], metadata=self._stored.metadata)
+
     def schema(self, text: str) -> Any:
         """Arrow types of the columns, with one for the file of a row, if there are several."""
         kind = self._stored.field(text).type
@@ -201,8 +216,9 @@ class ParquetTable:
 
     def rows(self, columns: Sequence[str]) -> Iterator[Row]:
         """The cells of some columns, the first of them the texts."""
+        self.keep(columns)
         for table, places, _, _ in self.batches(columns[0]):
-            yield from map(Row, places, table.select(list(dict.fromkeys(columns))).to_pylist())
+            yield from map(Row, places, table.select(self.names).to_pylist())
 
 
 def refusal(place: str, fault: str) -> InputError:

@@ -1,9 +1,10 @@
 """The words and phrases that a model knows, and how they are chosen from training texts."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -127,78 +128,117 @@ def with_counts(vocabulary: Vocabulary, counts: np.ndarray) -> Vocabulary:
 
 
 def choose_tokens(
-    found: TextBytes, labels: np.ndarray, longest_phrase: int, *, words: int, phrases: int, min_df: int
+    chunks: Iterable[tuple[TextBytes, np.ndarray]],
+    classes: int,
+    longest_phrase: int,
+    *,
+    words: int,
+    phrases: int,
+    min_df: int,
 ) -> Vocabulary:
     """The most frequent words, and after them the phrases that tell the classes apart best; they are not counted yet.
 
     Words are ranked by the number of texts that have them, phrases by chi-squared: how unevenly they are spread over
-    the classes. Tokens that fewer than `min_df` texts have are left out.
+    the classes. Tokens that fewer than `min_df` texts have are left out. Chunks are texts and the numbers of their
+    classes; they are gone through once, and once more for each length of phrases from three words on.
 
     >>> from hardmax.text._texts import read_texts
     >>> texts = read_texts(["not good", "not good at all", "so good", "so good indeed"])
-    >>> choose_tokens(texts, np.array([0, 0, 1, 1]), 2, words=3, phrases=1, min_df=2).surfaces
+    >>> choose_tokens([(texts, np.array([0, 0, 1, 1]))], 2, 2, words=3, phrases=1, min_df=2).surfaces
     ('good', 'not', 'so', 'not good')
     """
-    longest = int(np.diff(found.offsets).max())
-    stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
-    letters, bounds = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass"), starts.tolist()
-
-    def spell(word: int) -> str:
-        return letters[bounds[word] : bounds[word + 1]]
-
-    owners = np.repeat(np.arange(len(found)), np.diff(ends))
-    documents = _count_texts(stream, owners, labels).sum(axis=1)
-    ranked = sorted((-int(documents[word]), spell(word)) for word in _best(documents, documents >= min_df, words))
+    numbers: dict[str, int] = {}
+    tallies, sizes = [_Tally(classes) for _ in range(longest_phrase)], np.zeros(classes, dtype=np.int64)
+    for last in range(min(2, longest_phrase), longest_phrase + 1):
+        for found, labels in chunks:
+            stream, owners, own_numbers = _number_words(found, numbers)
+            if last <= 2:
+                sizes += np.bincount(labels, minlength=classes)
+                tallies[0].add(own_numbers, stream, owners, labels)
+            stream = np.where(stream >= 0, own_numbers[stream], -1) if len(own_numbers) else stream.astype(np.int64)
+            _tally_phrases(tallies[:last], stream, owners, labels, min_df)
+    spellings = list(numbers)
+    documents = tallies[0].counts.sum(axis=1)
+    ranked = sorted((-int(documents[word]), spellings[word]) for word in _best(documents, documents >= min_df, words))
     surfaces = [surface for _, surface in ranked[:words]]
-    surfaces += _choose_phrases(stream, owners, spell, labels, longest_phrase, phrases, min_df)
-    return Vocabulary(surfaces, np.zeros((len(surfaces), int(labels.max()) + 1), dtype=np.int64))
+    surfaces += _choose_phrases(tallies, spellings, sizes, phrases, min_df)
+    return Vocabulary(surfaces, np.zeros((len(surfaces), classes), dtype=np.int64))
+
+
+class _Tally:
+    """How many texts of each class have each of some numbers, which are sorted."""
+
+    def __init__(self, classes: int) -> None:
+        self.keys, self.counts = np.empty(0, dtype=np.int64), np.empty((0, classes), dtype=np.int64)
+
+    def add(self, keys: np.ndarray, stream: np.ndarray, owners: np.ndarray, labels: np.ndarray) -> None:
+        """Count the texts of a chunk, in whose stream `k` stands for `keys[k]`."""
+        counts = _count_texts(stream, owners, labels, self.counts.shape[1])
+        order = np.argsort(keys)
+        keys, counts = keys[order], counts[order]
+        places = np.searchsorted(self.keys, keys)
+        is_new = np.append(self.keys, -1)[places] != keys
+        self.counts[places[~is_new]] += counts[~is_new]
+        self.counts = np.insert(self.counts, places[is_new], counts[is_new], axis=0)
+        self.keys = np.insert(self.keys, places[is_new], keys[is_new])
+
+
+def _number_words(found: TextBytes, numbers: dict[str, int]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The words of a chunk by numbers of its own, the text of each, and which of all `numbers` these are."""
+    longest = int(np.diff(found.offsets).max(initial=0))
+    stream, ends, spellings, starts = number_words(found.data, found.offsets, longest, CHARACTERS)
+    letters = spellings.astype("<u4").tobytes().decode("utf-32-le", "surrogatepass")
+    words = (letters[first:last] for first, last in pairwise(starts.tolist()))
+    own = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int64)
+    return stream, np.repeat(np.arange(len(found)), np.diff(ends)), own
+
+
+def _tally_phrases(
+    tallies: list[_Tally], stream: np.ndarray, owners: np.ndarray, labels: np.ndarray, min_df: int
+) -> None:
+    """Count the phrases of the last length; shorter ones have been counted."""
+    prefixes, follows = stream, (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
+    for length, tally in enumerate(tallies[1:], 2):
+        # A phrase is a prefix, which ends one place before, and a word.
+        places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
+        keys = prefixes[places - 1] << 32 | stream[places]
+        if length == len(tallies):
+            tally.add(*np.unique(keys, return_inverse=True), owners[places], labels)
+            return
+        found = np.searchsorted(tally.keys, keys)
+        prefixes = np.full(len(stream), -1)
+        # A phrase is no more frequent than its beginning.
+        prefixes[places] = np.where(tally.counts.sum(axis=1)[found] >= min_df, found, -1)
 
 
 def _choose_phrases(
-    stream: np.ndarray,
-    owners: np.ndarray,
-    spell: Callable[[int], str],
-    labels: np.ndarray,
-    longest: int,
-    most: int,
-    min_df: int,
+    tallies: list[_Tally], spellings: list[str], sizes: np.ndarray, most: int, min_df: int
 ) -> list[str]:
-    sizes = np.bincount(labels)
     ranked: list[tuple[float, str]] = []
-    prefixes, pairs = stream.astype(np.int64), []
-    follows = (owners[1:] == owners[:-1]) & (stream[1:] >= 0)
 
     def words_of(phrase: int, length: int) -> list[str]:
         if length == 1:
-            return [spell(phrase)]
-        key = int(pairs[length - 2][phrase])
-        return [*words_of(key >> 32, length - 1), spell(key & 0xFFFFFFFF)]
+            return [spellings[phrase]]
+        key = int(tallies[length - 1].keys[phrase])
+        return [*words_of(key >> 32, length - 1), spellings[key & 0xFFFFFFFF]]
 
-    for length in range(2, longest + 1):
-        # A phrase is a prefix, which ends one place before, and a word.
-        places = np.flatnonzero(follows & (prefixes[:-1] >= 0)) + 1
-        keys, numbers = np.unique(prefixes[places - 1] << 32 | stream[places], return_inverse=True)
-        pairs.append(keys)
-        counts = _count_texts(numbers, owners[places], labels)
-        documents = counts.sum(axis=1)
+    for length, tally in enumerate(tallies[1:], 2):
+        counts, documents = tally.counts, tally.counts.sum(axis=1)
         # Chi-squared: with n_c texts of class c that have it, and e_c as many as expected if classes did not matter,
         # the sum over c of (n_c - e_c)^2 / e_c.
         squares = sum(counts[:, c] * counts[:, c] / sizes[c] for c in np.flatnonzero(sizes))
-        scores = squares * len(labels) / documents - documents
+        scores = squares * sizes.sum() / documents - documents
         candidates = _best(scores, documents >= min_df, most)
         ranked += [(-float(scores[phrase]), join_words(words_of(phrase, length))) for phrase in candidates]
-        prefixes = np.full(len(stream), -1)
-        # A phrase is no more frequent than its beginning.
-        prefixes[places] = np.where(documents[numbers] >= min_df, numbers, -1)
     return [surface for _, surface in sorted(ranked)[:most]]
 
 
-def _count_texts(numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def _count_texts(numbers: np.ndarray, owners: np.ndarray, labels: np.ndarray, classes: int) -> np.ndarray:
     """How many texts of each class have each number, (numbers, classes); numbers below 0 are nothing."""
     from scipy.sparse import csr_array
 
     here = numbers >= 0
-    numbers, kinds, classes = numbers[here], int(numbers.max(initial=-1)) + 1, int(labels.max()) + 1
+    numbers, kinds = numbers[here], int(numbers.max(initial=-1)) + 1
     bounds = np.searchsorted(owners[here], np.arange(len(labels) + 1))
     found = csr_array((np.ones(len(numbers), dtype=bool), numbers, bounds), shape=(len(labels), max(kinds, 1)))
     found.sum_duplicates()  # each number once in a text

@@ -1,8 +1,15 @@
-"""Texts as bags of tokens, and a logistic regression on them: one number a token and class, by L-BFGS."""
+"""Texts as bags of tokens, and a logistic regression on them: one number a token and class, by L-BFGS.
 
+Bags come in any number, in memory or from files; each evaluation of the loss goes through all of them.
+"""
+
+import secrets
+from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
+from weakref import finalize
 
 import numpy as np
 from scipy.optimize import minimize
@@ -16,12 +23,33 @@ except ImportError:
     threadpool_limits = nullcontext
 
 _CURVATURE = 0.1  # of the logistic loss, at most 1/4
+_ROUNDING = 1e-9
 TYPICAL_WEIGHT = 50  # words that the neutral leader weighs while the regression is fitted
 
 
 def to_matrix(found: Encoded, tokens: int) -> Any:
     """Presence of tokens (texts, tokens), sparse."""
     return csr_array((np.ones(len(found.ids)), found.ids, found.offsets), shape=(len(found), tokens))
+
+
+class Stored:
+    """Arrays in memory, or in a file of a temporary folder, which is removed with this."""
+
+    def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
+        self._arrays, self._count, self._path = arrays, len(arrays), None
+        if folder is not None:
+            self._arrays, self._path = (), folder / secrets.token_hex(8)
+            with self._path.open("wb") as stream:
+                for array in arrays:
+                    np.save(stream, array)
+            finalize(self, self._path.unlink, missing_ok=True)
+
+    def load(self) -> tuple[np.ndarray, ...]:
+        """The arrays."""
+        if self._path is None:
+            return self._arrays
+        with self._path.open("rb") as stream:
+            return tuple(np.load(stream) for _ in range(self._count))
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +61,8 @@ class Bag:
     weights: np.ndarray
     groups: np.ndarray
     classes: int
+    is_whole: bool = True
+    """Whether these are texts; False for sentences, which come from texts that are in other bags."""
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -64,61 +94,109 @@ class Bag:
         return counts.reshape(self.tokens, self.classes)
 
 
-def scales(bag: Bag, smoothing: float = 1.0) -> np.ndarray:
+@dataclass(frozen=True, eq=False)
+class Bags:
+    """Bags of tokens by fold, texts and sentences apart."""
+
+    stored: list[tuple[int, bool, Stored]]
+    """Fold, whether they are texts, and the arrays of each."""
+    tokens: int
+    classes: int
+
+    def __iter__(self) -> Iterator[Bag]:
+        ones = np.ones(0)
+        for _, is_whole, stored in self.stored:
+            ids, offsets, labels, weights, groups = stored.load()
+            ones = ones if len(ones) >= len(ids) else np.ones(len(ids))  # which all matrices share
+            matrix = csr_array((ones[: len(ids)], ids, offsets), shape=(len(offsets) - 1, self.tokens))
+            yield Bag(matrix, labels, weights, groups, self.classes, is_whole)
+
+    def without(self, fold: int | None) -> "Bags":
+        """All but those of a fold."""
+        return replace(self, stored=[each for each in self.stored if each[0] != fold])
+
+    def held_out(self, fold: int) -> "Bags":
+        """The texts of a fold."""
+        return replace(self, stored=[each for each in self.stored if each[:2] == (fold, True)])
+
+
+def store_bag(folder: Path | None, matrix: Any, *rest: np.ndarray) -> Stored:
+    """Presence of tokens, labels, weights and groups."""
+    return Stored(folder, matrix.indices, matrix.indptr, *rest)
+
+
+def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
     """What each token is multiplied by before the regression, (tokens, rows).
 
     Two classes: the logarithm of how much more frequent it is in the second (naive Bayes). More: its inverse document
     frequency, the same for all classes.
     """
-    counts = bag.counts()
-    if bag.classes > 2:
-        documents = np.bincount(bag.matrix.indices, np.repeat(bag.weights, bag.sizes), bag.tokens)
-        return np.log((1 + bag.weights.sum()) / (1 + documents))[:, None] * (documents > 0)[:, None]
-    ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * bag.tokens)
+    counts: Any = sum(bag.counts() for bag in bags if bag.is_whole)
+    if counts.shape[1] > 2:
+        weighted = ((bag.matrix.indices, np.repeat(bag.weights, bag.sizes)) for bag in bags)
+        documents: Any = sum(np.bincount(ids, weights, len(counts)) for ids, weights in weighted)
+        total = sum(bag.weights.sum() for bag in bags)
+        return np.log((1 + total) / (1 + documents))[:, None] * (documents > 0)[:, None]
+    ratio = (counts + smoothing) / (counts.sum(axis=0) + smoothing * len(counts))
     return np.log(ratio[:, 1:] / ratio[:, :1])
 
 
 def regress(
-    bag: Bag, strength: float, scale: np.ndarray, typical: float, *, with_bias: bool
+    bags: Iterable[Bag], strength: float, scale: np.ndarray, typical: float, *, with_bias: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
-    A text of `typical` size is left as it is.
+    A text of `typical` size is left as it is. Bags are gone through for each evaluation of the loss.
 
     Returns the weights of the tokens (tokens, rows), which add up to 0 over several classes, and the bias (rows,).
     """
-    rows = 1 if bag.classes == 2 else bag.classes
-    lengths = (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
-    values = np.repeat(lengths, bag.sizes) * scale[bag.matrix.indices, 0]
-    table = csr_array((values, bag.matrix.indices, bag.matrix.indptr), shape=bag.matrix.shape)
-    transposed = table.T.tocsr()
-    weights = strength * bag.weights
+    rows = 0
+    curvature, total = np.zeros(len(scale)), 0.0
+    for bag in bags:
+        rows = 1 if bag.classes == 2 else bag.classes
+        curvature += bag.matrix.T @ (_lengths(bag, typical) ** 2 * bag.weights)
+        total += bag.weights.sum()
     # Variables are scaled so that the loss is about as curved along each of them: fewer steps.
-    curved = np.append(1 + _CURVATURE * (transposed.power(2) @ weights), _CURVATURE * weights.sum())
+    curved = np.append(1 + _CURVATURE * strength * curvature * scale[:, 0] ** 2, _CURVATURE * strength * total)
     sizes = np.repeat(1 / np.sqrt(curved), rows)
 
     def loss(scaled: np.ndarray) -> tuple[float, np.ndarray]:
         flat = scaled * sizes
         u, bias = flat[:-rows].reshape(-1, rows), flat[-rows:]
-        z = table @ u + bias
-        if rows == 1:
-            signs = 2.0 * bag.labels - 1
-            margins = signs * z[:, 0]
-            value = weights @ np.logaddexp(0, -margins)
-            slopes = (-weights * signs * np.exp(-np.logaddexp(0, margins)))[:, None]
-        else:
-            z -= z.max(axis=1, keepdims=True)
-            log_sum = np.log(np.exp(z).sum(axis=1))
-            here = np.arange(len(bag)), bag.labels
-            value = weights @ (log_sum - z[here])
-            slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
-            slopes[here] -= weights
-        for_bias = slopes.sum(axis=0) * with_bias
-        return float(value + 0.5 * (u**2).sum()), np.append((transposed @ slopes + u).ravel(), for_bias) * sizes
+        scaled_u = np.ascontiguousarray(u * scale)
+        value, for_tokens, for_bias = 0.0, np.zeros_like(u), np.zeros(rows)
+        for bag in bags:
+            lengths = _lengths(bag, typical)[:, None]
+            part, slopes = _log_loss(lengths * (bag.matrix @ scaled_u) + bias, bag.labels, strength * bag.weights)
+            value += part
+            for_tokens += bag.matrix.T @ (lengths * slopes)
+            for_bias += slopes.sum(axis=0)
+        gradient = np.append((for_tokens * scale + u).ravel(), for_bias * with_bias) * sizes
+        return float(value + 0.5 * (u**2).sum()), gradient
 
-    first = np.zeros((bag.tokens + 1) * rows)
+    first = np.zeros((len(scale) + 1) * rows)
     options = {"maxiter": 60, "ftol": 1e-5, "maxcor": 3}  # remembering more costs more than it saves
     with threadpool_limits(1):  # sums of vectors, at which threads of BLAS mostly wait
         found = minimize(loss, first, jac=True, method="L-BFGS-B", options=options).x * sizes
     x, bias = found[:-rows].reshape(-1, rows) * scale, found[-rows:]
+    bias[np.abs(bias) < _ROUNDING] = 0  # or it would decide texts whose tokens balance each other
     return (x, bias) if rows == 1 else (x - x.mean(axis=1, keepdims=True), bias - bias.mean())
+
+
+def _lengths(bag: Bag, typical: float) -> np.ndarray:
+    return (typical + TYPICAL_WEIGHT) / (bag.sizes + TYPICAL_WEIGHT)
+
+
+def _log_loss(z: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> tuple[float, np.ndarray]:
+    """The weighted sum of the losses, and its slope in each logit."""
+    if z.shape[1] == 1:
+        signs = 2.0 * labels - 1
+        margins = signs * z[:, 0]
+        slopes = -weights * signs * np.exp(-np.logaddexp(0, margins))
+        return float(weights @ np.logaddexp(0, -margins)), slopes[:, None]
+    z -= z.max(axis=1, keepdims=True)
+    log_sum = np.log(np.exp(z).sum(axis=1))
+    here = np.arange(len(z)), labels
+    slopes = np.exp(z - log_sum[:, None]) * weights[:, None]
+    slopes[here] -= weights
+    return float(weights @ (log_sum - z[here])), slopes

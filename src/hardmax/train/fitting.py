@@ -1,10 +1,12 @@
 """From texts with labels to a model: vocabulary, folds, settings that suit the texts, weights, calibration."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -13,12 +15,13 @@ from scipy.optimize import minimize_scalar
 from hardmax._compile import interpreted
 from hardmax._validation import InputError
 from hardmax.text._texts import TextBytes, read_texts
+from hardmax.text.corpora import Corpus, stream_corpus
 from hardmax.text.encoding import encode
 from hardmax.text.explain import LENGTHS
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser, cut_surface
 from hardmax.text.vocabulary import Vocabulary, choose_tokens, take_tokens, with_counts
-from hardmax.train.bag import TYPICAL_WEIGHT, Bag, regress, scales, to_matrix
+from hardmax.train.bag import TYPICAL_WEIGHT, Bags, Stored, regress, scales, store_bag, to_matrix
 from hardmax.train.kernels import gather
 from hardmax.train.settings import Settings
 
@@ -29,6 +32,7 @@ ALPHAS = ("0", "1/4", "1/2", "1", "2")
 NEUTRAL_WEIGHTS = (1, 2, 5, 10, 20, 50, 100, 200)
 SHORT = 8  # known tokens: probabilities of texts cut to so many count as much as those of whole texts
 MOST_WORDS, MOST_PHRASES = 60_000, 120_000
+CHARACTERS = 1 << 24  # of texts that are in memory at the same time, if they come from tables
 _SENTENCES, _SHORTEST = 3, 15  # of a text, and the bytes of one
 _LATIN_ENDS = re.compile(rb"\s(?<=[.!?]\s)\s*|<br ?/?>|\n+")
 _WIDE_ENDS = re.compile("[。！？]".encode())
@@ -38,55 +42,77 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
-class _Corpus:
-    texts: TextBytes
+class _Chunk:
+    """Texts with some sentences of each after them, in memory or in a file."""
+
+    stored: Stored
+    """The bytes of all, their offsets, and the text that each comes from, itself for a text."""
     labels: np.ndarray
-    weights: np.ndarray
-    groups: np.ndarray
-    classes: int
-    is_whole: np.ndarray
-    """False for sentences, which come from texts that are here, too."""
-    candidates: Any
-    """The candidate tokens that each text has, a sparse matrix."""
+    """The class of each text."""
 
-    def pick(self, rows: np.ndarray) -> "_Corpus":
-        parts = self.labels[rows], self.weights[rows], self.groups[rows]
-        return _Corpus(self.texts.pick(rows), *parts, self.classes, self.is_whole[rows], self.candidates[rows])
-
-    @property
-    def whole(self) -> "_Corpus":
-        """The texts without their sentences."""
-        return self if self.is_whole.all() else self.pick(np.flatnonzero(self.is_whole))
-
-    def with_sentences(self, weight: float, seed: int) -> "_Corpus":
-        """Some sentences of each text after all texts, as texts of their own."""
-        rng, data = np.random.default_rng(seed), self.texts.data.tobytes()
-        chosen, owners = [], []
-        for text, (first, last) in enumerate(pairwise(self.texts.offsets.tolist())):
+    @classmethod
+    def of(
+        cls, texts: TextBytes, labels: np.ndarray, *, sentences: bool, rng: np.random.Generator, folder: Path | None
+    ) -> "_Chunk":
+        data, chosen, owners = texts.data.tobytes(), [], []
+        for text, (first, last) in enumerate(pairwise(texts.offsets.tolist()) if sentences else ()):
             found = [each for each in _cut_sentences(data[first:last]) if len(each) >= _SHORTEST]
             if len(found) > 1:  # else there is nothing new
                 taken = rng.permutation(len(found))[:_SENTENCES].tolist()
                 chosen += [found[each] for each in taken]
                 owners += [text] * len(taken)
-        if not owners or not weight:
-            return self
-        rows = np.concatenate([np.arange(len(self.labels)), owners])
-        weights = np.concatenate([self.weights, weight * self.weights[owners]])
-        ends = self.texts.offsets[-1] + np.cumsum([len(each) for each in chosen])
-        every = TextBytes(
-            np.concatenate([self.texts.data, np.frombuffer(b"".join(chosen), dtype=np.uint8)]),
-            np.concatenate([self.texts.offsets, ends]),
-        )
-        is_whole = np.arange(len(rows)) < len(self.labels)
-        return _Corpus(every, self.labels[rows], weights, self.groups[rows], self.classes, is_whole, None)
+        own = texts.data[texts.offsets[0] : texts.offsets[-1]]
+        every = np.concatenate([own, np.frombuffer(b"".join(chosen), dtype=np.uint8)])
+        ends = len(own) + np.cumsum([len(each) for each in chosen], dtype=np.int64)
+        offsets = np.concatenate([texts.offsets - texts.offsets[0], ends])
+        return cls(Stored(folder, every, offsets, np.concatenate([np.arange(len(texts)), owners]).astype(int)), labels)
 
-    def bag(self, tokens: Any) -> Bag:
-        """The texts with the tokens that a sparse matrix has for each."""
-        return Bag(tokens, self.labels, self.weights, self.groups, self.classes)
+    def read(self) -> tuple[TextBytes, np.ndarray]:
+        """The texts and sentences, and the text that each comes from."""
+        data, offsets, owners = self.stored.load()
+        return TextBytes(data, offsets), owners
 
-    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bag:
-        """The texts with the tokens of a vocabulary."""
-        return self.bag(to_matrix(encode(self.texts, vocabulary, tokeniser), len(vocabulary)))
+
+@dataclass(frozen=True, eq=False)
+class _Corpus:
+    chunks: list[_Chunk]
+    weights: np.ndarray
+    groups: np.ndarray
+    folds: np.ndarray
+    classes: int
+    sentences: float
+    """The weight of a sentence."""
+    folder: Path | None
+    """For what is not kept in memory."""
+
+    def __iter__(self) -> Iterator[tuple[TextBytes, np.ndarray]]:
+        """The texts of each chunk, without the sentences, and their classes."""
+        for chunk in self.chunks:
+            yield chunk.read()[0].part(0, len(chunk.labels)), chunk.labels
+
+    def encode(self, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Bags:
+        """The texts and sentences with the tokens of a vocabulary."""
+        stored, first = [], 0
+        for chunk in self.chunks:
+            texts, owners = chunk.read()
+            matrix = to_matrix(encode(texts, vocabulary, tokeniser), len(vocabulary))
+            is_whole, rows = np.arange(len(owners)) < len(chunk.labels), owners + first
+            first += len(chunk.labels)
+            for fold, whole in product(range(FOLDS), (True, False)):
+                chosen = np.flatnonzero((self.folds[rows] == fold) & (is_whole == whole))
+                weights = self.weights[rows[chosen]] * (1 if whole else self.sentences)
+                rest = chunk.labels[owners[chosen]], weights, self.groups[rows[chosen]]
+                if len(chosen) or whole:  # a fold may have no texts
+                    stored.append((fold, whole, store_bag(self.folder, matrix[chosen], *rest)))
+        return Bags(stored, len(vocabulary), self.classes)
+
+    def take(self, bags: Bags, tokens: np.ndarray) -> Bags:
+        """Some of the tokens."""
+        stored = [
+            (fold, whole, store_bag(self.folder, bag.matrix[:, tokens], bag.labels, bag.weights, bag.groups))
+            for (fold, whole, _), bag in zip(bags.stored, bags, strict=True)
+        ]
+        return Bags(stored, len(tokens), self.classes)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -131,23 +157,103 @@ def fit(
     >>> model.decided(["good", "nothing known"]).tolist()
     [True, False]
     """
-    settings, say = settings or Settings(), progress or (lambda line: None)
+    settings = settings or Settings()
     found = read_texts(texts)
     classes, numbers = np.unique(np.asarray(labels), return_inverse=True)
     if len(numbers) != len(found):
         raise InputError(f"`labels` has {len(numbers)} entries: expected {len(found)}, one for each text.")
-    if len(classes) < 2:
-        raise InputError("`labels` has only one class: expected at least two.")
     weights = np.ones(len(found)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-    weights = weights / weights.mean()  # equal weights are as none
     of_group = np.arange(len(found)) if groups is None else np.unique(np.asarray(groups), return_inverse=True)[1]
-    whole = np.ones(len(found), dtype=bool)
-    corpus = _Corpus(found, numbers.astype(np.int64), weights, of_group, len(classes), whole, None)
-    say(f"{len(found):,} texts, {len(classes)} classes")
-    candidates, corpus = _find_candidates(corpus, corpus.with_sentences(settings.sentences, settings.seed), settings)
+    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
+    chunk = _Chunk.of(found, numbers, sentences=with_sentences, rng=rng, folder=None)
+    return _fit([chunk], _count_characters(found), classes, settings, weights, of_group, None, progress)
+
+
+def fit_tables(
+    source: Any,
+    settings: Settings | None = None,
+    *,
+    text: str | None = None,
+    label: str | None = None,
+    on_bad_rows: str = "skip",
+    progress: Progress | None = None,
+) -> TextModel:
+    """Train a classifier on texts that need not fit into memory.
+
+    Texts, and after that their tokens, are kept in files of a temporary folder; they are gone through chunk by chunk.
+
+    Parameters
+    ----------
+    source : str, Path, Dask DataFrame or iterable of tables
+        What `read_corpus` reads, such as a folder of Parquet files; or tables of any library that narwhals knows, which
+        are taken one after another.
+    settings : Settings, optional
+        What is not to be chosen by folds.
+    text, label : str, optional
+        Columns of the texts and labels; guessed from common names if omitted.
+    on_bad_rows : {"skip", "refuse"}, default "skip"
+        Whether to leave out rows that are broken or have no text or label, or to raise an error.
+    progress : callable, optional
+        Called with a line for each step.
+
+    Returns
+    -------
+    TextModel
+        The model that `fit` gives for the same texts in the same order, but for rounding.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"text": ["a good film", "so good", "a bad film", "so bad"], "label": [1, 1, 0, 0]})
+    >>> fit_tables(table for _ in range(5)).predict(["good", "a bad one"]).tolist()
+    [1, 0]
+    """
+    settings, say = settings or Settings(), progress or (lambda line: None)
+    rng, with_sentences = np.random.default_rng(settings.seed), settings.sentences > 0
+    with TemporaryDirectory(prefix="hardmax-", ignore_cleanup_errors=True) as name:
+        chunks, labels, lengths, bad = [], [], [], []
+        columns = {"text": text, "label": label}
+        for part in stream_corpus(source, **columns, on_bad_rows=on_bad_rows, characters=CHARACTERS):
+            for note in part.notes:
+                say(note)
+            bad += part.bad
+            if not part.texts:
+                continue
+            found = read_texts(part.texts)
+            lengths.append(_count_characters(found))
+            labels.append(np.asarray(part.labels))
+            chunks.append(_Chunk.of(found, labels[-1], sentences=with_sentences, rng=rng, folder=Path(name)))
+        if bad:
+            say(Corpus([], [], tuple(bad)).describe_bad())
+        classes, numbers = np.unique(np.concatenate(labels), return_inverse=True)
+        bounds = np.cumsum([len(each) for each in labels])[:-1]
+        chunks = [replace(chunk, labels=own) for chunk, own in zip(chunks, np.split(numbers, bounds), strict=True)]
+        equal, groups = np.ones(len(numbers)), np.arange(len(numbers))
+        return _fit(chunks, np.concatenate(lengths), classes, settings, equal, groups, Path(name), progress)
+
+
+def _fit(
+    chunks: list[_Chunk],
+    lengths: np.ndarray,
+    classes: np.ndarray,
+    settings: Settings,
+    weights: np.ndarray,
+    groups: np.ndarray,
+    folder: Path | None,
+    progress: Progress | None,
+) -> TextModel:
+    say = progress or (lambda line: None)
+    if len(classes) < 2:
+        raise InputError(f"`labels` has only the label {classes.tolist()[0]!r}: expected at least two classes.")
+    weights = weights / weights.mean()  # equal weights are as none
+    folds = _folds(np.concatenate([chunk.labels for chunk in chunks]), groups, len(classes), settings.seed)
+    corpus = _Corpus(chunks, weights, groups, folds, len(classes), settings.sentences, folder)
+    say(f"{len(weights):,} texts, {len(classes)} classes")
+    candidates, bags = _find_candidates(corpus, settings)
     say(f"{len(candidates):,} candidate tokens")
-    tuned, chosen = _tune(corpus, candidates, settings, say)
-    return _model(*_weigh(corpus, candidates, tuned), plain_names(classes), tuned, chosen | _lengths(found))
+    tuned, chosen = _tune(corpus, candidates, bags, settings, say)
+    found = _weigh(corpus, candidates, bags, tuned)[1:]
+    return _model(*found, plain_names(classes), tuned, chosen | _quantiles(lengths))
 
 
 def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
@@ -155,22 +261,30 @@ def plain_names(classes: np.ndarray) -> tuple[Any, ...]:
     return tuple(value if isinstance(value, str | int | float | bool) else str(value) for value in classes.tolist())
 
 
-def _lengths(texts: TextBytes) -> dict[str, list[int]]:
-    """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would mean nothing."""
+def _count_characters(texts: TextBytes) -> np.ndarray:
     starts = (texts.data & 0xC0) != 0x80  # other bytes continue a character
-    lengths = [np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())]
+    return np.array([np.count_nonzero(starts[first:last]) for first, last in pairwise(texts.offsets.tolist())])
+
+
+def _quantiles(lengths: np.ndarray) -> dict[str, list[int]]:
+    """The 1 % and 99 % quantiles of the lengths in characters; of fewer than 100 texts they would mean nothing."""
     return {LENGTHS: np.quantile(lengths, [0.01, 0.99]).round().astype(int).tolist()} if len(lengths) >= 100 else {}
 
 
-def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tuple[Vocabulary, _Corpus]:
+def _find_candidates(corpus: _Corpus, settings: Settings) -> tuple[Vocabulary, Bags]:
     """All words and phrases that enough texts, and enough groups, have; and the texts and sentences with them."""
     tokeniser = replace(settings.tokeniser, overlapping=True)
     most, min_df = {"words": MOST_WORDS, "phrases": MOST_PHRASES}, max(1, settings.min_df)
-    known = choose_tokens(texts.texts, texts.labels, settings.longest_phrase, **most, min_df=min_df)
-    found = every.encode(known, tokeniser).matrix
-    bag = texts.bag(found[: len(texts.labels)])
-    known = with_counts(known, replace(bag, groups=np.arange(len(bag))).counts(weighted=False))
-    keep = bag.counts(weighted=False).sum(axis=1) >= settings.min_df
+    known = choose_tokens(corpus, corpus.classes, settings.longest_phrase, **most, min_df=min_df)
+    bags = corpus.encode(known, tokeniser)
+    of_texts = np.zeros((len(known), corpus.classes), dtype=np.int64)
+    of_groups = np.zeros_like(of_texts)
+    for bag in bags:
+        if bag.is_whole:
+            of_texts += replace(bag, groups=np.arange(len(bag))).counts(weighted=False)
+            of_groups += bag.counts(weighted=False)
+    known = with_counts(known, of_texts)
+    keep = of_groups.sum(axis=1) >= settings.min_df
     if settings.exclude or settings.stop_words:
         excluded, stop_words = set(settings.exclude), set(settings.stop_words)
         words = [set(surface.split(" ") if surface.isascii() else cut_surface(surface)) for surface in known.surfaces]
@@ -178,50 +292,52 @@ def _find_candidates(texts: _Corpus, every: _Corpus, settings: Settings) -> tupl
     if not keep.any():
         raise InputError(f"`texts`: no token occurs in {settings.min_df} of them; lower `min_df`, or give more texts.")
     kept = np.flatnonzero(keep)
-    return take_tokens(known, kept), replace(every, candidates=found if keep.all() else found[:, kept])
+    return take_tokens(known, kept), bags if keep.all() else corpus.take(bags, kept)
 
 
 def _weigh(
-    corpus: _Corpus, candidates: Vocabulary, settings: Settings
-) -> tuple[Vocabulary, np.ndarray, np.ndarray, float]:
-    """The vocabulary, the weight of each of its tokens for each class, the bias, and the
-    mean number of tokens of a text."""
-    assert settings.strength is not None
-    bag = corpus.bag(corpus.candidates)
-    typical = float(bag.sizes[corpus.is_whole].mean())
-    weights, bias = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
+    corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, fold: int | None = None
+) -> tuple[Bags, Vocabulary, np.ndarray, np.ndarray, float]:
+    """All texts with the tokens of the vocabulary, the vocabulary, the weight of each of its tokens for each class, the
+    bias, and the mean number of tokens of a text; without what the texts of a fold say."""
+    found = _regress(bags.without(fold), settings)
     if settings.max_tokens is None and settings.overlapping:
-        return candidates, weights, bias, typical
-    vocabulary = _best(candidates, bag, weights, settings.max_tokens)
-    bag = corpus.encode(vocabulary, settings.tokeniser)
-    typical = float(bag.sizes[corpus.is_whole].mean())
-    found = regress(bag, settings.strength, scales(bag, settings.smoothing), typical, with_bias=settings.bias)
-    return vocabulary, *found, typical
+        return bags, candidates, *found
+    vocabulary = _best(candidates, bags.without(fold), found[0], settings.max_tokens)
+    bags = corpus.encode(vocabulary, settings.tokeniser)
+    return bags, vocabulary, *_regress(bags.without(fold), settings)
 
 
-def _best(candidates: Vocabulary, bag: Bag, weights: np.ndarray, most: int | None) -> Vocabulary:
+def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
+    assert settings.strength is not None
+    typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
+    scale = scales(bags, settings.smoothing)
+    return *regress(bags, settings.strength, scale, typical, with_bias=settings.bias), typical
+
+
+def _best(candidates: Vocabulary, bags: Bags, weights: np.ndarray, most: int | None) -> Vocabulary:
     """The tokens that matter most, the heaviest first: where places count once, these take them."""
     heaviest = np.abs(weights).max(axis=1)
-    documents = np.bincount(bag.matrix.indices, minlength=len(candidates))
+    documents = sum(np.bincount(bag.matrix.indices, minlength=bag.tokens) for bag in bags)
     kept = np.argsort(-heaviest * np.sqrt(documents), kind="stable")[:most]
     return take_tokens(candidates, kept[np.argsort(-heaviest[kept], kind="stable")])
 
 
 def _tune(
-    corpus: _Corpus, candidates: Vocabulary, settings: Settings, say: Progress
+    corpus: _Corpus, candidates: Vocabulary, bags: Bags, settings: Settings, say: Progress
 ) -> tuple[Settings, dict[str, Any]]:
     """The settings with what was None chosen on held-out texts, and what was measured there."""
-    folds = _folds(corpus, settings.seed)
-    parts = [
-        (corpus.pick(np.flatnonzero(folds != fold)), corpus.pick(np.flatnonzero(folds == fold)).whole)
-        for fold in range(FOLDS)
-    ]
-    texts = int(corpus.is_whole.sum())
+
+    def hold_out(fold: int, strength: float) -> _HeldOut:
+        tried = replace(settings, strength=strength)
+        every, _, weights, bias, typical = _weigh(corpus, candidates, bags, tried, fold)
+        return _HeldOut.of(every.held_out(fold), weights, bias, typical, settings.gates)
+
+    texts = len(corpus.weights)
     few = 1 if texts > MANY_TEXTS else FOLDS
     best: tuple[float, float, list[_HeldOut]] | None = None
     for strength in STRENGTHS if settings.strength is None else (settings.strength,):
-        tried = replace(settings, strength=strength)
-        held_out = [_HeldOut.of(*part, candidates, tried) for part in parts[:few]]
+        held_out = [hold_out(fold, strength) for fold in range(few)]
         loss = _calibrate(held_out, 0, 1.0, TYPICAL_WEIGHT)[1]
         say(f"strength {strength:g}: held-out log loss {loss:.4f}")
         if best is not None and loss > best[0]:
@@ -229,7 +345,7 @@ def _tune(
         best = loss, strength, held_out
     assert best is not None
     _, strength, held_out = best
-    held_out += [_HeldOut.of(*part, candidates, replace(settings, strength=strength)) for part in parts[few:]]
+    held_out += [hold_out(fold, strength) for fold in range(few, FOLDS)]
     alphas = ALPHAS if settings.alpha is None else (settings.alpha,)
     table = {(g, alpha): _accuracy(held_out, g, _share(alpha)) for g in range(len(settings.gates)) for alpha in alphas}
     top = max(table.values())
@@ -265,16 +381,16 @@ def _share(alpha: str) -> float:
     return 1.0 if alpha == "0" else float(1 / (1 + Fraction(alpha)))
 
 
-def _folds(corpus: _Corpus, seed: int) -> np.ndarray:
+def _folds(labels: np.ndarray, groups: np.ndarray, classes: int, seed: int) -> np.ndarray:
     """The fold of each text: groups stay together, and every class is spread over the folds."""
     rng = np.random.default_rng(seed)
-    fold_of_group = np.empty(int(corpus.groups.max()) + 1, dtype=np.int64)
+    fold_of_group = np.empty(int(groups.max()) + 1, dtype=np.int64)
     label_of_group = np.zeros(len(fold_of_group), dtype=np.int64)
-    label_of_group[corpus.groups] = corpus.labels
-    for label in range(corpus.classes):
+    label_of_group[groups] = labels
+    for label in range(classes):
         members = rng.permutation(np.flatnonzero(label_of_group == label))
         fold_of_group[members] = (np.arange(len(members)) + label) % FOLDS
-    return fold_of_group[corpus.groups]
+    return fold_of_group[groups]
 
 
 @dataclass(frozen=True, eq=False)
@@ -291,16 +407,21 @@ class _HeldOut:
     short: "tuple[np.ndarray, np.ndarray, np.ndarray]"
 
     @classmethod
-    def of(cls, train: _Corpus, test: _Corpus, candidates: Vocabulary, settings: Settings) -> "_HeldOut":
-        vocabulary, weights, bias, train_size = _weigh(train, candidates, settings)
-        has_all = vocabulary is candidates
-        bag = test.bag(test.candidates) if has_all else test.encode(vocabulary, settings.tokeniser)
-        ids, starts, sizes = bag.matrix.indices, bag.matrix.indptr, bag.sizes
-        cut = np.minimum(sizes, SHORT)
-        places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
-        short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, settings.gates)
-        whole = _gather(ids, starts, weights, settings.gates)
-        return cls(test.labels, sizes, *whole, bias, train_size, (cut, *short[:2]))
+    def of(
+        cls, bags: Bags, weights: np.ndarray, bias: np.ndarray, typical: float, gates: Sequence[float]
+    ) -> "_HeldOut":
+        parts = []
+        for bag in bags:
+            ids, starts, sizes = bag.matrix.indices, bag.matrix.indptr, bag.sizes
+            cut = np.minimum(sizes, SHORT)
+            places = np.arange(cut.sum()) + np.repeat(starts[:-1] - np.cumsum(cut) + cut, cut)
+            short = _gather(ids[places], np.concatenate([[0], np.cumsum(cut)]), weights, gates)
+            parts.append((bag.labels, sizes, *_gather(ids, starts, weights, gates), cut, *short[:2]))
+        # Those of gates have one row for each gate.
+        labels, sizes, own, lead, active, cut, short_own, short_lead = (
+            np.concatenate(each, axis=0 if each[0].ndim == 1 else 1) for each in zip(*parts, strict=True)
+        )
+        return cls(labels, sizes, own, lead, active, bias, typical, (cut, short_own, short_lead))
 
     def logits(self, gate: int, share: float, neutral_weight: int, short: bool = False) -> np.ndarray:
         """Before they are divided by the temperature."""

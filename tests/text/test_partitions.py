@@ -1,0 +1,246 @@
+"""Folders scored by several processes, and lazy tables: every row once, with the values of one process in memory."""
+
+import json
+import random
+import subprocess
+import time
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from filelock import FileLock
+from running import HARDMAX
+from text.small_models import random_texts, small_model
+
+from hardmax._parallel import _limit
+from hardmax._validation import InputError
+from hardmax.text import scoring
+from hardmax.text.score_files import ScoringReport, score_file
+from hardmax.text.scoring import ScoreOptions
+from hardmax.text.text_model import TextModel
+
+TEXTS = [f"{text} film" for text in random_texts(60)]
+TABLE = pa.table({"id": range(60), "wide": ["x" * 100] * 60, "text": TEXTS})
+NAMES = ["lang=de/a.parquet", "lang=en/a.parquet", "lang=en/deeper/b.parquet"]
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> TextModel:
+    small_model().save(tmp_path / "model")
+    return TextModel.load(tmp_path / "model")
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for number, name in enumerate(NAMES):
+        (tmp_path / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(TABLE.slice(20 * number, 20), tmp_path / "in" / name)
+    return tmp_path / "in"
+
+
+def score(model: TextModel, folder: Path, *, force: bool = False, **options) -> ScoringReport:
+    return score_file(model, str(folder), folder.parent / "out", ScoreOptions(**options), force=force)
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+# ---------------------------------------------------------------- folders
+
+
+def test_every_file_becomes_one_of_its_name(model: TextModel, folder: Path):
+    report = score(model, folder)
+    assert files(folder.parent / "out") == NAMES
+    expected = model.score_table(TABLE)
+    for number, name in enumerate(NAMES):
+        stored = pq.ParquetFile(folder.parent / "out" / name).read()
+        assert stored.replace_schema_metadata().equals(expected.slice(20 * number, 20).replace_schema_metadata())
+    assert (report.rows, report.parts, report.resumed) == (60, 3, 0)
+    assert report.labels == {str(k): n for k, n in pd.Series(expected["label"].to_pylist()).value_counts().items()}
+    times = [(folder.parent / "out" / name).stat().st_mtime_ns for name in NAMES]
+    again = score(model, folder)
+    assert (again.rows, again.resumed, again.labels) == (60, 60, report.labels)
+    assert times == [(folder.parent / "out" / name).stat().st_mtime_ns for name in NAMES]
+
+
+def test_columns_that_are_not_wanted_are_neither_read_nor_written(model: TextModel, folder: Path):
+    score(model, folder, columns=("id",))
+    found = pq.ParquetFile(folder.parent / "out" / NAMES[0]).read()
+    assert found.column_names[:2] == ["id", "label"]
+    assert found["label"].equals(model.score_table(TABLE.slice(0, 20))["label"])
+    with pytest.raises(InputError, match=r"`columns` is 'name', but .* has the columns id, wide, text"):
+        score(model, folder, columns=("name",), force=True)
+    for name in ("in.csv", "in.jsonl"):
+        frame = TABLE.to_pandas()
+        (frame.to_csv if name == "in.csv" else frame.to_json)(
+            folder.parent / name, **({"index": False} if name == "in.csv" else {"orient": "records", "lines": True})
+        )
+        out = folder.parent / f"{name}.parquet"
+        score_file(model, str(folder.parent / name), out, ScoreOptions(columns=("wide", "id")))
+        assert pq.read_schema(out).names[:3] == ["wide", "id", "label"]
+
+
+def test_parts_of_another_job_and_other_files_are_refused(model: TextModel, folder: Path):
+    score(model, folder)
+    (folder / NAMES[1]).touch()
+    with pytest.raises(InputError, match="another input, model or options"):
+        score(model, folder)
+    assert score(model, folder, force=True).resumed == 40
+    (folder / NAMES[2]).unlink()  # its rows would stay in the output
+    with pytest.raises(InputError, match="other files"):
+        score(model, folder, force=True)
+    (folder.parent / "out" / NAMES[2]).unlink()
+    (folder.parent / "out" / NAMES[0]).write_bytes(b"mine")
+    with pytest.raises(InputError, match="other files"):
+        score(model, folder, force=True)
+
+
+def test_a_part_that_another_process_has_is_waited_for(model: TextModel, folder: Path):
+    """The lock is held by a process that is killed: nothing else would end this."""
+    out = folder.parent / "out"
+    (out / NAMES[0]).parent.mkdir(parents=True)
+    lock = (out / NAMES[0]).with_name(".a.parquet.lock")
+    held = f"from filelock import FileLock as F; lock = F({str(lock)!r}); lock.acquire(); print(1, flush=True); input()"
+    with subprocess.Popen([HARDMAX[0], "-c", held], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout
+        other.stdout.read(1)
+        scorer = subprocess.Popen([*HARDMAX, "score", "in", "-o", "out", "--model", "model"], cwd=folder.parent)
+        while len(list(out.rglob("*.parquet"))) < 2:
+            time.sleep(0.01)
+        assert scorer.poll() is None
+        assert not (out / NAMES[0]).exists()
+        other.kill()
+        assert scorer.wait(30) == 0
+    assert files(out) == NAMES
+
+
+def test_one_file_is_written_by_one_process(model: TextModel, folder: Path):
+    target = folder.parent / "out.parquet"
+    with FileLock(target.with_name(".out.parquet.lock")), pytest.raises(InputError, match="by another process"):
+        score_file(model, str(folder / NAMES[0]), target, ScoreOptions())
+
+
+SLOW = """
+import time
+from hardmax.text import score_files, scoring, tables
+tables._ROWS, score_files.PART_ROWS, answer = 50, 100, scoring.Scorer.answer
+scoring.Scorer.answer = lambda *given: (time.sleep(0.004), answer(*given))[1]
+from hardmax.cli.main import start
+start()
+"""
+
+
+def test_two_processes_that_are_killed_again_and_again_score_every_row_once(model: TextModel, tmp_path: Path):
+    (tmp_path / "many").mkdir()
+    for part in range(12):
+        texts = [f"{TEXTS[(part + row) % 60]} {row}" for row in range(500)]
+        ids = range(500 * part, 500 * part + 500)
+        pq.write_table(pa.table({"id": ids, "text": texts}), tmp_path / "many" / f"{part}.parquet")
+    options = ("-o", "out", "--model", "model", "--threads", "1", "--json")
+    command = [HARDMAX[0], "-c", SLOW, "score", "many", *options]
+    rng, kills = random.Random(0), 0
+
+    def start() -> subprocess.Popen[str]:
+        return subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, text=True)
+
+    def parts(kind: str) -> set[Path]:
+        return set((tmp_path / "out").glob(kind))
+
+    started = [start(), start()]
+    for _ in range(4):
+        before, until = parts(".*.part"), time.monotonic() + 20
+        while parts(".*.part") <= before and time.monotonic() < until:  # until one is in the middle of a part
+            time.sleep(0.005)
+        time.sleep(rng.uniform(0, 0.1))
+        victim = rng.randrange(2)
+        kills += started[victim].poll() is None
+        started[victim].kill()
+        started[victim].communicate()
+        started[victim] = start()
+    reports = [json.loads(each.communicate(timeout=60)[0]) for each in started]
+    assert kills >= 3, "it was done before it could be killed"
+    assert [each.returncode for each in started] == [0, 0]
+    assert {each["rows"] for each in reports} == {6000}
+    assert files(tmp_path / "out") == files(tmp_path / "many")
+    found = pq.read_table(tmp_path / "out").sort_by("id")
+    assert found["id"].to_pylist() == list(range(6000))
+    assert found.equals(model.score_table(found.select(["id", "text"])))
+
+
+# ---------------------------------------------------------------- lazy tables
+
+
+def test_a_lazy_frame_of_polars_stays_lazy(model: TextModel, folder: Path):
+    lazy = pl.scan_parquet(folder / "**/*.parquet", hive_partitioning=False)
+    scored = model.score_table(lazy, abstain=0.8)
+    assert isinstance(scored, pl.LazyFrame)
+    expected = model.score_table(pl.DataFrame(TABLE), abstain=0.8)
+    assert scored.collect_schema() == expected.schema
+    assert scored.collect().equals(expected)
+    assert scored.select("id", "label").collect(engine="streaming").sort("id").equals(expected.select("id", "label"))
+
+
+def test_a_stream_of_arrow_stays_one(model: TextModel):
+    batches = TABLE.to_batches(max_chunksize=7)
+    taken = []
+    given = pa.RecordBatchReader.from_batches(TABLE.schema, (taken.append(1) or each for each in batches))
+    scored = model.score_table(given)
+    assert not taken
+    assert scored.read_all().equals(model.score_table(TABLE))
+
+
+def test_a_relation_of_duckdb_becomes_a_stream_of_arrow(model: TextModel):
+    duckdb = pytest.importorskip("duckdb")
+    given = duckdb.from_arrow(TABLE).filter("id < 30").order("id")
+    scored = model.score_table(given)
+    assert duckdb.connect().from_arrow(scored).aggregate("count(*), sum(id)").fetchall() == [(30, 435)]
+    assert model.score_table(given).read_all()["label"].equals(model.score_table(TABLE.slice(0, 30))["label"])
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+def test_a_dask_frame_stays_lazy_and_empty_partitions_have_all_columns(model: TextModel, scheduler: str):
+    dd = pytest.importorskip("dask.dataframe")
+    frame = TABLE.to_pandas()
+    frame.loc[3, "text"] = None
+    table = dd.from_pandas(frame, npartitions=4)
+    table = table[table["id"] >= 20]  # the first partition is empty now
+    scored = model.score_table(table, on_bad_rows="skip")
+    parts = [part.compute(scheduler=scheduler) for part in scored.partitions]
+    assert [len(part) for part in parts] == [0, 10, 15, 15]
+    for part in parts:
+        assert part.dtypes.equals(scored.dtypes)
+    expected = model.score_table(TABLE.slice(20)).to_pandas()
+    found = pd.concat(parts)
+    assert found.index.tolist() == list(range(20, 60))
+    assert found["probability"].tolist() == expected["probability"].tolist()
+    assert [list(each) for each in found["active"]] == [list(each) for each in expected["active"]]
+
+
+def test_dask_loads_a_model_once_by_name_and_threads_do_not_multiply(monkeypatch: pytest.MonkeyPatch):
+    dd = pytest.importorskip("dask.dataframe")
+    cloudpickle = pytest.importorskip("cloudpickle")
+    loads, threads, load, answer = [], [], scoring.load, scoring.Scorer.answer
+    scored = load("imdb-2d").score_table(dd.from_pandas(TABLE.to_pandas(), npartitions=6))
+    scoring._load.cache_clear()
+    monkeypatch.setattr(scoring, "load", lambda name: (loads.append(name), load(name))[1])
+    monkeypatch.setattr(scoring.Scorer, "answer", lambda *given: (threads.append(_limit.get()), answer(*given))[1])
+    assert len(scored.compute(scheduler="threads", num_workers=3)) == 60
+    assert loads == ["imdb-2d"]
+    assert threads == [1] * 6
+    assert len(cloudpickle.dumps(scored.dask)) < 40_000  # the model has megabytes
+
+
+def test_a_model_that_workers_cannot_load_is_refused(model: TextModel):
+    dd = pytest.importorskip("dask.dataframe")
+    table = dd.from_pandas(TABLE.to_pandas(), npartitions=2)
+    with pytest.raises(InputError, match="save it first"):
+        small_model().score_table(table)
+    scored = model.score_table(table)
+    scoring._load.cache_clear()
+    small_model(1).save(scoring.saved_in(model) or "")
+    with pytest.raises(InputError, match="is not the one that was asked for"):
+        scored.compute(scheduler="sync")
