@@ -17,8 +17,6 @@ The number of leaders in the limit is hardly larger: few tokens become leaders l
 
 import matplotlib.pyplot as plt
 import numpy as np
-from scipy.integrate import quad
-from scipy.stats import chi, norm
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE
@@ -27,13 +25,8 @@ CLOUDS, SIZES, DIMENSIONS = 20, [10, 30, 100, 300, 1000], [2, 3, 4, 8, 16]
 rng = np.random.default_rng(0)
 
 
-def expected_gaussian(n, d):
-    """Expected number of tokens of a Gaussian cloud that lead from the start."""
-    return n * quad(lambda r: norm.cdf(r) ** (n - 1) * chi.pdf(r, d), 0, np.inf, limit=200)[0]
-
-
 def expected_square(n, side=400):
-    """The same for tokens uniform in the square [-1, 1]², by the midpoint rule in one quarter of it."""
+    """Expected number of leaders at layer 0 of tokens uniform in [-1, 1]², by the midpoint rule in a quarter of it."""
     x, y = np.meshgrid(*[(np.arange(side) + 0.5) / side] * 2)
     r = np.hypot(x, y)
     c, s = x / r, y / r
@@ -55,9 +48,9 @@ gaussian = {}
 for d in DIMENSIONS:
     for n in SIZES:
         gaussian[d, n] = count(rng.standard_normal((CLOUDS, n, d)))
-gaps = [abs(found[0] - expected_gaussian(n, d)) / found[2] for (d, n), found in gaussian.items()]
+gaps = [abs(found[0] - hm.random_leaders(n, d)) / found[2] for (d, n), found in gaussian.items()]
 for d in DIMENSIONS:
-    row = [f"{gaussian[d, n][0]:.1f} ({expected_gaussian(n, d):.1f})" for n in SIZES]
+    row = [f"{gaussian[d, n][0]:.1f} ({hm.random_leaders(n, d):.1f})" for n in SIZES]
     print(f"d = {d:2}: mean (expected) number at layer 0 for n = {', '.join(map(str, SIZES))}: {', '.join(row)}")
 print(f"largest difference: {max(gaps):.1f} standard errors, among {len(gaps)}")
 
@@ -73,7 +66,7 @@ for n, (first, last, error) in square.items():
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained", width_ratios=(1.4, 1))
 fine = np.unique(np.geomspace(SIZES[0], SIZES[-1], 30).round().astype(int))
 for d, color, marker in zip(DIMENSIONS, CYCLE, "os^Dv", strict=False):
-    left.loglog(fine, [expected_gaussian(n, d) for n in fine], color=color, lw=1.2)
+    left.loglog(fine, [hm.random_leaders(n, d) for n in fine], color=color, lw=1.2)
     left.plot(SIZES, [gaussian[d, n][0] for n in SIZES], marker, color=color, ms=6, label=f"d = {d}")
 left.plot(fine, fine, ":", color="grey", label="all tokens")
 left.set(title="Gaussian clouds, layer 0", xlabel="tokens n", ylabel="leaders")

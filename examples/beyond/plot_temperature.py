@@ -97,3 +97,21 @@ middle.legend(frameon=False, fontsize="small")
 right.tick_params(axis="x", labelsize="small")
 right.set(title="after one layer", xlabel="lead of the best score / temperature", ylabel="% of tokens")
 plt.show()
+
+# %%
+# **The law.** How far is softmax from hardmax over 60 layers? `hm.temperature` encloses the largest difference of a
+# coordinate. Where no two limits tie, it falls like 1/β, once β is above a threshold that the closest
+# decision sets (dotted). With limits on edges it does not fall at all: the two limits, zero temperature and infinitely
+# many layers, do not commute.
+betas = [30, 100, 300, 1000, 3000, 10_000]
+figure, ax = plt.subplots(figsize=(6, 3.8), layout="constrained")
+names = ["triangle", "emerging_leader", "square", "nonleader_clusters"]
+for name, color, marker in zip(names, (BLUE, GREEN, VERMILION, "black"), "os^D", strict=True):
+    found = hm.temperature(getattr(hm.clouds, name)(), hm.Dynamics("1/2"), betas)
+    print(f"{name}: {found}, largest error {found.errors.max():.1g}")
+    ax.loglog(betas, found.distances, marker=marker, color=color, lw=1.2, ms=4, label=name.replace("_", " "))
+    if found.threshold is not None:
+        ax.axvline(found.threshold, color=color, ls=":", lw=1)
+ax.set(xlabel="β", ylabel="largest difference", title="from softmax to hardmax over 60 layers")
+ax.legend(frameon=False, fontsize="small", loc="lower left")
+plt.show()

@@ -1,12 +1,18 @@
 __version__: str
 
 from . import clouds, engines, figures, geometry, sklearn, text, train
+from ._algebraic import AlgebraicNumber
 from ._attended import AttendedSets
+from ._attention import Localmax, Softmax, TopK
+from ._bifurcations import Bifurcations, bifurcations
 from ._certify import Certificate
 from ._float.policies import TieSlack
 from ._float.search import Cpu
 from ._gpu import Gpu
-from ._layer import Steps
+from ._layer import Head, Steps
+from ._random import random_leaders
+from ._softmax import Enclosures
+from ._temperature import Temperature, temperature
 from ._tokens.batches import Ragged
 from ._tokens.rationals import parse_decimals
 from ._validation import InputError
@@ -28,34 +34,43 @@ from .trajectory import Trajectories, Trajectory
 
 __all__ = [
     "AfterLayers",
+    "AlgebraicNumber",
     "AttendedSets",
+    "Bifurcations",
     "Certificate",
     "Cpu",
     "Dynamics",
+    "Enclosures",
     "Engine",
     "Every",
     "Explanation",
     "Explorer",
     "FirstOf",
     "Gpu",
+    "Head",
     "InputError",
     "LastOnly",
     "Limit",
     "Limits",
+    "Localmax",
     "Ragged",
     "Record",
     "Settled",
+    "Softmax",
     "Steps",
     "Stop",
     "StreamedLimit",
     "StreamedRun",
+    "Temperature",
     "TextModel",
     "TheoremReport",
     "TieSlack",
+    "TopK",
     "Trajectories",
     "Trajectory",
     "Verdict",
     "attended",
+    "bifurcations",
     "check_theorem",
     "clouds",
     "engines",
@@ -65,10 +80,12 @@ __all__ = [
     "limit",
     "load",
     "parse_decimals",
+    "random_leaders",
     "report",
     "simulate",
     "step",
     "sweep",
+    "temperature",
     "text",
     "train",
     "verify",

@@ -3,6 +3,7 @@ the schema."""
 
 import hashlib
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +51,8 @@ class Certificate(dict[str, Any]):
         return f"Certificate({facts}, sha256 {self['sha256'][:12]}…)"
 
 
-def certify(run: Trajectory, clusters: Clusters) -> Certificate:
-    """The certificate of a limit that the run proves."""
+def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) -> Certificate:
+    """The certificate of a limit that the run proves; with its radius, if that is given."""
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
         raise InputError(f"`certificate`: there is no proof to write down ({why}).", argument="certificate")
@@ -74,6 +75,7 @@ def certify(run: Trajectory, clusters: Clusters) -> Certificate:
             "leaders": [[point, since] for point, since in enumerate(run.leader_since.tolist()) if since >= 0],
             "limits": _limits(run, clusters),
         }
+        document |= {} if radius is None else {"radius": str(Fraction(radius))}
     except ValueError as error:
         # Python writes no integers of more than some thousand digits; many layers of tiny steps make such.
         too_long = f"`certificate`: its numbers are too long to be written down ({error})."

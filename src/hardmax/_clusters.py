@@ -119,7 +119,7 @@ def number(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _face(limit: Vector, leading: list[tuple[int, Vector]], run: Trajectory, token: list[int]) -> Kind:
     """The face onto which a limit is the projection of the origin, if there is one."""
-    if not leading or not run.dynamics.is_definite or run.dynamics.value is not None:
+    if not leading or not run.dynamics.is_definite or run.dynamics.value is not None or run.dynamics.heads:
         return OtherLimit()
     places = fractions_table([place for _, place in leading])
     # The only face that the limit can lie on is that of the leaders furthest along A w.

@@ -54,6 +54,46 @@ class Steps:
         return read_step(self.rule(layer), f"`alpha` at layer {layer}")
 
 
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One of several heads of attention: it looks along its own metric, and its mean counts with its weight.
+
+    Parameters
+    ----------
+    metric : array_like of shape (d, d), optional
+        The matrix A of this head; the identity by default.
+    weight : number or str, default 1
+        Positive. With weights a_h, ``w_i = sum of a_h w_i^h / sum of a_h``.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, step
+    >>> step([[1, 1], [1, -1]], Dynamics(1, heads=[Head(), Head([[1, 0], [0, -1]])])).tolist()
+    [[1.0, 0.5], [1.0, -0.5]]
+    """
+
+    metric: Any = None
+    weight: Number = 1
+
+    def __post_init__(self) -> None:
+        matrix = None if self.metric is None else read_square(self.metric, "metric")
+        weight = read_number(self.weight, "`weight`")
+        if weight <= 0:
+            raise InputError(f"`weight` must be positive, not {shorten(self.weight)}.", argument="weight")
+        vars(self).update(metric=matrix, weight=weight)
+
+
+def read_heads(heads: Any) -> tuple[Head, ...] | None:
+    """Heads, or what `Dynamics.to_dict` wrote of them."""
+    if heads is None:
+        return None
+    if isinstance(heads, list | tuple) and heads:
+        found = tuple(Head(**head) if isinstance(head, dict) else head for head in heads)
+        if all(isinstance(head, Head) for head in found):
+            return found
+    raise InputError(f"`heads` must be a list of Head(metric, weight), not {shorten(heads)}.", argument="heads")
+
+
 def read_step(alpha: Any, name: str = "`alpha`") -> Fraction:
     """A step size, positive."""
     step = read_number(alpha, name)

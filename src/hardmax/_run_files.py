@@ -25,7 +25,7 @@ from hardmax.engines import solvers_for
 from hardmax.stops import AfterLayers, Every, LastOnly, Settled
 from hardmax.trajectory import Known, Stored, Trajectories, Trajectory
 
-_FORMAT, _PARTS = "hardmax-run-2", ("alpha", "metric", "value", "mask")
+_FORMAT, _PARTS = "hardmax-run-2", ("alpha", "metric", "value", "mask", "attention", "heads")
 _WISH = "expected what `Trajectory.save` or `Trajectories.save` writes"
 Result = TypeVar("Result", bound=Stored)
 

@@ -5,15 +5,16 @@ Points z_i with multiplicities m_i go from layer to layer by hardmax self-attent
     z_i  ↦  (z_i + alpha w_i) / (1 + alpha),    w_i = the mean of the points in C_i, counted with multiplicity,
                                                 C_i = argmax_j <A z_i, z_j>, the attended set of point i.
 
-A certificate states where every point ends, in five statements. Each has a function with its proof: `check_shape`,
-`check_attended`, `is_leader`, `last_for_ever`, `is_limit`. Schema and exit codes: docs/certificate.md."""
+A certificate states where every point ends, in five statements, and may have a sixth: how far tokens may be moved. Each
+has a function with its proof: `check_shape`, `check_attended`, `is_leader`, `last_for_ever`, `is_limit`,
+`check_radius`. Schema and exit codes: docs/certificate.md."""
 
 import hashlib
 import json
 import re
 import sys
 from itertools import chain, groupby, pairwise, repeat
-from math import gcd, lcm
+from math import gcd, isqrt, lcm
 from operator import add, mul, ne
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,6 +31,7 @@ LIMIT = f'{{("vertex":{INDEX}|"point":{NUMBERS}|"face":{INDICES},"point":{NUMBER
 SCHEMA = {"alpha": f'"{COUNT}{OVER}"', "metric": f"null|{LIST(NUMBERS)}", "denominator": f'"{COUNT}"'}
 SCHEMA |= {"points": LIST(LIST(f'"{INT}"')), "multiplicities": LIST(COUNT), "settled_at": INDEX, "limits": LIST(LIMIT)}
 SCHEMA |= {"attended": LIST(f'{{"from":{INDEX},"sets":{LIST(INDICES)}}}'), "leaders": rf"\[\]|{LIST(INDICES)}"}
+OPTIONAL = {"radius": f'"{INDEX}{OVER}"'}
 
 
 class Verdict(NamedTuple("Verdict", [("accepted", bool), ("reason", str)])):
@@ -77,11 +79,11 @@ def check_shape(c: Any) -> None:
     """Statement 1: the certificate is well formed. Texts and lengths are compared, nothing is computed yet."""
     _require(isinstance(c, dict) and isinstance(c.get("format"), str), "shape: not a certificate")
     _require((c["format"], repr(c.get("version"))) == ("hardmax-limit-certificate", "1"), "version: unknown here")
-    for key, kind in SCHEMA.items():
+    for key, kind in (SCHEMA | {key: kind for key, kind in OPTIONAL.items() if key in c}).items():
         _require(re.fullmatch(kind, ENCODER.encode(c.get(key))), f"shape: {key} is not as documented")
     rest = ENCODER.encode({key: value for key, value in c.items() if key != "sha256"})
     _require(c.get("sha256") == hashlib.sha256(rest.encode()).hexdigest(), "sha256: not the digest of the rest")
-    _require({*c} == {*SCHEMA, "format", "version", "sha256"}, "shape: other keys than documented")
+    _require({*c} - {*OPTIONAL} == {*SCHEMA, "format", "version", "sha256"}, "shape: other keys than documented")
     points, metric, entries, ends = c["points"], c["metric"] or [], c["attended"], c["limits"]
     widths = {*map(len, [*points, *metric, metric or points[0], *(end["point"] for end in ends if "point" in end)])}
     lengths = {*map(len, [points, c["multiplicities"], ends, *(entry["sets"] for entry in entries)])}
@@ -110,6 +112,7 @@ class Check:
         directions = [[sum(map(mul, line, point)) for point in points] for line in metric]
         self.alpha, (denominator, _) = self.number(certificate["alpha"]), self.number(certificate["denominator"])
         self.z, self.d = [*numerators, [denominator] * len(points), *(directions or numerators)], len(numerators)
+        self.radius, self.metric = self.number(certificate.get("radius", "0")), metric
 
     def charge(self, products: int, some: Any = (), others: Any = (), *, held: int = 0) -> None:
         """Charge for products of integers of some by those of others, and for holding so many at once; or give up."""
@@ -159,16 +162,19 @@ class Check:
         """Statements 2 to 4, layer by layer, from the points on; then who leads; then statement 5."""
         coming, last, sets, leaders = self.document["attended"][::-1], self.document["settled_at"], [], {}
         w, (p, q) = self.z, self.alpha
+        pending = [*range(len(self.z[0]))] if self.radius[0] else []
         for layer in range(last + 1):
             self.part, self.ahead = f"layer {layer}", ((min(last, 10**12) + 1) / (layer + 1)) ** 3  # as the work grows
             if layer > 0:
                 self.z = [[q * x + p * y for x, y in zip(*each, strict=True)] for each in zip(self.z, w, strict=True)]
             sets = coming.pop()["sets"] if coming and coming[-1]["from"] == layer else sets
             self.check_attended(sets)
+            pending = self.check_radius(sets, pending)
             leaders |= {i: layer for i in range(len(sets)) if i not in leaders and self.is_leader(i, sets[i])}
             self.z, w = self.means(sets, self.z)
             found = "last" if self.last_for_ever(sets, w) else "need not last"
             _require((found == "last") == (layer == last), f"settled_at: the sets of layer {layer} {found}")
+        _require(not pending, "radius: not all follow leaders in the end")
         _require(not coming, "attended: not listed at layer 0 and whenever they change")
         self.ahead, found = 1.0, ENCODER.encode(sorted(leaders.items()))
         _require(found == ENCODER.encode(self.document["leaders"]), f"leaders: they are {found}")
@@ -186,6 +192,38 @@ class Check:
             attended = [j for j, score in enumerate(scores) if score == best]
             if said != attended:
                 raise Stop(f"{self.part}: point {i} attends to {attended!s:.99}, not to {said!s:.99}")
+
+    def check_radius(self, sets: Table, pending: list[int]) -> list[int]:
+        """Statement 6: moving every token by at most e, the radius, changes no attended set. Of some points: of those
+        that followed no leader at the layer before; returns those that follow none here.
+
+        While the sets are the same, a layer is the same convex combination, so every token is off by at most e. Let i
+        attend to c alone, a single token; A is symmetric. The lead of c over j, L = <A z_i, z_c - z_j>, then changes by
+        at most e (|A (z_c - z_j)| + 2 |A z_i|) + 2 e^2 |A|; if i is c, or j and no token is repeated, the two terms
+        with its move are one. L must be larger than this. |A| is at most d times the largest entry. Who follows a
+        leader l does so for ever: a layer later <A z_i, z_j - l> is a mix of what it was, which is negative, and of
+        <A z_i, w_j - l>, <A l, z_j - l> and <A l, w_j - l>, none of which is positive."""
+        if not pending:
+            return []
+        counts, (p, q), at = self.document["multiplicities"], self.radius, self.z[self.d][0]
+        _require(self.metric == [*map(list, zip(*self.metric, strict=True))], "radius: the metric is not symmetric")
+        largest = max((abs(x) for row in self.metric for x in row), default=1)
+        self.charge(len(pending) * len(sets) * (9 * self.d + 40), [*self.z, [p * q * p * q]], self.z)
+        looks = [*zip(*self.z[self.d + 1 :], strict=True)]
+        quadratic, shift = 2 * self.d * largest * (p * at) ** 2, 64
+        for i in pending:
+            (c, *others), scores = sets[i], self.scores(self.z, i, self.z)
+            _require(not others and counts[c] == 1, f"radius: point {i} attends to several tokens, so it is 0")
+            for j in (j for j in range(len(sets)) if j != c):
+                once = c == i or (j == i and max(counts) == 1)
+                more = looks[i] if once and c == i else [-x for x in looks[i]] if once else [0] * self.d
+                way = sum((x - y + z) ** 2 for x, y, z in zip(looks[c], looks[j], more, strict=True))
+                norms = (
+                    isqrt(way << 2 * shift) + 1 + (2 - once) * (isqrt(sum(x * x for x in looks[i]) << 2 * shift) + 1)
+                )
+                left = ((scores[c] - scores[j]) * q * q - quadratic << shift) - p * q * at * norms
+                _require(left > 0, f"radius: not proved at {self.part}, of point {i} over {j}")
+        return [i for i in pending if sets[sets[i][0]] != [sets[i][0]]]
 
     def is_leader(self, i: int, attended: list[int]) -> bool:
         """Statement 3: a point leads from the first layer on at which all that it attends to sit where it sits.

@@ -4,14 +4,17 @@
     w_i  = mean of z_j over j in C_i
     z_i' = (z_i + alpha w_i) / (1 + alpha)          one layer
 
-This is the paper's layer. Others differ in one or more of three parts: a mask says among which j token i chooses, the
-step alpha depends on the layer, and a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i + alpha V w_i).
+This is the paper's layer. Others differ in one or more parts: a mask says among which j token i chooses, the
+step alpha depends on the layer, a value matrix V makes it z_i' = (I + alpha V)^-1 (z_i + alpha V w_i), and attention
+may also go to scores below the largest: to those within a slack of it (localmax), to the k largest (top-k), or to all,
+w_i being the mean with the weights exp(beta <A z_i, z_j>) (softmax). Of several heads each has its own A and so its own
+means; w_i is their weighted mean.
 
-`attended` and `step` below are these lines in rational arithmetic. They are meant to be read, and every engine must
-agree with them; `simulate` is the same mathematics made fast.
+`attended` and `step` below are these lines in rational arithmetic; softmax is irrational, and `_softmax` encloses it.
+They are meant to be read, and every engine must agree with them; `simulate` is the same mathematics made fast.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -20,7 +23,8 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import AttendedSets, Choices
-from hardmax._layer import Steps, inverse, read_mask, read_square, read_steps, read_value
+from hardmax._attention import Attention, Softmax, read_attention, to_plain
+from hardmax._layer import Head, Steps, inverse, read_heads, read_mask, read_square, read_steps, read_value
 from hardmax._metric import not_a_metric
 from hardmax._tokens.batches import Cloud, Ragged, read_batch, restore
 from hardmax._tokens.points import Points, merge
@@ -44,6 +48,10 @@ class Dynamics:
         The value matrix V, through which attended tokens act; the identity by default.
     mask : "causal" or array_like of bool of shape (n, n), optional
         Entry (i, j) says whether token i may attend to token j; with "causal" it may if j <= i. All may by default.
+    attention : Localmax, TopK or Softmax, optional
+        Who counts besides the tokens with the largest score, which are the only ones by default.
+    heads : sequence of Head, optional
+        Several heads instead of one, each with its metric and weight.
 
     Examples
     --------
@@ -61,12 +69,26 @@ class Dynamics:
     """The value matrix, Fractions; None for the identity."""
     mask: np.ndarray | str | None
     """Who may attend to whom; None if everybody may."""
+    attention: Attention | None
+    """Who counts; None for hardmax."""
+    heads: tuple[Head, ...] | None
+    """Several heads; None for one."""
 
     def __init__(
-        self, alpha: Number | Sequence[Number] | Steps, metric: Any = None, *, value: Any = None, mask: Any = None
+        self,
+        alpha: Number | Sequence[Number] | Steps,
+        metric: Any = None,
+        *,
+        value: Any = None,
+        mask: Any = None,
+        attention: Any = None,
+        heads: Any = None,
     ) -> None:
         matrix = None if metric is None else read_square(metric, "metric")
         vars(self).update(steps=read_steps(alpha), matrix=matrix, value=read_value(value), mask=read_mask(mask))
+        vars(self).update(attention=read_attention(attention), heads=read_heads(heads))
+        if self.heads is not None and not (metric is attention is None and isinstance(self.steps, Fraction)):
+            raise InputError("`heads` take one `alpha`, and neither `metric` nor `attention`: each has its own metric.")
         if value is not None and not isinstance(self.steps, Steps):
             for step in self.steps if isinstance(self.steps, tuple) else [self.steps]:
                 self.rescaling(step)
@@ -75,7 +97,8 @@ class Dynamics:
         if not isinstance(other, Dynamics):
             return NotImplemented
         pairs = [(self.matrix, other.matrix), (self.value, other.value), (self.mask, other.mask)]
-        return self.steps == other.steps and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
+        same = self.steps == other.steps and self.attention == other.attention and self._heads() == other._heads()
+        return same and all(np.array_equal(*pair) for pair in pairs)  # pyright: ignore[reportArgumentType]
 
     def __hash__(self) -> int:
         return hash(self.steps)
@@ -83,7 +106,10 @@ class Dynamics:
     def __repr__(self) -> str:
         alpha = self.steps if isinstance(self.steps, Steps) else self.to_dict()["alpha"]
         names = [name for name in ("metric", "value", "mask") if getattr(self, name) is not None]
-        return f"Dynamics(alpha={alpha!r}{''.join(f', {name}={self._plain(name)!r}' for name in names)})"
+        parts = [f"{name}={self._plain(name)!r}" for name in names]
+        parts += [] if self.attention is None else [f"attention={self.attention}"]
+        parts += [] if self.heads is None else [f"heads={self._heads()}"]
+        return f"Dynamics({', '.join([f'alpha={alpha!r}', *parts])})"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step, the metric and, where they are not the paper's, the other parts as plain data, exactly."""
@@ -91,7 +117,25 @@ class Dynamics:
             raise InputError("`alpha` is a rule, which cannot be written down: give the steps of the first layers.")
         alpha = [str(step) for step in self.steps] if isinstance(self.steps, tuple) else str(self.steps)
         others = {name: self._plain(name) for name in ("value", "mask") if getattr(self, name) is not None}
+        others |= {} if self.attention is None else {"attention": to_plain(self.attention)}
+        others |= {} if self.heads is None else {"heads": self._heads()}
         return {"alpha": alpha, "metric": self._plain("metric")} | others
+
+    def _heads(self) -> list[dict[str, Any]]:
+        pairs = [
+            (each.to_dict()["metric"], str(head.weight))
+            for each, head in zip(self.of_heads(), self.heads or (), strict=True)
+        ]
+        return [{"metric": metric, "weight": weight} for metric, weight in pairs]
+
+    def of_heads(self) -> list["Dynamics"]:
+        """The layer of each head alone."""
+        return [Dynamics(self.steps, head.metric, value=self.value, mask=self.mask) for head in self.heads or ()]  # pyright: ignore[reportArgumentType]
+
+    def shares(self) -> list[Fraction]:
+        """The weights of the heads, which add up to 1."""
+        weights = [Fraction(head.weight) for head in self.heads or ()]
+        return [weight / sum(weights) for weight in weights]
 
     def _plain(self, name: str) -> Any:
         part = getattr(self, name)
@@ -136,8 +180,9 @@ class Dynamics:
 
     @property
     def is_plain(self) -> bool:
-        """Whether this is the paper's layer: one step for all, no value matrix, no mask. All engines can do that."""
-        return isinstance(self.steps, Fraction) and self.value is None and self.mask is None
+        """Whether this is the paper's layer: one step, hardmax, no value matrix, no mask. All engines can do that."""
+        others = self.value is None and self.mask is None and self.attention is None and self.heads is None
+        return others and isinstance(self.steps, Fraction)
 
     def check_plain(self, who: str) -> "Dynamics":
         """Return these dynamics, if they are the paper's; else raise an InputError that names who needs that.
@@ -149,8 +194,22 @@ class Dynamics:
         """
         if self.is_plain:
             return self
-        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without `value` and `mask`."
+        parts = "`value`, `mask`, `attention` and `heads`"
+        message = f"{who} knows the paper's layer only: `Dynamics` with one `alpha` and without {parts}."
         raise InputError(message, argument="dynamics")
+
+    def check_rational(self, who: str) -> "Dynamics":
+        """Return these dynamics, if layers are rational; else raise an InputError that names who needs that.
+
+        Parameters
+        ----------
+        who : str
+            Begins the message.
+        """
+        if isinstance(self.attention, Softmax):
+            message = f"{who}: softmax attends to all tokens, and its layers are irrational: use `simulate`."
+            raise InputError(message, argument="dynamics")
+        return self
 
     def allowed(self, n: int) -> np.ndarray | None:
         """Who of n tokens may attend to whom, (n, n); None if everybody may.
@@ -167,6 +226,22 @@ class Dynamics:
             message = f"`mask` is {len(mask)} by {len(mask)}, but there are {n} tokens."
             raise InputError(message, argument="mask")
         return mask
+
+    def counted(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> list[int]:
+        """Of some tokens those that are attended to.
+
+        Parameters
+        ----------
+        scores : mapping of int to int
+            By token, in 1 / units.
+        counts : ndarray of int
+            How often each token is there.
+        unit : int
+            What a score of 1 is.
+        """
+        attention = self.check_rational("attended sets").attention
+        least = max(scores.values()) if attention is None else attention.least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
+        return [j for j, score in scores.items() if score >= least]
 
     def points(self, cloud: Cloud) -> Points:
         """The tokens, equal ones merged: they stay equal for ever, unless a mask tells them apart.
@@ -228,7 +303,8 @@ class Dynamics:
         dimension : int
             Number of coordinates of a token.
         """
-        for name, matrix in (("metric", self.matrix), ("value", self.value)):
+        others = [("metric", head.metric) for head in self.heads or ()]
+        for name, matrix in (("metric", self.matrix), ("value", self.value), *others):
             if matrix is not None and (size := len(matrix)) != dimension:
                 message = f"`{name}` is {size} by {size}, but the tokens have {dimension} coordinates."
                 raise InputError(message, argument=name)
@@ -261,7 +337,10 @@ def attended(tokens: Any, dynamics: Dynamics) -> AttendedSets | list[AttendedSet
     """
     dynamics = check_dynamics(dynamics)
     clouds, form = read_batch(tokens)
-    sets = [AttendedSets(Choices.of_sets(chosen), points) for points, chosen in _attended_points(clouds, dynamics)]
+    sets = []
+    for points, *heads in _attended_of_heads(clouds, dynamics):
+        union = [sorted({*several[0]}.union(*several[1:])) for several in zip(*heads, strict=True)]
+        sets.append(AttendedSets(Choices.of_sets(union), points))
     return sets[0] if form.is_single else sets
 
 
@@ -274,15 +353,22 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Any:
     dynamics, moved = check_dynamics(dynamics), []
     alpha, value = dynamics.alpha_at(layer), dynamics.value
     clouds, form = read_batch(tokens)
-    for cloud, (points, chosen) in zip(clouds, _attended_points(clouds, dynamics), strict=True):
+    for cloud, (points, *heads) in zip(clouds, _attended_of_heads(clouds, dynamics), strict=True):
         z, counts = to_fractions(points.coordinates, "`tokens`"), points.multiplicities.astype(object)
-        means = np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen])
+        of_heads = [np.array([counts[c] @ z[c] / counts[c].sum() for c in chosen]) for chosen in heads]
+        means = sum(share * w for share, w in zip(dynamics.shares() or [1], of_heads, strict=True))
         if value is None:
             after = (z + alpha * means) / (1 + alpha)
         else:
             after = (z + alpha * means @ value.T) @ dynamics.rescaling(alpha).T
         moved.append(after.astype(cloud.tokens.dtype)[points.of_token])
     return restore(form, moved, tokens.multiplicities if isinstance(tokens, Ragged) else None)
+
+
+def _attended_of_heads(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tuple[Any, ...]]:
+    """The distinct points of each cloud, and for each head those that each of them attends to."""
+    for found in zip(*(_attended_points(clouds, each) for each in dynamics.of_heads() or [dynamics]), strict=True):
+        yield found[0][0], *(chosen for _, chosen in found)
 
 
 def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tuple[Points, list[list[int]]]]:
@@ -295,8 +381,8 @@ def _attended_points(clouds: Iterable[Cloud], dynamics: Dynamics) -> Iterator[tu
             direction = z if dynamics.matrix is None else [_dot(row, z) for row in dynamics.metric_integers or ()]
             others = range(points.count) if allowed is None else np.flatnonzero(allowed[i]).tolist()
             scores = {j: _dot(direction, points.integers.numerators[j]) for j in others}
-            best = max(scores.values())
-            chosen.append([j for j, score in scores.items() if score == best])
+            unit = points.integers.denominator**2 * dynamics.metric_denominator
+            chosen.append(dynamics.counted(scores, points.multiplicities, unit))
         yield points, chosen
 
 

@@ -20,6 +20,7 @@ from hardmax._columns import Columns, Tabular
 from hardmax._exact.vectors import fractions_table
 from hardmax._files import read_certificate
 from hardmax._format import pluralize
+from hardmax._radius import radius
 from hardmax._run import Together
 from hardmax._tokens.batches import ManyClouds, OneCloud, as_array
 from hardmax._tokens.rationals import above, longest_above, read_number
@@ -164,11 +165,17 @@ class Limit(Tabular):
         return _clusters.first_within(self.run, near**2)
 
     @cached_property
+    def radius(self) -> float:
+        """Moving every token by at most this Euclidean distance changes no attended set at any layer, which is proved;
+        0 if a token attends to several. For the paper's layer."""
+        return radius(self.run)
+
+    @cached_property
     def theorem_reason(self) -> str:
         """Why Theorem 1.1 does not apply; empty if it does."""
         points = self.run.points
         if not self.run.dynamics.is_plain:
-            return "it is about layers without a mask and a value matrix, all with the same step"
+            return "it is about hardmax layers without a mask and a value matrix, all with the same step"
         if not self.run.dynamics.is_definite:
             return "the metric is not symmetric positive definite"
         zero = np.flatnonzero((points.coordinates == 0).all(axis=1))
@@ -187,6 +194,13 @@ class Limit(Tabular):
     def certificate(self) -> Certificate:
         """Plain data that proves the limit, for `verify` or any other checker (docs/certificate.md)."""
         return certify(self.run, self.clusters)
+
+    @cached_property
+    def robust_certificate(self) -> Certificate:
+        """The same with the radius, which is proved, too; for a finite one and a symmetric metric."""
+        if self.radius == math.inf:
+            raise InputError("`robust_certificate`: a single token may be moved anywhere.")
+        return certify(self.run, self.clusters, self.radius)
 
     def _columns(self) -> Columns:
         return _columns_of(*_rows_of(self, 0)[1:])
@@ -403,6 +417,7 @@ def limit(
     dynamics = check_dynamics(dynamics)
     if not dynamics.is_definite:
         warnings.warn(f"the theorem does not apply to the metric: {dynamics.indefinite_reason}.", stacklevel=2)
+    dynamics.check_rational("`limit`")
     default = None if dynamics.is_definite or not dynamics.is_plain else 500
     stop = Settled(default if max_layers is None else check_int(max_layers, "`max_layers`", at_least=0))
     if is_stream(tokens):

@@ -4,10 +4,12 @@ from collections.abc import Callable
 from typing import Any, TypedDict, Unpack, overload
 
 from hardmax import dynamics as definition
+from hardmax._attention import Softmax
 from hardmax._chunks import check_progress, is_stream
 from hardmax._float.policies import TieSlack
 from hardmax._float.search import CPU
 from hardmax._run import DEEPEST_KERNEL, Plan, Together, run_cloud
+from hardmax._softmax import Enclosures, enclose
 from hardmax._tokens.batches import ManyClouds, OneCloud, Packed, read_batch
 from hardmax._tokens.tensors import is_tensor
 from hardmax._validation import InputError, check_instance, require_extra
@@ -48,7 +50,7 @@ def simulate(
     record: Record = EVERY_LAYER,
     progress: Progress | None = None,
     engine: Engine | str | None = None,
-) -> Trajectory | Trajectories | StreamedRun:
+) -> Trajectory | Trajectories | StreamedRun | Enclosures | list[Enclosures]:
     """Run tokens through layers of hardmax attention.
 
     Parameters
@@ -73,8 +75,9 @@ def simulate(
 
     Returns
     -------
-    Trajectory, Trajectories or StreamedRun
-        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks.
+    Trajectory, Trajectories, StreamedRun or Enclosures
+        The run of the cloud; `Trajectories` for a batch, `StreamedRun` for a source of chunks, `Enclosures` for
+        softmax (a list of them for a batch).
 
     Examples
     --------
@@ -85,7 +88,14 @@ def simulate(
     """
     if (layers is None) == (stop is None):
         raise InputError("Give either `layers` (such as layers=30) or `stop` (such as stop=Settled()), and not both.")
-    machine, plain = machine_for(tokens, engine), check_dynamics(dynamics).is_plain
+    if isinstance(check_dynamics(dynamics).attention, Softmax):
+        if layers is None or arithmetic != "certified" or record is not EVERY_LAYER or engine is not None:
+            raise InputError("Softmax takes `layers`, and neither `stop`, `arithmetic`, `record` nor `engine`.")
+        clouds, form = read_batch(tokens)
+        dynamics.check_dimension(clouds[0].tokens.shape[1])
+        enclosed = [enclose(cloud, dynamics, layers) for cloud in clouds]
+        return enclosed[0] if form.is_single else enclosed
+    machine, plain = machine_for(tokens, engine), dynamics.is_plain
     machine = machine if plain else CPU
     plan = Plan(
         dynamics,
@@ -152,7 +162,7 @@ def step(tokens: Any, dynamics: Dynamics, *, layer: int = 0) -> Tables:
     >>> step([[1, 1], [1, -1], [0.5, 0]], Dynamics(1)).tolist()
     [[1.0, 1.0], [1.0, -1.0], [0.75, 0.0]]
     """
-    dynamics = check_dynamics(dynamics)
+    dynamics = check_dynamics(dynamics).check_rational("`step`")
     if dynamics.is_plain and is_tensor(tokens) and tokens.is_cuda:
         require_extra("The GPU engine", "gpu", "torch", "triton")
         from hardmax._gpu.simulation import step_table

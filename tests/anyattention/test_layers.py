@@ -31,7 +31,7 @@ def test_every_layer_of_a_run_is_that_of_the_definition(problem):
         before, after = path[layer].tolist(), path[layer + 1].tolist()
         assert oracle.is_layer(before, sets, after, dynamics.alpha_at(layer), metric, value, mask)
         assert hm.step(path[layer], dynamics, layer=layer).tolist() == after
-        assert [set(c) for c in hm.attended(path[layer], dynamics).tolist()] == sets
+        assert [set(c.tolist()) for c in hm.attended(path[layer], dynamics)] == sets
     assert (np.abs(run.at(LAYERS) - path[LAYERS].astype(float)) <= 2 * run.error).all()
 
 

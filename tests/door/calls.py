@@ -43,9 +43,23 @@ def core_calls() -> Iterator[Call]:
     yield "step", hm.step, {**shared, "layer": 1}
     yield "sweep", hm.sweep, {"grid": {"n": 3, "d": 2}, "observables": ["leaders"], "output": "sweep", "progress": None}
     yield "attended", hm.attended, shared
-    yield "Dynamics", hm.Dynamics, {"alpha": 0.5, "metric": TILTED, "value": TILTED, "mask": "causal"}
+    yield (
+        "Dynamics",
+        hm.Dynamics,
+        {"alpha": 0.5, "metric": TILTED, "value": TILTED, "mask": "causal", "attention": hm.TopK(2)},
+    )
     yield "Steps", hm.Steps, {"rule": lambda layer: 1 / (layer + 1), "keeps": 0.5}
+    yield "bifurcations", hm.bifurcations, {"tokens": SQUARE, "alpha": (1, 2), "metric": TILTED, "max_layers": 9}
+    yield "AlgebraicNumber.within", hm.AlgebraicNumber((1, -5, 3), 0).within, {"bits": 64}
     yield "Steps.at", hm.Steps(lambda layer: 1).at, {"layer": 1}
+    yield "random_leaders", hm.random_leaders, {"n": 3, "d": 2, "mask": np.tri(3, dtype=bool)}
+    yield "Head", hm.Head, {"metric": TILTED, "weight": 2}
+    yield "Localmax", hm.Localmax, {"slack": "1/2"}
+    yield "TopK", hm.TopK, {"k": 2}
+    yield "Softmax", hm.Softmax, {"beta": 2, "error": 1e-9}
+    soft = hm.simulate(SQUARE, hm.Dynamics(1, attention=hm.Softmax(2)), layers=2)
+    yield "Enclosures.at", soft.at, {"layer": 1}
+    yield "temperature", hm.temperature, {**shared, "betas": [1], "layers": 2, "error": 1e-9}
     yield "Dynamics.alpha_at", hm.Dynamics([1, 2]).alpha_at, {"layer": 1}
     yield "TieSlack", hm.TieSlack, {"relative": 1e-12}
     yield "Cpu", hm.Cpu, {"threads": 1}
@@ -166,6 +180,7 @@ def figure_calls() -> Iterator[Call]:
     yield "Trajectory.plot", run.plot, {"layers": 1, "ax": ax}
     yield "Trajectory.animate", run.animate, {"path": "moving.gif", "layers": [0], "fps": 4.0}
     yield "Limit.plot", lim.plot, {"ax": ax}
+    yield "Bifurcations.plot", hm.bifurcations(SQUARE, (1, 2)).plot, {"ax": ax}
     yield "TextModel.plot", model.plot, {"label": model.classes[0], "top": 3, "ax": ax}
     yield "draw_layer", draw_layer, {"run": run, "layer": 1, "ax": ax, "hull": True, "most": 9}
     yield "draw_limit", draw_limit, {"lim": lim, "ax": ax, "most": 9}

@@ -13,7 +13,7 @@ tokens. Closed forms, m layers later, are sums of g^(e + r m) C(m, k) v (see `le
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -77,7 +77,7 @@ class Means:
         return np.array([means[key] for key in self.keys])
 
 
-def one_layer(place: Place, means: Means, motion: Motion) -> Form:
+def one_layer(place: Place, means: Callable[[Table], Table], motion: Motion) -> Form:
     """Where the points are now and a layer later, whatever happens then."""
     steps = {(e, 0, 1): motion.pushed(means(z) - z) for e, z in place.items()}
     return {(e, 0, 0): z for e, z in place.items()} | {key: table for key, table in steps.items() if table.any()}

@@ -5,7 +5,7 @@ are attended to has a lead over another: leads follow from the closed forms of p
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from hardmax._attended import Choices
+from hardmax._attention import Localmax, TopK
 from hardmax._exact.argmax import _relative, directions_of, products
 from hardmax._exact.forms import (
     Form,
@@ -74,10 +75,14 @@ class Cloud:
 
     def attended(self, place: Place, pending: Sequence[int], keep: Fraction) -> tuple[list[list[int]], float]:
         """Whom each of some points attends to, and a relative lead of theirs (0, if it was not compared)."""
-        found, leads = [], [math.inf]
+        found, leads, unit = [], [math.inf], self.unit(place.values())
         for i, scores in self.scores({(e, 0, 0): z for e, z in place.items()}, pending):
             others = self.may_attend(i)
-            if len(scores) == 1:
+            if self.dynamics.attention is not None:
+                (column,) = scores.values()
+                found.append(self.dynamics.counted({j: int(column[j]) for j in others}, self.counts, unit))
+                leads.append(0)
+            elif len(scores) == 1:
                 (column,) = scores.values()
                 best = max(column[j] for j in others)
                 found.append([j for j in others if column[j] == best])
@@ -89,6 +94,36 @@ class Cloud:
         if (lead := min(leads)) in (0, math.inf):
             return found, float(lead)
         return found, _relative(int(lead), IntegerCloud.of(next(iter(place.values()))), self.dynamics)
+
+    def unit(self, tables: Iterable[Table]) -> int:
+        """What a score of 1 is in `scores`; it matters for other kinds of attention than hardmax only."""
+        if self.dynamics.attention is None:
+            return 1
+        return IntegerCloud.of(np.concatenate(list(tables))).denominator ** 2 * self.dynamics.metric_denominator
+
+    def lasts(self, form: Form, chosen: Sets, keep: Fraction) -> bool:
+        """Whether sets that are not those of hardmax stay for ever: scores are above or below the least that counts,
+        which is that of one token, up to a slack."""
+        attention, unit = self.dynamics.attention, self.unit(form.values())
+        slack = Fraction(attention.slack) * unit if isinstance(attention, Localmax) else Fraction(0)
+        for i, columns in self.scores(form, self.everybody):
+            others, inside = self.may_attend(i), {*chosen[i]}
+            if isinstance(attention, TopK) and self.counts[others].sum() <= attention.k:
+                continue  # all count, whatever their scores
+
+            def lead(j: int, k: int, more: Fraction, columns: dict[Key, Sequence[int]] = columns) -> Lead:
+                terms = {key: more.denominator * int(column[j] - column[k]) for key, column in columns.items()}
+                return Lead(terms | {(0, 0, 0): terms.get((0, 0, 0), 0) + more.numerator}, keep)
+
+            def now(j: int, columns: dict[Key, Sequence[int]] = columns) -> int:
+                return sum(int(column[j]) for (_, _, k), column in columns.items() if not k)
+
+            first = max(others, key=now) if slack else min(chosen[i], key=now)
+            leads = [lead(j, first, slack) if j not in inside else lead(first, j, -slack) for j in others if j != first]
+            leads += [lead(j, first, Fraction(0)) for j in inside - {first}] if slack else []
+            if not all(not each.parts or (each.sign(0) < 0 and each.first_reached() is None) for each in leads):
+                return False
+        return True
 
     def first_change(self, form: Form, chosen: Sets, pending: Sequence[int], keep: Fraction) -> int | None:
         """After how many layers the sets of some points may be others; None: never."""
@@ -230,6 +265,8 @@ class GeneralPhase(Phase):
     def moving(self) -> np.ndarray:
         """The points that are proved to move for ever: to infinity, if the phase lasts for ever, or within bounds."""
         if self.until is not None:
+            if self.dynamics.heads is not None:
+                return np.empty(0, np.int64)
             is_alone = self.keep == 1 and set(self.form) <= {(0, 0, 0), (0, 0, 1)} and self.dynamics.mask is None
             if not is_alone or self.dynamics.value is None or not isinstance(self.dynamics.steps, Fraction):
                 return np.empty(0, np.int64)
@@ -318,13 +355,18 @@ class GeneralSolver:
 
     def walk(self, points: Points, dynamics: Dynamics) -> Iterator[GeneralPhase]:
         """The phases from layer 0 on; ends after one that lasts for ever."""
+        if dynamics.heads is not None:
+            from hardmax._exact.heads import walk_heads
+
+            yield from walk_heads(points, dynamics)
+            return
         cloud, layer, steps = Cloud(points, dynamics), 0, dynamics.steps
         constant_from = math.inf if isinstance(steps, Steps) else len(steps) - 1 if isinstance(steps, tuple) else 0
         # Powers of g are those of the step that stays.
         stays = Motion.of(dynamics, dynamics.alpha_at(0 if isinstance(steps, Steps) else int(constant_from)))
         keep = stays.keep or Fraction(1)
         # Who follows a leader does so for ever, if all may be attended to and nobody leaves the hull.
-        is_convex = dynamics.value is None and dynamics.mask is None
+        is_convex = dynamics.value is None and dynamics.mask is None and dynamics.attention is None
         place: Place = {0: to_fractions(points.coordinates, "`tokens`")}
         pending = np.arange(points.count)
         choices = Choices.of_single(pending)
@@ -341,6 +383,9 @@ class GeneralSolver:
             ahead = cloud.attended(after, pending.tolist(), keep)
             if ahead[0] != [chosen[i] for i in pending]:
                 pass  # the sets of the next layer are others
+            elif dynamics.attention is not None:
+                ready = holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)})
+                lasting = None if ready and cloud.lasts(form, chosen, keep) else 1
             elif holds and (layer >= constant_from or form.keys() <= {(0, 0, 0)}):
                 lasting = cloud.first_change(form, chosen, pending.tolist(), keep)
             elif holds and isinstance(steps, Steps) and form.keys() <= {*_STRAIGHT}:

@@ -1,0 +1,128 @@
+"""Step sizes at which the outcome changes: exact values, and on both sides of them what `limit` says."""
+
+from fractions import Fraction
+
+import flint
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import clouds, emerging, spd_metrics
+
+import hardmax as hm
+from hardmax import AlgebraicNumber
+
+ROOTS = (AlgebraicNumber((1, -5, 3), 0), AlgebraicNumber((1, -5, 3), 1))
+
+
+def outcome_at(found, alpha):
+    """What is said of a rational step size: that of its interval, or of the value that it is."""
+    at = AlgebraicNumber.of(alpha)
+    if at in found.values:
+        return found.at_values[found.values.index(at)]
+    return next(each.outcome for each in found.intervals if each.low <= at <= each.high)
+
+
+def outcome_of(lim):
+    return tuple(lim.leaders.tolist()), tuple(map(tuple, lim.run.attended(lim.settled_at).tolist()))
+
+
+def test_the_papers_emerging_leader_exists_between_the_roots_of_a_quadratic():
+    found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", 2))
+    assert found.values == ROOTS
+    assert list(map(str, ROOTS)) == ["(5 - √13)/6", "(5 + √13)/6"]
+    assert [each.outcome and each.outcome.leaders for each in found.intervals] == [(0, 2), (0, 1, 2), (0, 2)]
+    # Exactly there token 1 has two tokens to attend to, and goes.
+    assert [each and each.leaders for each in found.at_values] == [(0, 2), (0, 2)]
+    for root in ROOTS:
+        low, high = root.interval
+        assert low < high
+        assert (3 * low**2 - 5 * low + 1) * (3 * high**2 - 5 * high + 1) < 0
+        assert high - low < Fraction(1, 10**12)
+    assert repr(found) == "Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)"
+
+
+@settings(max_examples=60)
+@given(st.one_of(emerging(2, 1, 2), clouds(min_d=1, max_d=2, max_n=5)), st.data())
+def test_every_step_size_leads_where_its_interval_says(cloud, data):
+    metric = data.draw(spd_metrics(len(cloud[0])))
+    found = hm.bifurcations(cloud, ("1/4", 3), metric=metric, max_layers=8)
+    assert (found.intervals[0].low, found.intervals[-1].high) == (
+        AlgebraicNumber.of(Fraction(1, 4)),
+        AlgebraicNumber.of(Fraction(3)),
+    )
+    assert list(found.values) == sorted(found.values)
+    assert [each.high for each in found.intervals[:-1]] == list(found.values) == [i.low for i in found.intervals[1:]]
+    near = [
+        sum(value.interval) / 2 + shift
+        for value in found.values
+        for shift in (-Fraction(1, 10**6), 0, Fraction(1, 10**6))
+    ]
+    for alpha in [*near, data.draw(st.fractions("1/4", 3, max_denominator=50))]:
+        if Fraction(1, 4) < alpha < 3 and (said := outcome_at(found, alpha)) is not None:
+            assert said == outcome_of(hm.limit(cloud, hm.Dynamics(alpha, metric)))
+    for interval in found.intervals:
+        assert interval.outcome is None or interval.low < interval.high
+
+
+def test_at_rational_values_the_run_is_decided_too():
+    cloud = [[-6, 6], [-3, -4], [-2, -1], [-2, 1], [-2, 6], [-1, 3], [0, 1], [1, 5], [3, 5]]
+    found = hm.bifurcations(cloud, ("1/4", 4))
+    assert found.values == (AlgebraicNumber.of(Fraction(1)), AlgebraicNumber.of(Fraction(2)))
+    for alpha, here in zip((1, 2), found.at_values, strict=True):
+        assert here == outcome_of(hm.limit(cloud, hm.Dynamics(alpha)))
+    # Token 7 ends with 8, with 0, and leads.
+    assert [each.outcome and each.outcome.attended[7] for each in found.intervals] == [(8,), (0,), (7,)]
+
+
+@given(st.lists(st.integers(-9, 9), min_size=1, max_size=4), st.integers(-9, 9), st.integers(1, 9))
+def test_the_sign_of_a_polynomial_is_exact_at_roots_too(coefficients, p, q):
+    half, other = AlgebraicNumber.of(Fraction(p, q)), flint.fmpz_poly(coefficients)
+    value = sum(c * Fraction(p, q) ** k for k, c in enumerate(coefficients))
+    assert half.sign_of(other) == (value > 0) - (value < 0)
+    assert half.sign_of(other * flint.fmpz_poly([-p, q])) == 0
+    for root in ROOTS:
+        assert root.sign_of(other * flint.fmpz_poly([1, -5, 3])) == 0
+        # What is 10^-30 there is not taken for 0.
+        assert root.sign_of(flint.fmpz_poly([10**30 + 1, -5 * 10**30, 3 * 10**30])) == 1
+
+
+def test_numbers_that_agree_to_many_digits_are_told_apart():
+    # The roots of (x - 1)^2 = 2 / 10^40 are 1.4e-20 from 1.
+    close = [AlgebraicNumber((10**40 - 2, -2 * 10**40, 10**40), index) for index in (0, 1)]
+    assert close[0] < AlgebraicNumber.of(Fraction(1)) < close[1]
+    assert close[0] <= close[0]
+    assert str(AlgebraicNumber((-2, 0, 1), 0)) == "-√2"
+    assert str(AlgebraicNumber((-8, 0, 1), 1)) == "2√2"
+    assert [str(AlgebraicNumber((-27, 0, under), 1)) for under in (1, 4)] == ["3√3", "(3√3)/2"]
+    assert str(AlgebraicNumber((-2, 0, 0, 1), 0)) == "1.25992"
+
+
+def test_repeated_tokens_and_ties_have_their_part():
+    # Twice at (1, 1), once at (1, -1): the token on the axis ends nearer to the first, whatever the step.
+    found = hm.bifurcations([[1, 1], [1, 1], [1, -1], ["1/2", 0]], (1, 2))
+    assert found.values == ()
+    (interval,) = found.intervals
+    assert interval.outcome == outcome_of(hm.limit([[1, 1], [1, 1], [1, -1], ["1/2", 0]], hm.Dynamics("3/2")))
+    # A tie that a third leader breaks on the way: it is far behind token 3, but the furthest from where that goes.
+    late = [[1, 1, 0], [1, -1, 0], ["6/5", 0, -2], ["1/2", 0, "2/5"]]
+    (interval,) = hm.bifurcations(late, (1, 2)).intervals
+    leaders, attended = outcome_of(hm.limit(late, hm.Dynamics(1)))
+    assert interval.outcome == (leaders, attended)
+    assert attended[3] == (2,)
+    tied = hm.bifurcations(hm.clouds.nonleader_clusters(), ("1/2", 1)).intervals
+    assert [each.outcome is not None and (0, 3) in each.outcome.attended for each in tied] == [True]
+
+
+def test_what_does_not_settle_in_time_is_left_undecided_and_shown_so():
+    found = hm.bifurcations(hm.clouds.emerging_leader(), ("1/10", "1/2"), max_layers=3)
+    assert found.intervals[0].outcome is None
+    assert "1 interval not decided" in repr(found)
+    ax = found.plot()
+    assert ax.get_xlim() == (0.1, 0.5)
+    assert any(text.get_text() == "(5 - √13)/6" for text in ax.texts)
+
+
+@pytest.mark.parametrize("alpha", [(2, 1), (0, 1), 1, (1, 2, 3)])
+def test_a_range_that_is_none_is_refused(alpha):
+    with pytest.raises(hm.InputError, match="`alpha` must be"):
+        hm.bifurcations([[1.0], [2.0]], alpha)

@@ -1,0 +1,120 @@
+"""Localmax and top-k: hardmax is one of them, layers are those of the words, and no limit is claimed too early."""
+
+from fractions import Fraction
+
+import numpy as np
+import oracle
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import alphas, clouds, problems, ratios, spd_metrics
+
+import hardmax as hm
+
+LAYERS = 4
+kinds = st.one_of(
+    st.integers(1, 4).map(hm.TopK), st.sampled_from(["0", "1/3", "1", "4"]).map(Fraction).map(hm.Localmax)
+)
+
+
+def counted(scores, attention):
+    """Who counts, by the words of the docstrings."""
+    if isinstance(attention, hm.Localmax):
+        return {j for j, score in enumerate(scores) if max(scores) - score <= attention.slack}
+    ranked = sorted(scores, reverse=True)
+    return {j for j, score in enumerate(scores) if score >= ranked[min(attention.k, len(ranked)) - 1]}
+
+
+@settings(max_examples=60)
+@given(problems(max_n=5, max_d=2), st.sampled_from([hm.TopK(1), hm.Localmax(0)]))
+def test_the_smallest_of_each_kind_is_hardmax(problem, attention):
+    cloud, metric, alpha = problem
+    paper, other = hm.Dynamics(alpha, metric), hm.Dynamics(alpha, metric, attention=attention)
+    assert not other.is_plain
+    one, two = (hm.simulate(cloud, each, layers=LAYERS) for each in (paper, other))
+    for layer in range(LAYERS + 1):
+        assert (one.exact_at(layer) == two.exact_at(layer)).all()
+        assert one.attended(layer).tolist() == two.attended(layer).tolist()
+    ends, same = hm.limit(cloud, paper), hm.limit(cloud, other, max_layers=15)
+    if same.settled_at is not None:
+        assert (ends.exact_points == same.exact_points).all()
+        assert ends.leaders.tolist() == same.leaders.tolist()
+    elif ends.settled_at <= 15:
+        # What is left open are chains that last: there both must say the same of every layer looked at.
+        assert ends.run.attended(15).tolist() == same.run.attended(15).tolist()
+
+
+@settings(max_examples=60)
+@given(clouds(max_n=5, max_d=3), kinds, alphas, st.data())
+def test_every_layer_is_that_of_the_words(cloud, attention, alpha, data):
+    metric = data.draw(spd_metrics(len(cloud[0])))
+    dynamics = hm.Dynamics(alpha, metric, attention=attention)
+    run = hm.simulate(cloud, dynamics, layers=LAYERS)
+    for layer in range(LAYERS):
+        z = run.exact_at(layer).tolist()
+        looks = [oracle.apply(metric, token) for token in z]
+        sets = [counted([oracle.dot(look, other) for other in z], attention) for look in looks]
+        assert [set(c) for c in run.attended(layer).tolist()] == sets
+        means = [[sum(z[j][a] for j in c) / Fraction(len(c)) for a in range(len(z[0]))] for c in sets]
+        after = [
+            [(x + alpha * w) / (1 + alpha) for x, w in zip(*pair, strict=True)] for pair in zip(z, means, strict=True)
+        ]
+        assert run.exact_at(layer + 1).tolist() == after
+
+
+@settings(max_examples=100)
+@given(st.lists(st.tuples(ratios, ratios), min_size=1, max_size=5), kinds, alphas)
+def test_sets_that_are_said_to_last_do(cloud, attention, alpha):
+    dynamics = hm.Dynamics(alpha, attention=attention)
+    lim = hm.limit([list(token) for token in cloud], dynamics, max_layers=15)
+    if lim.settled_at is not None:
+        run = hm.simulate([list(token) for token in cloud], dynamics, layers=lim.settled_at + 12)
+        for layer in range(lim.settled_at, lim.settled_at + 13):
+            assert run.attended(layer).tolist() == lim.run.attended(lim.settled_at).tolist()
+        far = lim.run.at(lim.settled_at + 100_000)
+        assert np.allclose(far, lim.points, atol=1e-9)
+
+
+def test_limits_are_claimed_where_nothing_turns_and_nowhere_else():
+    # Two copies that attend to one another stand still, and the others go straight to them.
+    lim = hm.limit([[3], [3], [1], [-2], [-2]], hm.Dynamics(1, attention=hm.TopK(2)))
+    assert (lim.settled_at, lim.points.ravel().tolist()) == (0, [3, 3, 3, -2, -2])
+    alone = hm.limit([[4], [-4]], hm.Dynamics(1, attention=hm.Localmax(2)))
+    assert (alone.settled_at, alone.leaders.tolist()) == (0, [0, 1])
+    # 1 goes to 4 until it is within the slack of it: then 4 attends to it, too, leads no longer, and both meet.
+    pair = hm.limit([[4], [-4], [1]], hm.Dynamics(1, attention=hm.Localmax(2)))
+    assert (pair.settled_at, pair.leaders.tolist()) == (3, [1])
+    assert [pair.run.attended(layer)[0].tolist() for layer in (2, 3)] == [[0], [0, 2]]
+    assert pair.points.ravel().tolist() == [(4 + 4 - 3 / 8) / 2, -4, (4 + 4 - 3 / 8) / 2]
+    assert hm.limit([[4], [-3], [2]], hm.Dynamics(1, attention=hm.TopK(3))).points.tolist() == [[1]] * 3
+    # In a circle that is not closed at once there is no closed form.
+    turning = hm.limit([[4, 1], [1, 4], [3, 3], [-3, -3]], hm.Dynamics(1, attention=hm.TopK(2)), max_layers=9)
+    assert turning.settled_at is None
+    assert not turning.theorem_applies
+
+
+def test_copies_count_one_by_one_and_files_keep_the_kind(tmp_path):
+    dynamics = hm.Dynamics(1, attention=hm.TopK(2))
+    assert list(map(list, hm.attended([[3], [3], [2], [1]], dynamics))) == [[0, 1]] * 4
+    run = hm.simulate([[3.0], [2.0], [1.0]], dynamics, layers=2)
+    run.save(tmp_path / "run.npz")
+    assert hm.Trajectory.load(tmp_path / "run.npz").dynamics == dynamics
+    assert hm.Dynamics(**dynamics.to_dict()) == dynamics != hm.Dynamics(1)
+    assert (
+        repr(hm.Dynamics(1, attention=hm.Localmax("1/2")))
+        == "Dynamics(alpha='1', attention=Localmax(slack=Fraction(1, 2)))"
+    )
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: hm.Localmax(-1), "`slack` must be from 0 up"),
+        (lambda: hm.TopK(0), "`k` must be a whole number from 1 up"),
+        (lambda: hm.Softmax(0), "`beta` must be positive"),
+        (lambda: hm.Dynamics(1, attention="top"), "`attention` must be Localmax"),
+    ],
+)
+def test_kinds_that_are_none_are_refused(make, message):
+    with pytest.raises(hm.InputError, match=message):
+        make()
