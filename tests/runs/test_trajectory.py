@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import oracle
@@ -251,7 +252,7 @@ def test_a_table_is_the_same_in_pandas_polars_and_arrow():
     for result in (hm.simulate(batch, HALF, layers=2), *limits):
         table = result.to_arrow()
         assert result.to_polars().equals(polars.DataFrame(table))
-        rows = result.to_pandas()
+        rows: Any = result.to_pandas()
         assert table.column_names == list(rows.columns)
         assert table.to_pylist() == [
             {name: None if name == "leader_since" and rows[name].isna()[row] else rows[name][row] for name in rows}
