@@ -1,5 +1,6 @@
 """Training: planted words are found, folds choose, and what was chosen is what the model does."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -82,6 +83,16 @@ def test_the_regression_is_scikit_learns():
     weights, bias = regress([bag], 0.5, scale, typical, with_bias=True)
     np.testing.assert_allclose(weights[:, 0], peer.coef_[0] * scale[:, 0], atol=2e-2)
     np.testing.assert_allclose(bias, peer.intercept_, atol=2e-2)
+
+
+def test_no_token_of_a_consistent_model_speaks_against_its_counts():
+    # More negative texts have "but", though of those that have "awful" it is in the positive ones.
+    texts = ["awful but"] * 9 + ["awful"] * 6 + ["fine"] * 9 + ["fine but"]
+    labels = np.array([0] * 6 + [1] * 3 + [0] * 6 + [0] + [1] * 8 + [1])
+    settings = Settings(longest_phrase=1, strength=10.0, sentences=0)
+    free, consistent = (fit(texts, labels, replace(settings, consistent=each)) for each in (False, True))
+    but = free.vocabulary.index["but"]
+    assert free.embeddings[but, 0] > 0 > consistent.embeddings[consistent.vocabulary.index["but"], 0]
 
 
 def test_sentences_of_a_text_count_beside_it():
