@@ -30,6 +30,13 @@ class AlgebraicNumber:
 
     @classmethod
     def of(cls, number: Fraction) -> "AlgebraicNumber":
+        """A rational number as an algebraic one.
+
+        Parameters
+        ----------
+        number : Fraction
+            The number.
+        """
         return cls((-number.numerator, number.denominator), 0)
 
     @cached_property

@@ -34,7 +34,7 @@ class Localmax:
         if self.slack < 0:  # pyright: ignore[reportOperatorIssue]
             raise InputError(f"`slack` must be from 0 up, not {self.slack}.", argument="slack")
 
-    def least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> Fraction:
+    def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> Fraction:
         """The score that is still attended to, if scores are given in 1 / units."""
         return max(scores.values()) - Fraction(self.slack) * unit
 
@@ -60,7 +60,7 @@ class TopK:
     def __post_init__(self) -> None:
         object.__setattr__(self, "k", check_int(self.k, "`k`", at_least=1))
 
-    def least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> int:
+    def _least(self, scores: Mapping[int, int], counts: np.ndarray, unit: int) -> int:
         """The score that is still attended to."""
         missing = self.k
         for j, score in sorted(scores.items(), key=lambda item: -item[1]):

@@ -51,7 +51,14 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Bifurcations:
-    """The step sizes at which leaders or followers change. Made by `bifurcations`."""
+    """The step sizes at which leaders or followers change. Made by `bifurcations`.
+
+    Examples
+    --------
+    >>> from hardmax import bifurcations, clouds
+    >>> bifurcations(clouds.emerging_leader(), ("1/10", 2))
+    Bifurcations(alpha from 1/10 to 2: (5 - √13)/6, (5 + √13)/6)
+    """
 
     values: tuple[AlgebraicNumber, ...]
     """These step sizes, in order; beside an interval that is not decided, where that begins or ends."""

@@ -18,7 +18,14 @@ from hardmax.simulation import simulate
 
 @dataclass(frozen=True, eq=False)
 class Temperature:
-    """Softmax beside hardmax, at several temperatures. Made by `temperature`."""
+    """Softmax beside hardmax, at several temperatures. Made by `temperature`.
+
+    Examples
+    --------
+    >>> from hardmax import Dynamics, temperature
+    >>> temperature([[3.0], [-1.0], [1.0]], Dynamics(1), [10, 20]).distances.round(4).tolist()
+    [0.0167, 0.0084]
+    """
 
     betas: tuple[Fraction, ...]
     """Inverse temperatures."""

@@ -240,7 +240,7 @@ class Dynamics:
             What a score of 1 is.
         """
         attention = self.check_rational("attended sets").attention
-        least = max(scores.values()) if attention is None else attention.least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
+        least = max(scores.values()) if attention is None else attention._least(scores, counts, unit)  # pyright: ignore[reportAttributeAccessIssue]
         return [j for j, score in scores.items() if score >= least]
 
     def points(self, cloud: Cloud) -> Points:
