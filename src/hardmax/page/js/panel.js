@@ -47,8 +47,8 @@ export function buildPanel(root, room) {
         const text = await chosen?.slice(0, MOST_CHARACTERS).text();
         if (chosen) take(parseCsv(text ?? "", chosen.name.slice(0, 60), chosen.size));
     });
-    const randomSource = () => `random:${fields.map(({ value, min, max }) =>
-        Math.max(+min, Math.min(+max, Math.round(Number(value)))))}`;
+    const randomSource = () => "random:" + fields.map(({ value, min, max }) =>
+        Math.max(+min, Math.min(+max, Math.round(Number(value)))));
     const setAlpha = (/** @type {string} */ text) => context.attempt(() => room.set({ alpha: readAlpha(text) }));
 
     const slider = el("input", { type: "range", min: 0, input: () => room.goTo(Number(slider.value)) });
