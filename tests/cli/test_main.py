@@ -250,7 +250,6 @@ REFUSED = [
     ("flip", "text", "-f", "points.csv"),
     ("evaluate", "imdb-2d", "nowhere.csv"),
     ("train", "nowhere.csv", "-o", "model"),
-    ("train", "texts.csv", "-o", "model"),
     ("train", "texts.csv", "-o", "model", "--alpha", "1/0"),
 ]
 REFUSING = f"""

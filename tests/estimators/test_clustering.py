@@ -84,6 +84,8 @@ def test_bad_parameters_are_refused_when_fitting(parameters: dict, message: str)
         HardmaxClustering(**parameters).fit(SQUARE)
 
 
-def test_points_that_take_too_long_are_refused():
+def test_points_that_take_too_long_are_refused(monkeypatch):
+    monkeypatch.setattr("hardmax._run._MOST_DECISIONS", 20)
+    monkeypatch.setattr("hardmax._run._MOST_LEADS", 0)
     with pytest.raises(InputError, match=r"did not settle.*larger `alpha`"):
         HardmaxClustering(alpha="1e-6", center=False).fit(clouds.emerging_leader().astype(float))

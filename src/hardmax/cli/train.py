@@ -45,9 +45,13 @@ def train_command(
     folder = Path(output)
     if folder.exists() and not force and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"`--output` `{output}` exists: name another folder, or replace it with --force.")
-    from hardmax.train import fit_tables  # scipy is not needed to refuse an option
+    from hardmax.text.corpora import stream_corpus
 
-    model = fit_tables(file, settings, text=text, label=label, on_bad_rows=on_bad_rows, progress=notify)
+    how = {"text": text, "label": label, "on_bad_rows": on_bad_rows}
+    next(stream_corpus(file, **how))  # scipy is not needed to refuse a file
+    from hardmax.train import fit_tables
+
+    model = fit_tables(file, settings, **how, progress=notify)
     model.save(folder)
     notify(f"wrote {output}")
     if as_json:
