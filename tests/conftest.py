@@ -15,7 +15,7 @@ if not Path("/dev/nvidiactl").exists():
 # The same examples on every machine: a red run can be repeated, and nothing fails that did not fail before the change.
 settings.register_profile(
     "hardmax",
-    max_examples=1000 if THOROUGH else 100,
+    max_examples=1000 if THOROUGH else 70,
     deadline=None,
     derandomize=True,
     database=None,

@@ -201,7 +201,7 @@ def test_a_relation_of_duckdb_becomes_a_stream_of_arrow(model: TextModel):
     assert model.score_table(given).read_all()["label"].equals(model.score_table(TABLE.slice(0, 30))["label"])
 
 
-@pytest.mark.parametrize("scheduler", ["threads", "processes"])
+@pytest.mark.parametrize("scheduler", ["threads", pytest.param("processes", marks=pytest.mark.slow)])
 def test_a_dask_frame_stays_lazy_and_empty_partitions_have_all_columns(model: TextModel, scheduler: str):
     dd = pytest.importorskip("dask.dataframe")
     frame = TABLE.to_pandas()

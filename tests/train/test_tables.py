@@ -46,14 +46,13 @@ def assert_same(found: TextModel, expected: TextModel) -> None:
     assert found.temperature == pytest.approx(expected.temperature, rel=1e-6)
 
 
-@pytest.mark.parametrize("classes", [2, 4])
 @pytest.mark.parametrize(
-    "options",
+    ("options", "classes"),
     [
-        {},
-        {"longest_phrase": 3, "min_df": 2},
-        {"overlapping": False, "max_tokens": 60},
-        {"sentences": 0, "exclude": ("was",)},
+        ({}, 4),
+        ({"longest_phrase": 3, "min_df": 2}, 2),
+        ({"overlapping": False, "max_tokens": 60}, 2),
+        ({"sentences": 0, "exclude": ("was",)}, 2),
     ],
     ids=str,
 )

@@ -44,7 +44,7 @@ def here(tensor) -> np.ndarray:
     return tensor.cpu().double().numpy()
 
 
-@settings(max_examples=100)
+@settings(max_examples=30)
 @given(problems(max_d=3, max_n=5))
 def test_runs_and_steps_on_a_device_are_the_true_ones(problem: Problem):
     cloud, metric, alpha = problem
