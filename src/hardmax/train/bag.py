@@ -143,13 +143,7 @@ def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
 
 
 def regress(
-    bags: Iterable[Bag],
-    strength: float,
-    scale: np.ndarray,
-    typical: float,
-    *,
-    with_bias: bool,
-    consistent: bool = False,
+    bags: Iterable[Bag], strength: float, scale: np.ndarray, typical: float, *, with_bias: bool, consistent: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """Logistic regression on scaled presence, each text divided by its size, as the model's mean will be.
 
