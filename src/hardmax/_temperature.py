@@ -33,13 +33,13 @@ class Temperature:
     """The largest difference of a coordinate between softmax and hardmax, over all tokens and layers, for each beta."""
     errors: np.ndarray
     """By how much each distance may be off, at most."""
-    delta: Fraction
-    """The smallest <A s, s - t> of two limits s and t of hardmax that differ."""
+    delta: Fraction | None
+    """The smallest <A s, s - t> of two limits s and t of hardmax that differ; None if there is only one limit."""
     margin: float
     """The smallest lead of a token that is attended to over one that is not, at the layers up to settling."""
     threshold: float | None
     """From about which beta on the law holds: where the weight of tokens that are not attended to, at most
-    (n - 1) exp(-beta margin), falls below 1 / (beta delta). None if delta is 0. An estimate, not proved."""
+    (n - 1) exp(-beta margin), falls below 1 / (beta delta). None if delta is None or 0. An estimate, not proved."""
     constant: float | None
     """c of the law distance = c / beta, from the largest beta; None if that is below the threshold."""
     exponent: float | None
@@ -47,7 +47,7 @@ class Temperature:
     fewer."""
 
     def __repr__(self) -> str:
-        law = "no law: the limits do not commute" if self.threshold is None else f"threshold {self.threshold:.3g}"
+        law = "no law known" if self.threshold is None else f"threshold {self.threshold:.3g}"
         if self.constant is not None:
             law += f", distance = {self.constant:.4g} / beta"
         return f"Temperature({len(self.betas)} betas, delta {self.delta}, {law})"
@@ -80,7 +80,7 @@ def temperature(
     -----
     Let :math:`\\Delta = \\min \\langle A s, s - t \\rangle` over limits :math:`s \\neq t`. If it is positive, the
     distance was observed to be :math:`c / \\beta` for large :math:`\\beta`. If it is 0, two limits tie for one of them,
-    and softmax leaves the limit of hardmax however large :math:`\\beta` is.
+    and softmax may leave the limit of hardmax however large :math:`\\beta` is; where all is symmetric, it does not.
 
     Examples
     --------
@@ -116,11 +116,11 @@ def temperature(
     return Temperature(numbers, np.array(distances), np.array(errors), delta, margin, threshold, constant, exponent)
 
 
-def _delta(lim: Limit) -> Fraction:
+def _delta(lim: Limit) -> Fraction | None:
     points = np.array(list(dict.fromkeys(map(tuple, lim.exact_points.tolist()))))
     looks = points if lim.run.dynamics.metric is None else points @ np.array(lim.run.dynamics.metric).T
     gaps = [looks[s] @ (points[s] - points[t]) for s in range(len(points)) for t in range(len(points)) if s != t]
-    return min(gaps, default=Fraction(0))
+    return min(gaps, default=None)
 
 
 def _margin(lim: Limit) -> float:
@@ -135,9 +135,9 @@ def _margin(lim: Limit) -> float:
     return smallest
 
 
-def _threshold(delta: Fraction, margin: float, n: int) -> float | None:
+def _threshold(delta: Fraction | None, margin: float, n: int) -> float | None:
     """The larger solution of (n - 1) exp(-x) = margin / (x delta), over margin; 1 / margin if there is none."""
-    if delta <= 0 or not math.isfinite(margin):
+    if delta is None or delta <= 0 or not math.isfinite(margin):
         return None
     scale, x = float(n - 1) * float(delta) / margin, 1.0
     for _ in range(100):  # x = log(scale x) from above

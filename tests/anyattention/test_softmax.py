@@ -107,3 +107,12 @@ def test_where_limits_tie_the_distance_stays():
     )
     assert (found.delta, found.threshold, found.constant) == (0, None, None)
     assert (found.distances > 0.99).all()
+
+
+def test_a_tie_alone_does_not_keep_softmax_away_and_one_limit_has_no_delta():
+    found = hm.temperature([[1, 1], [1, -1], [0.5, 0]], hm.Dynamics(1), [100, 10_000])
+    assert (found.delta, found.threshold) == (0, None)
+    assert found.distances[1] < 0.02 * found.distances[0]
+    found = hm.temperature([[1, 2]] * 3, hm.Dynamics(1), [10])
+    assert (found.delta, found.threshold, found.constant) == (None, None, None)
+    assert found.distances.max() <= found.errors.max()
