@@ -184,6 +184,8 @@ EXAMPLES = {
     "late leader": certified(next(k for k in KNOWN if k.name == "emerging leader").tokens, Fraction(1, 2)),
     "repeated": certified([*SQUARE, *SQUARE[:1], *INNER]),
     "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
+    # The last token ties two that are on their way to the first two, until it is level with them, after 12 layers.
+    "chain": certified(rational("7/4 2", "7/4 -2", "2 1", "2 -1", "1/2 0"), Fraction(1, 2)),
     "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
 }
 
@@ -303,6 +305,11 @@ TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("late leader", ("settled_at",), [0], "settled_at: before the last change"),
     ("late leader", ("settled_at",), [2], "settled_at: the sets of layer 1 last"),
     ("late leader", ("settled_at",), [1.0, True, -1, math.nan], "shape: settled_at"),
+    ("chain", ("attended", 1, "from"), [11], "layer 11: point 4 attends to [2, 3], not to [2, 3, 4]"),
+    ("chain", ("attended", 2, "from"), [14], "layer 13: point 4 attends to [4], not to [2, 3, 4]"),
+    ("chain", ("settled_at",), [12], "settled_at: before the last change"),
+    ("chain", ("settled_at",), [14, 10**15], "settled_at: the sets of layer 13 last"),
+    ("chain", ("leaders", 2), [[4, 12]], "leaders:"),
     ("square", ("leaders",), [[[i, 0] for i in some] for some in ([0, 1, 2], range(5), [1, 0, 2, 3])], "leaders:"),
     ("late leader", ("leaders", 1), [[1, 0]], "leaders:"),
     ("line", ("limits", 2), [{"vertex": 4}, {"vertex": 1}], "limits: of point 2 it is false that"),
