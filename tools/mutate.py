@@ -147,7 +147,7 @@ def try_all(mutants: list[Mutant], jobs: int) -> Iterator[Mutant]:
     """Results as they come. First the tests run on the sources as they are, which also has numba compile kernels."""
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder, ThreadPoolExecutor(jobs) as pool:
         trees, free = [Path(folder, str(number)) for number in range(jobs)], queue.SimpleQueue[Path]()
-        for part in ("src", "tests", "pyproject.toml"):
+        for part in ("src", "tests", "examples", "pyproject.toml"):
             (shutil.copytree if (ROOT / part).is_dir() else shutil.copy)(ROOT / part, trees[0] / part)
         rooms = {(*tests_of(each)[1:], has_kernels(each)) for each in mutants}
         for outcome, by in pool.map(
