@@ -17,6 +17,7 @@ from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,8 +231,9 @@ class Explanation:
         """The words of known tokens in the order in which to remove them: each time the one that costs the label most,
         and adds most to it on its own; those against the label come last. A word is removed wherever it occurs."""
         units = Units.of(self.text, self.model.tokeniser)
-        tokens, known = self.model.tokeniser.tokens(self.text), self.model.vocabulary.index
-        left = np.flatnonzero(units.touched_by([(t.start, t.end) for t in tokens if t.surface in known]))
+        tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
+        known = {word for token in tokens & self.model.vocabulary.index.keys() for word in cut_surface(token)}
+        left = np.flatnonzero([word in known for word in units.words])
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
         lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
