@@ -18,7 +18,7 @@ NAMED = [
     )
     for name in names.split(",")
 ]
-NAMED += [f"hardmax.sklearn.Hardmax{name}" for name in ("Classifier", "Clustering")]
+NAMED += ["hardmax.sklearn.HardmaxClassifier"]
 NAMED += ["hardmax.train.fitting.fit", "hardmax.train.fitting.fit_tables", "hardmax.train.settings.Settings"]
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]

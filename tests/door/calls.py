@@ -152,15 +152,11 @@ def text_calls() -> Iterator[Call]:
 
 
 def estimator_calls() -> Iterator[Call]:
-    from hardmax.sklearn import HardmaxClassifier, HardmaxClustering
-
-    def cluster(X: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClustering(**parameters).fit(X)
+    from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y)
 
-    yield "HardmaxClustering", cluster, {"X": SQUARE, "alpha": 0.5, "metric": TILTED, "center": True}
     corpus = plant(12, seed=1)
     sizes = {"max_tokens": 5, "min_df": 1, "longest_phrase": 1, "overlapping": True, "neutral_weight": 5}
     shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}

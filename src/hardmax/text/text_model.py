@@ -520,7 +520,8 @@ class TextModel:
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
         check_bool(self.binary, "`binary`")
-        object.__setattr__(self, "neutral_weight", check_int(self.neutral_weight, "`neutral_weight`", at_least=1))
+        weight = check_int(self.neutral_weight, "`neutral_weight`", at_least=1, at_most=2**31 - 1)
+        object.__setattr__(self, "neutral_weight", weight)
         if self.gate is not None:
             object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
             if self.gate >= 1:
