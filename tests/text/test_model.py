@@ -20,7 +20,7 @@ from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.text import _analysis
 from hardmax.text._analysis import ends, follows, masses, walk_cloud, weigh_text, weigh_words
-from hardmax.text.encoding import encode, join_encoded, lexicon_of
+from hardmax.text.encoding import encode, join_parts, lexicon_of
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -85,7 +85,7 @@ def test_logits_are_those_of_the_definition_and_probabilities_follow_them(name):
 def test_masses_leaders_followers_and_ends_are_those_of_the_engines(name):
     model = small_model(**VARIANTS[name])
     found = model.analyse(random_texts(40))
-    _, places = weigh_words(model, join_encoded([weigh_text(model, text)[0].encoded for text in random_texts(40)]))
+    _, places = weigh_words(model, join_parts([weigh_text(model, text)[0].encoded for text in random_texts(40)]))
     for text, (a, b) in enumerate(pairwise(found.offsets)):
         if a == b:
             continue

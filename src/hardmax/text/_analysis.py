@@ -1,8 +1,7 @@
 """What a model computes: each text a cloud of tokens, their masses in the mean, leaders, logits."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -95,20 +94,6 @@ class Analysis:
 def _count(found: Analysis, which: np.ndarray) -> np.ndarray:
     """How many of these tokens each text has."""
     return np.bincount(np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1, minlength=len(found))
-
-
-def join_analyses(parts: Sequence[Analysis]) -> Analysis:
-    """The texts of all parts, at least one, one part after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-    joined = {
-        each.name: np.concatenate([getattr(part, each.name) for part in parts])
-        for each in fields(Analysis)
-        if each.name not in ("offsets", "by_integers")
-    }
-    return Analysis(**joined, offsets=np.concatenate([[0], *offsets]), by_integers=sum(p.by_integers for p in parts))
 
 
 def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:

@@ -348,32 +348,21 @@ class Explanation:
         Parameters
         ----------
         path : str or Path
-            A file that ends in `.html` (see `page`), `.json` or `.txt`.
+            A file that ends in `.html`, `.json` or `.txt`. The page has the text and the model in it: words can be
+            crossed out and other texts be tried, and without scripts the explanation can be read.
         """
         path = check_path(path)
         suffix = path.suffix.lower()
         if suffix in (".html", ".htm"):
-            self.page(path)
+            from hardmax.text.page import write_explanation  # most explanations are read in a terminal
+
+            write_explanation(self, path)
         elif suffix == ".json":
             write_whole(path, f"{escape_json(self.to_dict(), indent=1)}\n".encode())
         elif suffix == ".txt":
             write_whole(path, f"{self}\n".encode())
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
-
-    def page(self, path: str | Path) -> None:
-        """Write a page with the text and the model in it, where words can be crossed out and other texts be tried.
-
-        Whole or not at all. Without scripts the explanation can be read.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file that ends in `.html`.
-        """
-        from hardmax.text.page import write_explanation  # most explanations are read in a terminal
-
-        write_explanation(self, path)
 
     def draw(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the tokens in the plane, and their paths through the layers (extra `figures`).

@@ -23,10 +23,10 @@ from hardmax._validation import (
     shorten,
 )
 from hardmax.dynamics import Dynamics
-from hardmax.text._analysis import DEEPEST, Analysis, Prepared, join_analyses, predicted_classes, weigh
+from hardmax.text._analysis import DEEPEST, Analysis, Prepared, predicted_classes, weigh
 from hardmax.text._format import format_layers
 from hardmax.text._texts import number_of_class, read_texts
-from hardmax.text.encoding import encode_parts
+from hardmax.text.encoding import encode_parts, join_parts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -217,7 +217,7 @@ class TextModel:
         Analysis
             Arrays over all tokens of all texts.
         """
-        return join_analyses(list(self._parts(texts)))
+        return join_parts(list(self._parts(texts)))
 
     # ---------------------------------------------------------------- explanations
 
