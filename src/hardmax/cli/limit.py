@@ -8,7 +8,7 @@ import typer
 
 from hardmax import __version__
 from hardmax._files import write_whole
-from hardmax._validation import InputError, require_extra
+from hardmax._validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
@@ -53,8 +53,6 @@ def limit_command(
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
-    if output is not None and output.endswith(".csv"):
-        require_extra("`--output` .csv", "tables", "pandas")
     from hardmax.io import read_cloud
 
     dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)

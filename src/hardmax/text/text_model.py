@@ -294,9 +294,9 @@ class TextModel:
         Parameters
         ----------
         changes : dict
-            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
-            weight, in logits of a text of this token alone; positive for the second of two classes, for more a dict
-            from labels to numbers), or its vector. Unknown tokens become known.
+            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), or a number
+            (its weight, in logits of a text of this token alone; positive for the second of two classes, for more a
+            dict from labels to numbers). Unknown tokens become known.
 
         Returns
         -------
@@ -345,7 +345,7 @@ class TextModel:
         """
         from hardmax.text.interpret import frequent_leaders
 
-        return frequent_leaders(self, self.analyse(texts), top_k)
+        return frequent_leaders(self, self.analyse(texts), check_int(top_k, "`top_k`", at_least=0))
 
     def describe(self, limit: int = 2000) -> str:
         """The model as a short text that a person or a language model can read.
