@@ -218,7 +218,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "undecided": float((~model.decided(texts)).mean()),
             "leaders_per_text": found.metrics["leaders_per_text"],
             "first_12_words_log_loss": log_loss(model.predict_proba(cut), labels[::5]),
-            "mr_accuracy": float((model.class_numbers(sentences) == truth).mean()),
+            "mr_accuracy": float((model.predict(sentences) == CLASSES[truth]).mean()),
             "mr_log_loss": log_loss(probabilities, truth),
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
@@ -252,7 +252,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
         model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha, layers=1)
         tokens = float(model.analyse(texts).active_per_text.mean())
-        accuracy = float((model.class_numbers(texts) == labels).mean())
+        accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
         peer = peer_accuracy(model, train_file, texts, labels, tokens)
         point = (seed, name, gate, alpha, round(tokens, 2), round(accuracy, 4), round(peer, 4))
         points.append((*here, *point))

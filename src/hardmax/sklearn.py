@@ -231,7 +231,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Labels; the most frequent one for a text that is undecided (`model_.decided`).
         """
         check_is_fitted(self)
-        return self.classes_[self.model_.class_numbers(self._texts(X))]
+        number = {name: n for n, name in enumerate(self.model_.classes)}  # their names need not have this dtype
+        predicted = self.model_.predict(self._texts(X)).tolist()
+        return self.classes_[np.array([number[name] for name in predicted], dtype=np.int64)]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -335,12 +337,10 @@ def _plain(value: Any) -> Any:
 def _seed(random_state: Any) -> int:
     if random_state is None:
         return 0
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+    if isinstance(random_state, int | np.integer):
         return check_int(random_state, "`random_state`", at_least=0, at_most=_LARGEST_SEED)
     try:
-        # True is 1 for scikit-learn, but nobody means it as a seed.
-        known = check_random_state("no seed" if isinstance(random_state, bool | np.bool_) else random_state)
-        return int(known.randint(_LARGEST_SEED))
+        return int(check_random_state(random_state).randint(_LARGEST_SEED))
     except Exception:  # a ValueError of scikit-learn, or of whatever was given
         came = shorten(random_state)
         raise InputError(f"`random_state` must be a whole number or a RandomState, not {came}.") from None

@@ -21,7 +21,7 @@ from hardmax.figures import layers as drawing
 from hardmax.figures import plane
 from hardmax.figures.layers import MOST_FRAMES, MOST_SLICES, arithmetics_figure, draw_layer
 from hardmax.figures.palette import BLUE, FAINT, VERMILION
-from hardmax.figures.plane import draw_polytope, principal_axes, view_of
+from hardmax.figures.plane import draw_hull, principal_axes, view_of
 
 HALF = hm.Dynamics("1/2")
 CLOUDS: dict[str, Any] = {
@@ -210,11 +210,9 @@ def test_a_flat_polytope_is_what_is_left_of_it():
     kinds = {1: ("PathCollection", "Path3DCollection"), 2: ("Line2D", "Line3D"), 3: ("Polygon", "Poly3DCollection")}
     for many, (flat, deep) in kinds.items():
         corners = np.array([[0, 0, 1], [1, 0, 1], [0, 1, 1]])[:many]
-        (polygon,) = draw_polytope(corners[:, :2], Figure().subplots())
-        (facet,) = draw_polytope(corners, Figure().add_subplot(projection="3d"))
+        (polygon,) = draw_hull(corners[:, :2], Figure().subplots())
+        (facet,) = draw_hull(corners, Figure().add_subplot(projection="3d"))
         assert (type(polygon).__name__, type(facet).__name__) == (flat, deep)
-        with pytest.raises(hm.InputError, match="project it first"):
-            draw_polytope(corners, Figure().subplots())
 
 
 @pytest.mark.parametrize(("goal", "color"), [([1.0, 0.0], BLUE), ([-1.0, 0.0], VERMILION)])

@@ -78,7 +78,6 @@ def test_a_model_is_measured_with_undecided_texts_told_apart():
     assert found.metrics["undecided"] == pytest.approx(2 / 6)
     assert found.metrics["accuracy_decided"] == pytest.approx((found.predicted == found.truth)[found.decided].mean())
     assert found.metrics["active_tokens"] == pytest.approx((1 + 2 + 2 + 0 + 0 + 2) / 6)
-    assert found.metrics["texts_without_a_known_word"] == 2
     page = card_page(MODEL, "model", TEXTS, evaluate_model(MODEL, TEXTS, ["positive"] * 5))
     assert "5 errors" not in page
     assert "mean confidence" in page

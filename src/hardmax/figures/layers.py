@@ -70,7 +70,7 @@ def draw_layer(
     shade = places[run.points.of_token[run.leaders]]
     path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
     return {
-        "hull": plane.draw_polytope(shade, ax) if hull and len(shade) else [],
+        "hull": plane.draw_hull(shade, ax) if hull and len(shade) else [],
         **plane.draw_flow(view.path(path), groups, ax),
         **_draw_followers(places, {point: sets[point] for point in circles.tolist()}, number, ax),
         **plane.draw_leaders(places[stars], number[stars].tolist(), first[stars].tolist(), ax),

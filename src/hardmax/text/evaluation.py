@@ -116,7 +116,6 @@ def evaluate_model(model: TextModel, texts: Any, labels: Sequence[Any]) -> Evalu
         "accuracy_decided": float((truth == predicted)[decided].mean()) if decided.any() else None,
         "leaders_per_text": float(found.leaders_per_text.mean()),
         "active_tokens": float(found.active_per_text.mean()),
-        "texts_without_a_known_word": int((np.diff(found.offsets) <= (model.extra is not None)).sum()),
     }
     return Evaluation(truth, predicted, decided, found.probabilities, metrics, frequent_leaders(model, found))
 

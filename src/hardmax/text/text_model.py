@@ -141,7 +141,8 @@ class TextModel:
         ndarray of shape (texts,)
             Members of `classes`.
         """
-        return np.array(self.classes)[self.class_numbers(texts)]
+        numbers = np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
+        return np.array(self.classes)[numbers]
 
     def predict_proba(self, texts: Any) -> np.ndarray:
         """The probabilities of the classes. Those of a text depend on that text alone, bit for bit.
@@ -188,21 +189,6 @@ class TextModel:
             False: `predict` returns the most frequent class.
         """
         return np.concatenate([part.decided for part in self._parts(texts)])
-
-    def class_numbers(self, texts: Any) -> np.ndarray:
-        """What `predict` returns, as places in `classes`.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            As in `predict`.
-
-        Returns
-        -------
-        ndarray of int, of shape (texts,)
-            From 0 on.
-        """
-        return np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
 
     def analyse(self, texts: Any) -> Analysis:
         """Analyse texts: known tokens, masses, leaders, logits, probabilities.
