@@ -11,7 +11,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Tokeniser, Vocabulary, evaluate, plant
+from hardmax.text import Tokeniser, Vocabulary, plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -141,7 +141,6 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.explorer", model.explorer, {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
-    yield "evaluate", evaluate, {"truth": [0, 1], "probabilities": [[0.5, 0.5], [0.2, 0.8]]}
     table = pa.table({"text": texts, "label": [1, 0] * 4})
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}

@@ -47,7 +47,7 @@ def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, ins
         ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
         name = escape_mathtext(truncate(f"for {model.classes[side]}", LONGEST_NAME))
         handles.append(style.Patch(label=name, **look))
-    place = {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
+    place: dict[str, Any] = {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
     (ax if inside else ax.figure).legend(handles=handles, frameon=False, fontsize="small", **place)
     ax.set_yticks(range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars])
     ax.set_ylim(len(bars) - 0.4, -0.6)
