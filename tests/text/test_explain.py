@@ -110,7 +110,7 @@ def test_plain_data_have_spans_that_point_at_the_tokens_in_the_original():
 @every_model
 def test_each_removal_is_the_best_of_those_left_by_reading_the_text_again(name):
     model = MODELS[name]
-    for text in random_texts(8, seed=3):
+    for text in random_texts(4, seed=3):
         why, units = model.explain(text), Units.of(text, model.tokeniser)
         best, number = model.classes.index(why.label), {word: n for n, word in enumerate(units.words)}
         second = max((c for c in range(len(model.classes)) if c != best), key=why.found.probabilities[0].__getitem__)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
@@ -136,6 +136,7 @@ def test_one_text_is_read_as_many_are(case: Case, other: Case):
     assert_equal(join_parts([weigh_text(model, text)[1] for text in texts]), model.analyse(texts))
 
 
+@settings(max_examples=10)
 @given(cases())
 def test_a_saved_model_says_the_same(case: Case):
     with tempfile.TemporaryDirectory() as folder:
