@@ -75,13 +75,11 @@ class Bar(NamedTuple):
 
 def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
     """The heaviest tokens of each class, or of some; weights for the first of two classes are negative."""
-    from hardmax.text.interpret import keywords
-
     found, two = [], len(model.classes) == 2
     for side in (1, 0) if two else range(len(model.classes)):
         if only is None or side in only:
             sign = -1 if two and side == 0 else 1  # weights of two classes go down from the top, through zero
-            best = [(token.word, sign * token.weight, side) for token in keywords(model, model.classes[side], top)]
+            best = [(token.word, sign * token.weight, side) for token in model.keywords(model.classes[side], top)]
             found += best[::sign]
     digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
     return [Bar(word, weight, side, f"{weight:+.{digits}f}") for word, weight, side in found]
