@@ -41,21 +41,18 @@ def evaluate_command(
 
     loaded = load(model)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
-    contents: dict[str, bytes] = {}
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
-        from hardmax.figures.style import figure_bytes
+        from hardmax.figures.style import save_figure
         from hardmax.text.evaluation import calibration_curve
 
-        curve = calibration_curve(found.truth, found.probabilities)
-        contents[picture] = figure_bytes(reliability_figure(curve), picture)
+        save_figure(reliability_figure(calibration_curve(found.truth, found.probabilities)), picture)
+        notify(f"wrote {picture}")
     if card is not None:
         from hardmax.text.card_page import card_page
 
-        contents[card] = card_page(loaded, Path(model).name, corpus.texts, found).encode()
-    for path, data in contents.items():
-        write_whole(path, data)
-        notify(f"wrote {path}")
+        write_whole(card, card_page(loaded, Path(model).name, corpus.texts, found).encode())
+        notify(f"wrote {card}")
     document = {
         "model": opt.describe(loaded),
         "classes": list(loaded.classes),

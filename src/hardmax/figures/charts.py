@@ -97,7 +97,8 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
         ax = figure.add_subplot()
         for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
             color, marker = look_of_class(number, 3)
-            at = {place: [b for a, b, own in cells if (a, own) == (place, group)] for place in _places(cells, group)}
+            places = sorted({a for a, _, own in cells if own == group})
+            at = {place: [b for a, b, own in cells if (a, own) == (place, group)] for place in places}
             low, high = np.array([np.quantile(values, (0.25, 0.75)) for values in at.values()]).T
             label = escape_mathtext(truncate(f"{by} = {group}", LONGEST_NAME)) if by else None
             means = [float(np.mean(values)) for values in at.values()]
@@ -112,10 +113,6 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
         if by:
             ax.legend(frameon=False, fontsize=8)
     return figure
-
-
-def _places(cells: Sequence[tuple[Any, Any, Any]], group: Any) -> list[Any]:
-    return sorted({a for a, _, own in cells if own == group})
 
 
 def _as_number(value: Any) -> Any:

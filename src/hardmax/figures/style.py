@@ -90,11 +90,6 @@ def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, floa
 
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives the same bytes."""
-    write_whole(path, figure_bytes(figure, path))
-
-
-def figure_bytes(figure: Figure, path: str | Path) -> bytes:
-    """What `save_figure` writes to that path."""
     check_instance(figure, Figure, "`figure`", "a figure of matplotlib")
     suffix = check_path(path).suffix
     kind = suffix.lstrip(".").lower()
@@ -105,7 +100,7 @@ def figure_bytes(figure: Figure, path: str | Path) -> bytes:
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with our_look():
         figure.savefig(buffer, format=kind, metadata=undated)
-    return buffer.getvalue()
+    write_whole(path, buffer.getvalue())
 
 
 def write_gif(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
