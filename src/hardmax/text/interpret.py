@@ -41,8 +41,6 @@ class Leader:
     """Its mean share of the texts that it leads."""
     lean: "Label"
     """The class of its largest weight."""
-    pull: float
-    """Its weight for that class; if there are two classes, for the second."""
 
 
 def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> list[Keyword]:
@@ -79,7 +77,6 @@ def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None)
             share=-times / len(found),
             mass=float(masses[token] / -times),
             lean=model.classes[best],
-            pull=float(scores[0] if len(scores) == 1 else scores[best]),
         )
         leaders.append(leader)
     return tuple(leaders)
