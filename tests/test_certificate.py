@@ -47,7 +47,7 @@ def make(
             if all(cloud[j] == cloud[i] for j in several):
                 leaders.setdefault(i, layer)
         targets = [mean(several, cloud, multiplicities) for several in sets]
-        if last_for_ever(cloud, targets, sets, multiplicities, metric):
+        if last_for_ever(cloud, targets, sets, multiplicities, metric, 1 / (1 + alpha)):
             document = {
                 "format": "hardmax-limit-certificate",
                 "version": 1,
@@ -74,7 +74,9 @@ def mean(several: list[int], cloud: Cloud, multiplicities: list[int]) -> Token:
     return [sum(multiplicities[j] * cloud[j][axis] for j in several) / Fraction(size) for axis in range(len(cloud[0]))]
 
 
-def last_for_ever(cloud: Cloud, w: Cloud, sets: list[list[int]], multiplicities: list[int], metric: Matrix | None):
+def last_for_ever(
+    cloud: Cloud, w: Cloud, sets: list[list[int]], multiplicities: list[int], metric: Matrix | None, keep: Fraction
+) -> bool:
     u = [[x - y for x, y in zip(*rows, strict=True)] for rows in zip(cloud, w, strict=True)]
     if any(any(mean(several, u, multiplicities)) for several in sets):
         return False
@@ -87,18 +89,21 @@ def last_for_ever(cloud: Cloud, w: Cloud, sets: list[list[int]], multiplicities:
         ]
         for j, score in enumerate(scores):
             a0, a1, a2 = (x - y for x, y in zip(score, scores[several[0]], strict=True))
-            if any((a0, a1, a2)) if j in several else not negative_up_to_one(a0, a1, a2):
+            if any((a0, a1, a2)) if j in several else not stays_negative(a0, a1, a2, keep):
                 return False
     return True
 
 
-def negative_up_to_one(a0: Fraction, a1: Fraction, a2: Fraction) -> bool:
-    """Whether a0 + a1 t + a2 t^2 < 0 for all t in (0, 1]."""
-    near_zero = next((a for a in (a0, a1, a2) if a), Fraction(0))
-    places = [Fraction(1)]
-    if a2 and 0 < -a1 / (2 * a2) < 1:
-        places.append(-a1 / (2 * a2))
-    return near_zero < 0 and all(a0 + a1 * t + a2 * t * t < 0 for t in places)
+def stays_negative(a0: Fraction, a1: Fraction, a2: Fraction, keep: Fraction) -> bool:
+    """Whether a0 + a1 t + a2 t^2 < 0 at t = 1, keep, keep^2, …"""
+    near_zero, t = next((a for a in (a0, a1, a2) if a), Fraction(0)), Fraction(1)
+    if near_zero > 0:
+        return False
+    while a0 + a1 * t + a2 * t * t < 0:
+        if a2 == 0 or t <= -a1 / (2 * a2) or a1 / a2 >= 0:  # it goes on as it began, or past the top of a hump
+            return True
+        t *= keep
+    return False
 
 
 def described(target: Token, leaders: list[int], cloud: Cloud, metric: Matrix | None) -> Document:
@@ -179,6 +184,8 @@ EXAMPLES = {
     "late leader": certified(next(k for k in KNOWN if k.name == "emerging leader").tokens, Fraction(1, 2)),
     "repeated": certified([*SQUARE, *SQUARE[:1], *INNER]),
     "metric": certified(rational("1 0", "-1 2", "-1 0", "1 -2", "0 1/2"), Fraction(2), rational("2 1", "1 1")),
+    # The last token ties two that are on their way to the first two, until it is level with them, after 12 layers.
+    "chain": certified(rational("7/4 2", "7/4 -2", "2 1", "2 -1", "1/2 0"), Fraction(1, 2)),
     "cube": certified(CUBE + rational("1/3 0 0", "1/3 1/3 0"), Fraction(1, 3)),
 }
 
@@ -244,9 +251,9 @@ CLAUSES = {
     # The fourth token comes closer for a while, but never level.
     "behind": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 600", "15 0 -70 10", "1 0 1 0"), "1", 0, [0]),
     "level in a layer": (LEVEL, "1/5", 3, [0, 1, 2, 3]),
-    "level between layers": (LEVEL, "1", 1, [0]),
+    "level between layers": (LEVEL, "1", 0, [0]),
     # It is in front from t = 0.82 to 0.18, between two long layers.
-    "between": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0"), "10", 1, [0]),
+    "between": (rational("10 10 0 0", "10 -10 0 0", "9 0 0 50", "15 0 -15 10", "1 0 1 0"), "10", 0, [0]),
 }
 
 
@@ -258,7 +265,7 @@ def test_sets_are_settled_when_it_is_certain_that_they_last(tokens, alpha, settl
     assert verify(document)
     if settled_at:
         early = verify(changed(document, "settled_at", to=0))
-        assert early.reason == "settled_at: the sets of layer 0 need not last"
+        assert early.reason == "settled_at: before the last change"
     late = verify(changed(document, "settled_at", to=settled_at + 1))
     assert late.reason == f"settled_at: the sets of layer {settled_at} last"
 
@@ -291,12 +298,18 @@ TAMPERED: list[tuple[str, tuple[Any, ...], list[Any], str]] = [
     ("square", ("attended", 0, "sets", 4), [[0], [3, 0]], "layer 0: point 4 attends to [0, 3], not to"),
     ("square", ("attended", 0, "sets", 1), [[True], [-1], []], "shape: attended"),
     ("square", ("attended", 0, "sets", 1), [[10**30]], "layer 0: point 1"),
-    ("square", ("attended",), [SQUARE_SETS * 2, [*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}]], "attended:"),
+    ("square", ("attended",), [SQUARE_SETS * 2, [*SQUARE_SETS, {"from": 0, "sets": [[0]] * 5}]], "attended:"),
+    ("square", ("attended",), [[*SQUARE_SETS, {"from": 9, "sets": [[0]] * 5}]], "settled_at: before the last change"),
     ("square", ("attended", 0, "from"), [1], "attended:"),
     ("late leader", ("attended",), [LATE_SETS[:1], [LATE_SETS[0], LATE_SETS[1] | {"from": 2}]], "layer 1: point"),
-    ("late leader", ("settled_at",), [0], "settled_at: the sets of layer 0 need not last"),
+    ("late leader", ("settled_at",), [0], "settled_at: before the last change"),
     ("late leader", ("settled_at",), [2], "settled_at: the sets of layer 1 last"),
     ("late leader", ("settled_at",), [1.0, True, -1, math.nan], "shape: settled_at"),
+    ("chain", ("attended", 1, "from"), [11], "layer 11: point 4 attends to [2, 3], not to [2, 3, 4]"),
+    ("chain", ("attended", 2, "from"), [14], "layer 13: point 4 attends to [4], not to [2, 3, 4]"),
+    ("chain", ("settled_at",), [12], "settled_at: before the last change"),
+    ("chain", ("settled_at",), [14, 10**15], "settled_at: the sets of layer 13 last"),
+    ("chain", ("leaders", 2), [[4, 12]], "leaders:"),
     ("square", ("leaders",), [[[i, 0] for i in some] for some in ([0, 1, 2], range(5), [1, 0, 2, 3])], "leaders:"),
     ("late leader", ("leaders", 1), [[1, 0]], "leaders:"),
     ("line", ("limits", 2), [{"vertex": 4}, {"vertex": 1}], "limits: of point 2 it is false that"),

@@ -25,7 +25,6 @@ from fractions import Fraction
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib import patheffects
-from scipy.stats import chi, norm
 
 import hardmax as hm
 from hardmax.figures.palette import CYCLE
@@ -33,19 +32,12 @@ from hardmax.figures.palette import CYCLE
 SIZES, DIMENSIONS = [8, 16, 32, 64, 128, 256, 512, 1024], [2, 3, 4, 6, 8, 12, 16, 24, 32]
 ALPHAS = ["1/64", "1/32", "1/16", "1/8", "1/4", "1/2", "1", "2", "4", "8", "16", "32", "64"]
 steps = np.array([float(Fraction(alpha)) for alpha in ALPHAS])
-radii = np.linspace(0, 15, 1501)
-
-
-def expected(n, d):
-    """Expected number of tokens that lead from the start."""
-    return n * np.trapezoid(norm.cdf(radii) ** (n - 1) * chi.pdf(radii, d), radii)
-
 
 # %%
 # **Against n and d**, with alpha = 1/2: 40 clouds for each of 72 pairs.
 plane = hm.sweep({"n": SIZES, "d": DIMENSIONS, "seeds": 40}, ["leaders", "settled_at"]).to_pandas()
 cells = plane.groupby(["d", "n"]).agg({"leaders": ["mean", "sem"], "settled_at": "mean"})
-closed = np.array([expected(n, d) for d, n in cells.index])
+closed = np.array([hm.random_leaders(n, d) for d, n in cells.index])
 mean, error = cells["leaders", "mean"].to_numpy(), cells["leaders", "sem"].to_numpy()
 few = closed < cells.index.get_level_values("n") / 2
 near = np.abs(mean - closed)[few] < 2 * error[few]
@@ -73,14 +65,14 @@ for n in MANY:
     leaders = line[line["n"] == n].groupby("alpha")["leaders"].mean()
     off = np.abs(means / (tau / times + c) - 1).max()
     print(f"n = {n:4}: tau = {tau:.2f} ± {errors[0]:.2f}, c = {c:.2f} ± {errors[1]:.2f}, off by {off:.0%} at most")
-    print(f"          {leaders.min():.2f} to {leaders.max():.2f} leaders, E = {expected(n, 2):.2f}")
+    print(f"          {leaders.min():.2f} to {leaders.max():.2f} leaders, E = {hm.random_leaders(n, 2):.2f}")
 
 # %%
 # White lines are the closed form: on them E is that share of n. Clouds in which nearly all tokens lead have settled at
 # the start. On the right, marks are means with standard errors, lines the fitted law.
 figure, axes = plt.subplots(1, 3, figsize=(12, 3.9), layout="constrained")
-n, d = np.meshgrid(np.geomspace(8, 1024, 22), np.geomspace(2, 32, 25))
-share = np.vectorize(expected)(n, d) / n
+n, d = np.meshgrid(np.geomspace(8, 1024, 22).astype(int), np.arange(2, 33))
+share = np.vectorize(hm.random_leaders)(n, d) / n
 maps = ((cells["leaders", "mean"] / cells.index.get_level_values("n"), "share of tokens that lead", "cividis"),)
 maps += ((cells["settled_at", "mean"], "layers to settle, alpha = 1/2", "magma"),)
 for ax, (values, title, colors) in zip(axes, maps, strict=False):

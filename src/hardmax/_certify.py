@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from hardmax._clusters import Clusters, FaceProjection, Kind, Vertex
-from hardmax._exact.general import GeneralPhase
 from hardmax._files import write_whole
 from hardmax._format import pluralize
 from hardmax._validation import InputError, check_path
@@ -56,10 +55,9 @@ def certify(run: Trajectory, clusters: Clusters, radius: float | None = None) ->
     if not run.certified or run.settled_at is None:
         why = "float arithmetic proves nothing" if run.settled_at is not None else run.stopped
         raise InputError(f"`certificate`: there is no proof to write down ({why}).", argument="certificate")
-    chains = isinstance(run.phases[-1], GeneralPhase) and any(k or e for e, _, k in run.phases[-1].form)
-    if chains or not run.dynamics.is_plain:
-        what = "tokens follow moving tokens for long" if chains else "the layer is not the paper's"
-        raise InputError(f"`certificate`: {what}, for which there is no form yet.", argument="certificate")
+    if not run.dynamics.is_plain:
+        foreign = "`certificate`: the layer is not the paper's, for which there is no form yet."
+        raise InputError(foreign, argument="certificate")
     metric, points = run.dynamics.metric, run.points.integers
     try:
         document = {

@@ -26,32 +26,34 @@ from hardmax.trajectory import Trajectory
 _MOST_LAYERS = 10_000
 
 
-def radius(run: Trajectory) -> float:
-    """The radius of a run that has settled; 0 if a token attends to several."""
+def radius(run: Trajectory, layers: float = math.inf, *, together: bool = False) -> float:
+    """The radius of all layers of a run that has settled, or of the first few; 0 if a token attends to several.
+
+    Copies of a token may be moved apart, or only `together`, like a word that a text has twice."""
     run.dynamics.check_plain("`radius`")
-    if not run.certified or run.settled_at is None:
+    if not run.certified or (run.settled_at is None and math.isinf(layers)):
         raise InputError("`radius` needs a limit that is proved: use arithmetic='certified'.")
-    if run.settled_at > _MOST_LAYERS:
+    if (run.settled_at or 0) > _MOST_LAYERS:
         raise InputError(f"`radius`: settled at layer {run.settled_at:,}, but only {_MOST_LAYERS:,} are looked at.")
-    counts, smallest = run.points.multiplicities, math.inf
+    counts, smallest = run.points.multiplicities ** (not together), math.inf
     copies = bool((counts > 1).any())
     pending = np.arange(run.points.count)
     for phase in run.walk_again():
         choices = phase.choices
+        if phase.layer >= layers:
+            return smallest
         if not choices.all_single or (counts[choices.indices] > 1).any():
             return 0.0
         exactly = phase.exactly
         assert exactly is not None, "the CPU keeps exact positions"
-        for layer in range(phase.layer, phase.layer + 1 if phase.until is None else phase.until):
+        for layer in range(phase.layer, int(min(layers, phase.layer + 1 if phase.until is None else phase.until))):
             positions = exactly.later(range(run.points.count), layer - phase.layer)
             cloud = IntegerCloud.of(np.array(positions, dtype=object))
             smallest = min(smallest, _of_layer(cloud, choices.indices, pending, run.dynamics, copies))
             pending = pending[~choices.follows_leader[pending]]
         if not len(pending):
             return smallest
-        if phase.until is None:
-            break
-    return 0.0
+    return smallest if layers < math.inf else 0.0
 
 
 def _of_layer(cloud: IntegerCloud, chosen: np.ndarray, pending: np.ndarray, dynamics: Dynamics, copies: bool) -> float:

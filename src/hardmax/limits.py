@@ -59,7 +59,7 @@ class Limit(Tabular):
 
     @property
     def settled_at(self) -> int | None:
-        """The layer from which on every token goes straight to its limit; None if the run did not settle."""
+        """The layer of the last change, from which on all attended sets stay as they are; None: not settled."""
         return self.run.settled_at
 
     @property

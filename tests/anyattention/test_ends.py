@@ -1,5 +1,6 @@
 """Limits beyond the paper's layer, and those of tokens that follow moving tokens: proved, or not claimed."""
 
+import json
 import time
 from fractions import Fraction
 
@@ -10,9 +11,10 @@ from any_layers import layers
 from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import alphas, clouds, problems, spd_metrics
+from strategies import alphas, any_metric_problems, clouds, problems, spd_metrics
 
 import hardmax as hm
+from hardmax._certify import digest
 from hardmax._exact.general import GeneralSolver
 
 LAYERS = 40
@@ -81,8 +83,22 @@ def test_a_chain_that_ends_after_any_number_of_layers_is_decided_at_once(exponen
     assert lim.run.attended(layer - 2)[4].tolist() == [2, 3]
     assert lim.run.attended(layer - 1)[4].tolist() == [2, 3, 4]
     assert time.perf_counter() - start < 5
+    proof = dict(lim.certificate)
+    assert hm.verify(proof)
+    for key, off in ((1, 1), (1, -1), (2, 1), (2, -1)):
+        forged = json.loads(json.dumps(proof | {"settled_at": layer + off * (key == 2)}))
+        forged["attended"][key]["from"] += off
+        assert not hm.verify(forged | {"sha256": digest({k: v for k, v in forged.items() if k != "sha256"})})
     # m = 3 / delta - 1 layers before it is level with 2 and 3 in the first coordinate.
     assert layer - 1 == 3 * 2**exponent
+
+
+@settings(max_examples=examples(300))
+@given(any_metric_problems(max_d=3, max_n=7))
+def test_whatever_settles_under_any_metric_has_a_certificate(problem):
+    tokens, metric, alpha = problem
+    lim = hm.limit(tokens, hm.Dynamics(alpha, metric), max_layers=60)
+    assert lim.settled_at is None or hm.verify(lim), hm.verify(lim).reason
 
 
 def test_what_cannot_be_written_down_is_not_claimed():
@@ -124,6 +140,7 @@ def test_mirrored_axis_and_lattice_clouds_all_settle():
         alpha = random.choice(["1/1000", "1/100", "1/10", "1/3", "1/2", "1", "2", "10"])
         lim = hm.limit(cloud.tolist(), hm.Dynamics(str(alpha), metric))
         assert lim.settled_at is not None, (cloud.tolist(), metric, alpha, lim.stopped)
+        assert hm.verify(lim), (cloud.tolist(), metric, alpha)
 
 
 @given(problems(max_n=8, max_d=3))

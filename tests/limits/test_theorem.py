@@ -81,6 +81,13 @@ def test_a_cloud_that_settles_late_is_followed_to_where_it_settles():
     assert {statement.verdict for statement in hm.check_theorem(lim)} == {HOLDS}
 
 
+def test_no_more_layers_are_walked_in_integers_than_can_be_afforded():
+    run = hm.simulate(np.random.default_rng(0).normal(size=(200, 3)), hm.Dynamics("1/999999999999"), layers=1)
+    most, bits = theorem._patience(run), (10**12).bit_length()
+    cost = [k * 200**2 * 3 * (k * bits // theorem.DIGIT) ** 2 for k in (most - 1, most)]
+    assert cost[0] <= theorem.MOST_WORK < cost[1]
+
+
 @pytest.mark.parametrize("limit", [("PATIENCE", 60), ("MOST_WORK", 10**6)])
 def test_what_is_not_settled_within_what_can_be_afforded_is_undecided_and_does_not_fail(limit, monkeypatch):
     monkeypatch.setattr(theorem, *limit)

@@ -12,6 +12,7 @@ from text.small_models import random_texts, small_model
 
 import hardmax as hm
 from hardmax._validation import InputError
+from hardmax.text._analysis import walk_cloud
 from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text.explain import LENGTHS
 from hardmax.text.spans import Units
@@ -273,3 +274,26 @@ def test_shipped_models_have_names_and_lengths():
     why = hm.load("imdb-2d-best").explain("An awful script, but the cast is great.")
     assert (why.model.name, why.model.layers) == ("imdb-2d-best", 0)
     assert "shorter than 99 %" in why.notes[0]
+
+
+@every_model
+def test_tokens_that_move_by_less_than_the_radius_follow_the_same_leaders(name):
+    rng, model, seen = np.random.default_rng(0), MODELS[name], 0
+    for text in random_texts(6, seed=3):
+        why = model.explain(text)
+        if why.trajectory is None or not 0 < why.radius < math.inf:
+            continue
+        layers = range(int(min(model.layers, 5)))
+        for _ in range(20):
+            moves = rng.normal(size=why.points.shape)
+            moves *= why.radius / np.linalg.norm(moves, axis=1, keepdims=True)
+            moved = walk_cloud(why.points + moves, why.voices, model.dynamics, model.layers)
+            for layer in layers:
+                assert moved.attended(layer).tolist() == why.trajectory.attended(layer).tolist()
+        seen += 1
+    assert seen or model.layers == 0 or "ti" in name  # where many tie, moves may part them
+
+
+def test_no_vector_may_be_moved_where_tokens_tie():
+    tied = small_model(embeddings=[[1, 1], [1, -1], [0.5, 0], *[[0.1, 0.1]] * 10])
+    assert tied.explain("great awful film").radius == 0

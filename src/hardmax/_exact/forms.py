@@ -4,10 +4,10 @@ With B = (I + alpha V)^-1 alpha V a layer is z' = z + B (w - z). While no attend
 tokens. Closed forms, m layers later, are sums of g^(e + r m) C(m, k) v (see `leads`):
 
 * *V = a P, P^2 = P, a > 0* (the identity, if there is no V). B = (1 - g) P with g = 1 / (1 + alpha a). The part
-  (I - P) z stands still; let y = P z. If the means of y over all attended sets stand still, y goes straight:
-  w + g^m (y - w). If they move, and nobody attends to itself in a roundabout way, they do so in *chains*: with
-  y_j = W + sum_k g^m C(m, k) q_k for the mean of those that i attends to, y_i = W + g^m (y_i(0) - W) +
-  (1 - g) / g sum_k g^m C(m, k + 1) q_k, as C(m + 1, k + 1) - C(m, k + 1) = C(m, k) shows.
+  (I - P) z stands still; let y = P z. With M for the mean over the attended set, a layer is g y + (1 - g) M y, so m of
+  them are the sum over k of C(m, k) g^(m-k) (1 - g)^k M^k y. If M w = w for w = M^L y, this is
+  w + g^m sum over k < L of C(m, k) ((1 - g) / g)^k (M^k y - w). Points go straight if L is 1, and in *chains*, after
+  points that move themselves, if it is larger. If attention goes round in circles there is no such L.
 * *V^2 = 0*. Then B = alpha V, V z stands still for ever, and z(m) = z + m B (w - z).
 * *Anything else*, such as cycles of attention: one layer at a time, unless nothing moves.
 """
@@ -92,65 +92,24 @@ def closed_form(place: Place, chosen: Sets, counts: np.ndarray, motion: Motion) 
     if motion.keep is None:
         return linear, False
     driven = {e: motion.driven(z) for e, z in place.items()}
-    ways = {e: y - means(y) for e, y in driven.items()}
-    if not any(means(way).any() for way in ways.values()):
-        straight = {(e, 0, 0): place[e] - way for e, way in ways.items()}
-        return straight | {(e, 1, 0): way for e, way in ways.items() if way.any()}, True
-    chains = _chains(driven, chosen, counts, motion.keep)
-    if chains is None:
-        return linear, False
-    nothing = 0 * next(iter(place.values()))
-    form = {key: nothing.copy() for key in dict.fromkeys(key for row in chains for key in row)}
-    for i, row in enumerate(chains):
-        for key, vector in row.items():
-            form[key][i] = vector
-    for e, z in place.items():
-        form[e, 0, 0] = form[e, 0, 0] + z - driven[e]
-    return {key: table for key, table in form.items() if key[1:] == (0, 0) or table.any()}, True
-
-
-def _chains(driven: Place, chosen: Sets, counts: np.ndarray, keep: Fraction) -> list[Form] | None:
-    """The closed form of each point, those that it attends to first; None if attention goes round in a circle."""
-    found: list[Form | None] = [None] * len(chosen)
-    # Copies that a mask keeps apart, or tokens that have met, attend to one another and stand still.
-    still = {i for i, c in enumerate(chosen) if all((y[j] == y[i]).all() for y in driven.values() for j in c)}
-    while moving := {i for i in still if not still.issuperset(chosen[i])}:
-        still -= moving
-    for i in still:
-        found[i] = {(e, 0, 0): y[i] for e, y in driven.items()}
-    open_points, stack = set(), list(range(len(chosen)))
-    while stack:
-        i = stack[-1]
-        if found[i] is not None:
-            stack.pop()
-            continue
-        others = [j for j in chosen[i] if j != i]
-        missing = [j for j in others if found[j] is None]
-        if missing:
-            if i in open_points:
-                return None
-            open_points.add(i)
-            stack += missing
-            continue
-        open_points.discard(i)
-        here: Form = {(e, 0, 0): y[i] for e, y in driven.items()}
-        if others:
-            mean: Form = {}
-            for j in others:
-                for key, vector in (found[j] or {}).items():
-                    mean[key] = mean.get(key, 0) + int(counts[j]) * vector
-            total = int(counts[others].sum())
-            mean = {key: vector / total for key, vector in mean.items()}
-            stands = {key: vector for key, vector in mean.items() if key[1] == 0 or vector.any()}
-            if len(others) < len(chosen[i]):
-                if any(key not in here or (vector != here[key]).any() for key, vector in stands.items()):
-                    return None
-            else:
-                ahead = {(e, 1, k + 1): (1 - keep) / keep * v for (e, r, k), v in stands.items() if r == 1}
-                start = {(e, 1, 0): here[e, 0, 0] - mean[e, 0, 0] for e in driven}
-                here = {(e, 0, 0): mean[e, 0, 0] for e in driven} | start | ahead
-        found[i] = here
-    return [form or {} for form in found]
+    steps, moving = [driven], {-1, *range(len(chosen))}
+    while True:
+        after = {e: means(y) for e, y in steps[-1].items()}
+        before, moving = (
+            moving,
+            {int(i) for e, y in after.items() for i in np.flatnonzero((y != steps[-1][e]).any(axis=1))},
+        )
+        if not moving:
+            break
+        if moving >= before:
+            return linear, False
+        steps.append(after)
+    *steps, ends = steps
+    form = {(e, 0, 0): place[e] - driven[e] + end for e, end in ends.items()}
+    for k, step in enumerate(steps):
+        ways = {e: ((1 - motion.keep) / motion.keep) ** k * (step[e] - end) for e, end in ends.items()}
+        form |= {(e, 1, k): way for e, way in ways.items() if way.any()}
+    return form, True
 
 
 def placed(form: Form, m: int, keep: Fraction) -> Place:

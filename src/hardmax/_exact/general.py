@@ -32,7 +32,7 @@ from hardmax._exact.forms import (
 )
 from hardmax._exact.leads import Key, Lead, binomial_product, sign_of
 from hardmax._exact.positions import Phase
-from hardmax._exact.solver import layers_negative
+from hardmax._exact.solver import is_negative_throughout
 from hardmax._exact.trapped import never_settle
 from hardmax._exact.vectors import DIGIT, SHORT, Vector, check_length, power
 from hardmax._layer import Steps
@@ -157,7 +157,7 @@ class Cloud:
             first = chosen[i][0]
             for j in self.may_attend(i):
                 a0, a1, a2 = (int(columns[key][j] - columns[key][first]) if key in columns else 0 for key in _STRAIGHT)
-                stays = not (a0 or a1 or a2) if j in chosen[i] else layers_negative(a0, a1, a2, Fraction(1, 2)) is None
+                stays = not (a0 or a1 or a2) if j in chosen[i] else is_negative_throughout(a0, a1, a2)
                 if not stays:
                     return False
         return True

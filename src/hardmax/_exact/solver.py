@@ -136,10 +136,7 @@ def soonest(events: Iterable[int | None]) -> int | None:
 
 
 def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
-    """For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is sure to be negative, as at t = 1.
-
-    None if it is negative for all t in (0, 1]. If it is not, but no layer hits where it is positive, the answer is the
-    first layer past that place: from there on it is negative for ever.
+    """For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is negative, as at t = 1; None: always.
 
     >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
     (1, None)
@@ -148,12 +145,21 @@ def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
     if a0 > 0 or (a0 == 0 and a1 > 0):
         # Negative at 1, positive near 0: it changes sign once, and stays.
         return curve.first_reached()
-    if a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2:
+    if is_negative_throughout(a0, a1, a2):
         return None
     # Negative at both ends, with a hump at t = -a1 / (2 a2): up to there the values grow with m, then they fall.
     past_hump = Curve(a1, 2 * a2, 0, keep).first_reached()
     before = past_hump - 1
-    return curve.first_reached(by=before) if before and curve.reached(before) else past_hump
+    if before and curve.reached(before):
+        return curve.first_reached(by=before)
+    return past_hump if curve.reached(past_hump) else None
+
+
+def is_negative_throughout(a0: int, a1: int, a2: int) -> bool:
+    """Whether a0 + a1 t + a2 t^2, negative at t = 1, is negative for all t in (0, 1]."""
+    if a0 > 0 or (a0 == 0 and a1 > 0):
+        return False
+    return a0 == 0 or a2 >= 0 or not 0 < a1 < -2 * a2 or a1 * a1 < 4 * a0 * a2
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,10 @@ float64 where they are above it too; the third B proves that all others trail by
 ties, are scored in full.
 """
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
+from threading import Lock
 
 import torch
 
@@ -38,6 +40,7 @@ from hardmax._gpu import argmax_kernels as kernels
 # Rows are searched as many at a time as have so many maxima of tiles; those that are scored in full, so many scores.
 _MAXIMA, _SCORES = 2**27, 2**26
 _SPAN = 32  # tiles that a program of the filter does in turn
+_RECORDED, _LOCK = 2**14, Lock()  # points up to which a search is recorded; a recording is played by one at a time
 _PROGRAMS = 256  # that look for the extents of a cloud
 # Axes of a dot product that are taken at once: by the filter, and when its candidates are scored.
 _DEEPEST, _DEEPEST_FINE = 128, 32
@@ -57,7 +60,7 @@ class Argmax:
     """At most the lead of each winner."""
     moved: torch.Tensor | None
     """Every point one layer later, if asked for."""
-    largest: float
+    largest: float = math.nan
     """The largest norm of a point."""
 
 
@@ -79,8 +82,12 @@ def find_furthest(
     directions = askers if directions is None else directions.contiguous()
     if points.shape[1] > _WIDEST:
         raise Undecided
-    constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
-    found, unproved = _filter(points, askers, directions, constants, moves=keep is not None)
+    if directions is points and points.is_cuda and len(points) <= _RECORDED:
+        with _LOCK:
+            found, unproved = _recorder(points.shape, factors, error, keep, points.device).search(points)
+    else:
+        constants = _constants(factors, error, keep or 0.0, points.shape[1], points.device)
+        found, unproved = _fetched(*_filter(points, askers, directions, constants, moves=keep is not None))
     if not found.largest < torch.inf:
         raise Undecided
     if not unproved:
@@ -102,6 +109,43 @@ def find_furthest(
     return found
 
 
+class _Recorder:
+    """Searches among so many points; from the second on a CUDA graph starts all kernels at once: if points are few, to
+    start them one by one takes longer than to run them."""
+
+    graph: torch.cuda.CUDAGraph | None = None
+
+    def __init__(self, constants: torch.Tensor, *, moves: bool) -> None:
+        self.constants, self.moves, self.points = constants, moves, None
+
+    def search(self, points: torch.Tensor) -> tuple[Argmax, float]:
+        if self.points is None:  # kernels are compiled
+            self.points = torch.empty_like(points)
+            return _fetched(*_filter(points, points, points, self.constants, moves=self.moves))
+        self.points.copy_(points)
+        if self.graph is None:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, capture_error_mode="thread_local"):
+                self.found = _filter(self.points, self.points, self.points, self.constants, moves=self.moves)
+        self.graph.replay()
+        found, state = self.found
+        moved = None if found.moved is None else found.moved.clone()
+        return _fetched(Argmax(found.winners.clone(), found.gaps.clone(), moved), state)
+
+
+@lru_cache(maxsize=8)
+def _recorder(
+    shape: torch.Size, factors: SlackFactors, error: float, keep: float | None, device: torch.device
+) -> _Recorder:
+    return _Recorder(_constants(factors, error, keep or 0.0, shape[1], device), moves=keep is not None)
+
+
+def _fetched(found: Argmax, state: torch.Tensor) -> tuple[Argmax, float]:
+    """The numbers that are needed here; once they have come, everything before is done."""
+    found.largest, unproved = state.tolist()
+    return found, unproved
+
+
 @lru_cache(maxsize=64)
 def _constants(factors: SlackFactors, error: float, keep: float, d: int, device: torch.device) -> torch.Tensor:
     """What kernels count with, in float64: numbers that are handed to a kernel come as float32."""
@@ -112,8 +156,8 @@ def _constants(factors: SlackFactors, error: float, keep: float, d: int, device:
 
 def _filter(
     points: torch.Tensor, askers: torch.Tensor, directions: torch.Tensor, constants: torch.Tensor, *, moves: bool
-) -> tuple[Argmax, float]:
-    """Winners and gaps, -inf where a row has to be scored in full, and how many such rows there are."""
+) -> tuple[Argmax, torch.Tensor]:
+    """Winners and gaps, -inf where a row has to be scored in full; the largest norm, and how many such rows."""
     (count, d), device, asked = points.shape, points.device, len(askers)
     width = max(16, 1 << (d - 1).bit_length())
     block = max(1, 2048 // width)
@@ -148,5 +192,4 @@ def _filter(
         written = (winners, gaps, gaps if moved is None else moved)
         fixed = {"d": d, "width": width, "depth": min(width, _DEEPEST_FINE), "moves": moves}
         kernels.rescore[(here,)](*read, *written, count, first, room, **fixed, num_warps=2, **_FUSED)
-    largest, unproved = state[:2].tolist()
-    return Argmax(winners, gaps, moved, largest), unproved
+    return Argmax(winners, gaps, moved), state[:2]

@@ -301,6 +301,14 @@ class Explanation:
         return walk_cloud(self.points, self.voices, model.dynamics, model.layers) if len(self.points) else None
 
     @cached_property
+    def radius(self) -> float:
+        """Moving the vector of every token by at most this changes no attended set, which is proved; 0 if a token
+        attends to several. So the same tokens lead, and the others follow the same leaders."""
+        from hardmax._radius import radius
+
+        return math.inf if self.trajectory is None else radius(self.trajectory, self.model.layers, together=True)
+
+    @cached_property
     def path(self) -> np.ndarray:
         """Where every token is at every layer, (layers + 1, tokens, d).
 

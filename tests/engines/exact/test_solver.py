@@ -33,12 +33,7 @@ def test_a_sign_is_known_for_as_long_as_it_is_said_to_be(a0, a1, a2, keep):
     known = layers_negative(a0, a1, a2, keep)
     # Coefficients up to 60 are decided long before keep^m falls below 1/60^2.
     changes = next((m for m in range(1, 150) if value(a0, a1, a2, keep**m) >= 0), None)
-    if known is None or changes is not None:
-        assert known == changes
-    else:
-        # No layer hits the hump, and from `known` on there is none: there the answer is "for ever".
-        p, q = (keep**known).as_integer_ratio()
-        assert layers_negative(a0 * q * q, a1 * p * q, a2 * p * p, keep) is None
+    assert known == changes
 
 
 @settings(max_examples=examples(300))
@@ -62,8 +57,7 @@ def test_a_hump_is_met_at_its_first_layer_and_missed_if_it_lies_between_two(keep
     a0, a1, a2 = -p * r + off, p * s + q * r, -q * s
     assume(a0 + a1 + a2 < 0 < -a0)
     reached = [m for m in range(1, near + width + 2) if value(a0, a1, a2, keep**m) >= 0]
-    known = layers_negative(a0, a1, a2, keep)
-    assert known == reached[0] if reached else known is None or a1 + 2 * a2 * keep**known >= 0
+    assert layers_negative(a0, a1, a2, keep) == (reached[0] if reached else None)
 
 
 @pytest.mark.parametrize("exponent", [6, 30, 120, 300])
@@ -126,7 +120,7 @@ CORNERS = {
     ),
     "a token level between layers": (
         [[10, 10, 0, 0], [10, -10, 0, 0], [0, 0, 0, 50], [15, 0, -9, 10], [1, 0, 1, 0]],
-        *(1, 1, (0, 1)),
+        *(1, 0, (0,)),
     ),
     # Zero attends to everybody; the ways to 6 and to -6, counted with multiplicity, keep the mean where it is.
     "ways that cancel if they are counted": ([[6], [6], [-6], [2], [-4], [-4], [0]], 1, 0, (0,)),

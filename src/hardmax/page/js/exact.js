@@ -238,6 +238,7 @@ function exactMeans(rows, denominator, sets, counts) {
 /** Whether the attended sets stay as they are for ever.
  * @param {Omit<ExactStep, "lasts">} step @param {bigint[]} counts @param {ExactDynamics} dynamics */
 function exactLasts({ rows, targets, sets }, counts, dynamics) {
+    const { p, q } = dynamics.keep;
     const ways = rows.map((z, i) => z.map((x, c) => x - targets[i][c]));
     const moving = ways.map((way) => way.some(Boolean));
     // The means stand still if the ways of those that they average cancel.
@@ -263,8 +264,13 @@ function exactLasts({ rows, targets, sets }, counts, dynamics) {
             const [a0, a1, a2] = curve.map((value, power) => value - curves[sets[i][0]][power]);
             if (tied.has(j)) return !a0 && !a1 && !a2;
             if (a0 > 0n || (a0 === 0n && a1 > 0n)) return false;
-            // Negative at both ends. Between them it reaches 0 if a hump, at t = -a1 / (2 a2), is high enough.
-            return a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2;
+            if (a0 === 0n || a2 >= 0n || a1 <= 0n || a1 >= -2n * a2 || a1 * a1 < 4n * a0 * a2) return true;
+            // Negative at both ends, with a hump at t = -a1 / (2 a2), which counts if a layer hits it: t = p^m / q^m.
+            for (let [x, y] = [p, q]; ; [x, y] = [x * p, y * q]) {
+                dynamics.tick();
+                if (a0 * y * y + a1 * x * y + a2 * x * x >= 0n) return false;
+                if (a1 * y + 2n * a2 * x >= 0n) return true;
+            }
         });
     });
 }
