@@ -2,7 +2,6 @@
 
 import tempfile
 from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -82,29 +81,21 @@ SOURCES: dict[str, Callable[[pd.DataFrame], Any]] = {
 }
 
 
-FRAME = pd.DataFrame(columns(200) | {"stars": range(200)})
-GIVEN = Settings(strength=1.0, gate=0.1, alpha="1/2", neutral_weight=3)  # nothing is chosen by folds
-
-
-@cache
-def in_memory() -> TextModel:
-    return fit(FRAME["text"], FRAME["label"], GIVEN)
-
-
 @pytest.mark.parametrize("source", SOURCES)
 def test_tables_one_after_another_are_a_corpus(source: str):
-    given = SOURCES[source](FRAME)
+    frame = pd.DataFrame(columns(200) | {"stars": range(200)})
+    given = SOURCES[source](frame)
     if source == "arrow":
         given = (pa.Table.from_batches([each]) for each in given)
-    assert_same(fit_tables(given, GIVEN), in_memory())
+    assert_same(fit_tables(given), fit(frame["text"], frame["label"]))
 
 
 def test_numbers_stay_numbers_and_bad_rows_are_told():
-    frame = FRAME[:120].copy()
+    frame = pd.DataFrame(columns(120))
     frame["label"] = (frame["label"] == "two").astype(int)
     bad = pd.DataFrame({"text": [None, " "], "label": [1, 1]})
     said: list[str] = []
-    found = fit_tables([frame, bad], GIVEN, progress=said.append)
+    found = fit_tables([frame, bad], progress=said.append)
     assert found.classes == (0, 1)
     assert said[0] == "left out 2 bad rows (table 2 row 1: no text; table 2 row 2: the text is empty)"
     with pytest.raises(InputError, match="table 2 row 1: no text"):
