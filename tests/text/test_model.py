@@ -11,7 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from effort import THOROUGH
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from text.small_models import WORDS, random_texts, small_model
 
@@ -117,6 +117,7 @@ def test_a_prediction_does_not_depend_on_its_batch_nor_on_threads(name):
             assert model.predict_proba(texts).tobytes() == whole
 
 
+@settings(max_examples=20)  # what any text is cut into, test_encoding and test_tokeniser ask
 @given(st.lists(st.text(), max_size=4))
 def test_any_text_passes(texts):
     chances = MODEL.predict_proba(texts)
