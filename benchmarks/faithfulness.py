@@ -16,7 +16,7 @@ Texts with words cut out are not texts that anybody wrote, and numbers of differ
 import sys
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.metadata import version
 from importlib.util import find_spec
 
@@ -25,7 +25,7 @@ import pyarrow.parquet as parquet
 from harness import CIRCUMSTANCES, add_rows, circumstances
 
 from hardmax.text.shipped import load
-from hardmax.text.spans import Units, keep
+from hardmax.text.spans import JOINT, Span, Units
 from hardmax.text.text_model import TextModel
 
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)
@@ -35,12 +35,18 @@ OURS = "removals"
 Attribution = Callable[[TextModel, Units], np.ndarray]
 
 
+def touched(units: Units, spans: Sequence[Span]) -> np.ndarray:
+    """Which words stand, at least once, in one of the places."""
+    own = [[start < last and first < end for start, end in places for first, last in spans] for places in units.places]
+    return np.array([any(each) for each in own])
+
+
 def by_votes(model: TextModel, units: Units) -> np.ndarray:
     """Votes of the active tokens; that of a phrase is shared by its words."""
     why = model.explain(units.text)
     scores, sign = np.zeros(len(units)), 1.0 if why.label == why.towards else -1.0
     for entry in why.active:
-        words = units.touched_by(entry.spans)
+        words = touched(units, entry.spans)
         scores[words] += sign * entry.vote / words.sum()
     return scores
 
@@ -97,7 +103,7 @@ def by_shap(model: TextModel, units: Units) -> np.ndarray:
     for span, value in zip(
         spans, found.values[0][:, chances(np.array([units.text]))[0].argmax()].tolist(), strict=True
     ):
-        scores[units.touched_by([span])] += value
+        scores[touched(units, [span])] += value
     return scores
 
 
@@ -105,11 +111,13 @@ def measure(model: TextModel, units: Units, scores: np.ndarray, active: int) -> 
     """What a ranking is worth: the MEASURES."""
     order = np.argsort(-scores, kind="stable").tolist()
     firsts = [order[: max(1, round(share * len(units)))] for share in SHARES] + [order[:active]]
-    alone = [keep(units.text, sorted(span for word in first for span in units.places[word])) for first in firsts]
+    kept = [sorted(span for word in first for span in units.places[word]) for first in firsts]
+    alone = [JOINT.join(units.text[start:end] for start, end in spans) for spans in kept]
     found = model.analyse([units.text, *map(units.without, firsts), *alone])
-    label = found.answers[0]
+    answers = np.where(found.decided, found.probabilities.argmax(axis=1), -1)
+    label = answers[0]
     losses = found.probabilities[0, label] - found.probabilities[1:, label]
-    without, only, after = losses[: len(firsts)], losses[len(firsts) :], found.answers[len(firsts)]
+    without, only, after = losses[: len(firsts)], losses[len(firsts) :], answers[len(firsts)]
     at = [without[-1], only[-1], float(after not in (label, -1)), float(after == -1)]
     return [without[:-1].mean(), only[:-1].mean(), *at]
 

@@ -8,7 +8,6 @@ words, what is told to be smallest is held against all sets of words.
 
 import sys
 import time
-from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +25,7 @@ SHORT = 8  # words
 
 def by_brute_force(model: TextModel, text: str) -> int:
     """How many words it takes, trying all sets of them; 0 if none does."""
-    units = Units.of(text, replace(model.tokeniser, marks=False))
+    units = Units.of(text, model.tokeniser)
     label = model.predict([text])[0]
     for size in range(1, len(units) + 1):
         changed = [units.without(which) for which in combinations(range(len(units)), size)]

@@ -17,7 +17,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -29,11 +29,12 @@ from scipy.sparse import csr_array, diags_array
 from sklearn.linear_model import LogisticRegression
 
 from hardmax.text.encoding import encode
-from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import evaluate_model
 from hardmax.text.explain import LENGTHS
 from hardmax.text.shipped import load
+from hardmax.text.spans import JOINT, Units
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
 from hardmax.train import Settings, fit
 
 FUNCTION_WORDS = """
@@ -67,7 +68,7 @@ COLUMNS = (
     "peer_accuracy",
 )
 COLUMNS += ("undecided", "leaders_per_text", "first_12_words_log_loss", "mr_accuracy", "mr_log_loss", "mr_undecided")
-COLUMNS += ("sentences_right", "leaders_alone", "active_alone", "without_active", "without_others")
+COLUMNS += ("sentences_right", "leaders_alone", "active_alone", "without_active")
 COLUMNS += ("eraser_first", "eraser_first_two", "leaders")
 FRONTIER_COLUMNS = (*CIRCUMSTANCES, "seed", "model", "gate", "alpha", "tokens", "accuracy", "peer_accuracy")
 
@@ -158,6 +159,21 @@ def _touch(places: Sequence[tuple[int, int]], marked: list[tuple[int, int]]) -> 
     return any(start < end and first < last for first, end in places for start, last in marked)
 
 
+def erase(model: TextModel, texts: list[str]) -> dict[str, float]:
+    """How often the answer stays the same from the leaders alone, from the active tokens alone, and without the words
+    of these; "undecided" is an answer of its own."""
+    parts = []
+    for why, units in ((model.explain(text), Units.of(text, model.tokeniser)) for text in texts):
+        words = {word for entry in why.active for word in cut_surface(entry.word)}
+        alone = [[entry.word for entry in some for _ in entry.spans] for some in (why.leaders, why.active)]
+        without = units.without(n for n, word in enumerate(units.words) if word in words)
+        parts.append([units.text, *map(JOINT.join, alone), without])
+    columns = [list(few) for few in zip(*parts, strict=True)]
+    before, *after = (np.where(model.decided(few), model.predict(few), "") for few in columns)
+    names = ("leaders_alone", "active_alone", "without_active")
+    return {name: float((before == now).mean()) for name, now in zip(names, after, strict=True)}
+
+
 def read_sentences(model: TextModel) -> str:
     """How many of the plain sentences are read rightly; mixed ones, if they are not more than four fifths sure."""
     import csv
@@ -202,11 +218,11 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
             "undecided": float((~model.decided(texts)).mean()),
             "leaders_per_text": found.metrics["leaders_per_text"],
             "first_12_words_log_loss": log_loss(model.predict_proba(cut), labels[::5]),
-            "mr_accuracy": float((model.class_numbers(sentences) == truth).mean()),
+            "mr_accuracy": float((model.predict(sentences) == CLASSES[truth]).mean()),
             "mr_log_loss": log_loss(probabilities, truth),
             "mr_undecided": float((~model.decided(sentences)).mean()),
             "sentences_right": read_sentences(model),
-            **asdict(measure_erasure(model, texts[::10])),
+            **erase(model, texts[::10]),
             "eraser_first": first,
             "eraser_first_two": first_two,
             "leaders": ", ".join(leader.word for leader in found.leaders[:30]),
@@ -236,7 +252,7 @@ def measure(train_file: str, test_file: str, mr_file: str, eraser: str, trained:
     for seed, (name, gate, alpha) in product(SEEDS, FRONTIER):
         model = replace(load(Path(trained) / str(seed) / name), gate=gate, alpha=alpha, layers=1)
         tokens = float(model.analyse(texts).active_per_text.mean())
-        accuracy = float((model.class_numbers(texts) == labels).mean())
+        accuracy = float((model.predict(texts) == CLASSES[labels]).mean())
         peer = peer_accuracy(model, train_file, texts, labels, tokens)
         point = (seed, name, gate, alpha, round(tokens, 2), round(accuracy, 4), round(peer, 4))
         points.append((*here, *point))

@@ -102,18 +102,19 @@ def tree(tmp_path) -> Tree:
 def test_a_kernel_is_compiled_once_and_a_helper_changed_in_another_file_is_seen(tree):
     assert tree.run() == ([1111], 0, 1)
     assert tree.run() == ([1111], 1, 0)
-    changes = (("CONSTANT = 1", "CONSTANT = 2"), ("x + 10\n", "x + 20\n"), ("x + 100", "x + 200"), ("1000)", "2000)"))
-    for number, (old, new) in enumerate(changes):
+    tree.edit("CONSTANT = 1", "CONSTANT = 2")
+    assert tree.run() == ([1112], 0, 1)
+    for old, new in (("x + 10\n", "x + 20\n"), ("x + 100", "x + 200"), ("1000)", "2000)")):
         tree.edit(old, new)
-        assert tree.run() == ([1111 + int("1111"[-number - 1 :])], 0, 1)
+    assert tree.run() == ([2222], 0, 1)
     assert len(list(tree.cached.glob("*/hardmax-*"))) == 1  # the old code goes
 
 
 def test_kernels_compiled_at_once_by_many_processes_do_not_mix(tree):
-    arguments = ["[0]", "[0.5]", "[True]", "[0, 0.5]"]
+    arguments = ["[0]", "[0.5]", "[0, 0.5]"]
     started = [tree.start(arguments=each) for each in arguments]
-    assert [answer_of(process)[0] for process in started] == [[1111], [1111.5], [1112], [1111, 1111.5]]
-    assert tree.run(arguments="[0, 0.5, True]") == ([1111, 1111.5, 1112], 3, 0)
+    assert [answer_of(process)[0] for process in started] == [[1111], [1111.5], [1111, 1111.5]]
+    assert tree.run(arguments="[0, 0.5]") == ([1111, 1111.5], 2, 0)
 
 
 def test_where_nothing_can_be_written_kernels_are_compiled_every_time_which_is_said(tree):
@@ -130,12 +131,12 @@ def test_a_folder_that_can_no_longer_be_written_to_does_not_stop_a_kernel(tree):
     assert tree.run(before=lost) == ([1111], 0, 1)
 
 
-@pytest.mark.parametrize("kind", ["nbi", "nbc"])
-def test_damaged_files_are_compiled_again(tree, kind):
+def test_damaged_files_are_compiled_again(tree):
     tree.run()
-    for path in tree.cached.rglob(f"*.{kind}"):
-        path.write_bytes(path.read_bytes()[:50])
-    assert tree.run() == ([1111], 0, 1)
+    for kind in ("nbi", "nbc"):
+        for path in tree.cached.rglob(f"*.{kind}"):
+            path.write_bytes(path.read_bytes()[:50])
+        assert tree.run() == ([1111], 0, 1)
     assert tree.run() == ([1111], 1, 0)
 
 

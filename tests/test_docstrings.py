@@ -18,12 +18,12 @@ NAMED = [
     )
     for name in names.split(",")
 ]
-NAMED += [f"hardmax.sklearn.Hardmax{name}" for name in ("Classifier", "Clustering")]
+NAMED += ["hardmax.sklearn.HardmaxClassifier"]
 NAMED += ["hardmax.train.fitting.fit", "hardmax.train.fitting.fit_tables", "hardmax.train.settings.Settings"]
 # Public modules, of which not every name is also one of the package.
 OPEN = ["clouds", "io", "torch", "geometry.halfspaces", "geometry.polytope", "geometry.projection"]
 # What calls return and people do not make: their fields are documented one by one.
-RETURNED = {"Analysis", "Corpus", "Encoded", "Explanation"}
+RETURNED = {"Analysis", "Corpus", "Explanation"}
 RETURNED |= {"AttendedSets", "Certificate", "Limit", "Limits", "TheoremReport", "Trajectories", "Trajectory", "Verdict"}
 RETURNED |= {"StreamedLimit", "StreamedRun", "AlgebraicNumber", "Bifurcations", "Enclosures", "Temperature"}
 

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 OURS = ("bench", "docs", "mutate", "release", "dev")  # extras of developers
 # Where what is installed is not called as it is imported.
-MODULES = {"python-flint": "flint", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
+MODULES = {"python-flint": "flint", "pillow": "PIL", "scikit-learn": "sklearn", "huggingface-hub": "huggingface_hub"}
 DATA = re.compile(r"\.(parquet|arrow|feather|npy|npz|pth?|pkl|pickle|safetensors|gz|zip)$", re.IGNORECASE)
 SHIPPED = ("src/hardmax/models/", "tests/samples/")
 LARGEST = 1_500_000  # bytes

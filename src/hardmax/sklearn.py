@@ -1,9 +1,4 @@
-"""Estimators with a scikit-learn API: a classifier of texts, and clustering by infinite-depth limits.
-
->>> from hardmax.sklearn import HardmaxClustering
->>> HardmaxClustering(alpha=0.5).fit_predict([[3.0], [-1.0], [2.0], [-0.5]]).tolist()
-[0, 1, 0, 1]
-"""
+"""The classifier of texts with a scikit-learn API."""
 
 # pyright: reportMissingImports=false, reportMissingTypeStubs=false, reportMissingModuleSource=false
 import sys
@@ -17,9 +12,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, MissingExtra, check_bool, check_int, check_numeric, shorten
-from hardmax.dynamics import Dynamics
-from hardmax.limits import limit
+from hardmax._validation import InputError, MissingExtra, check_int, check_numeric, shorten
 from hardmax.text._texts import TextBytes, is_missing, read_texts
 from hardmax.text.interpret import frequent_leaders
 from hardmax.text.text_model import TextModel
@@ -29,17 +22,17 @@ from hardmax.train.settings import Settings
 if find_spec("sklearn") is None:
     raise MissingExtra("An estimator", "sklearn")
 
-from sklearn.base import BaseEstimator, ClassifierMixin, ClusterMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import check_random_state, column_or_1d
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 if TYPE_CHECKING:
     import pandas
 
     from hardmax.text.explain import Explanation
 
-__all__ = ["HardmaxClassifier", "HardmaxClustering"]
+__all__ = ["HardmaxClassifier"]
 _LARGEST_SEED = 2**31 - 1
 
 
@@ -238,7 +231,9 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
             Labels; the most frequent one for a text that is undecided (`model_.decided`).
         """
         check_is_fitted(self)
-        return self.classes_[self.model_.class_numbers(self._texts(X))]
+        number = {name: n for n, name in enumerate(self.model_.classes)}  # their names need not have this dtype
+        predicted = self.model_.predict(self._texts(X)).tolist()
+        return self.classes_[np.array([number[name] for name in predicted], dtype=np.int64)]
 
     def explain(self, text: str) -> "Explanation":
         """Why a text gets its answer: its leaders, and what every token adds to the logit.
@@ -334,86 +329,6 @@ class HardmaxClassifier(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class InputTypeError(InputError, TypeError):
-    """Points of the wrong type, where scikit-learn expects a TypeError."""
-
-
-class HardmaxClustering(ClusterMixin, BaseEstimator):
-    """Clusters of points that have the same limit under hardmax attention.
-
-    How many clusters there are follows from the points: leaders are the points that lie furthest out in their own
-    direction, and all others end at a leader or, if there is a tie, between several. The dynamics is not translation
-    invariant: by default the points are centred first.
-
-    Parameters
-    ----------
-    alpha : float or str, default 0.5
-        Step of a layer, positive: a number or a text such as "1/2".
-    metric : array_like of shape (d, d), optional
-        Symmetric positive definite; the identity if None.
-    center : bool, default True
-        Whether the mean of the points becomes the origin.
-
-    Attributes
-    ----------
-    labels_ : ndarray of shape (n,)
-        Cluster of each point, numbered in the order of their first points.
-    leaders_ : ndarray
-        Indices of the leaders.
-    cluster_centers_ : ndarray of shape (clusters, d)
-        Limit of each cluster, in the coordinates of `X`.
-    limit_ : Limit
-        The limit of the (centred) points, with its certificate.
-    n_iter_ : int
-        The layer from which on no attended set changes.
-
-    Examples
-    --------
-    >>> points = [[11.0, 10.0], [9.0, 10.0], [10.5, 10.1], [9.5, 9.9]]
-    >>> found = HardmaxClustering(alpha="1/2").fit(points)
-    >>> found.labels_.tolist(), found.leaders_.tolist()
-    ([0, 1, 0, 1], [0, 1])
-    """
-
-    def __init__(self, *, alpha: Any = 0.5, metric: Any = None, center: bool = True) -> None:
-        self.alpha = alpha
-        self.metric = metric
-        self.center = center
-
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: N803
-        """Find the limits of the points.
-
-        Parameters
-        ----------
-        X : array_like of shape (n, d)
-            Points.
-        y : None
-            Ignored.
-
-        Returns
-        -------
-        HardmaxClustering
-            This estimator.
-        """
-        check_numeric(X, "`X`", within=1)
-        try:
-            points = np.asarray(validate_data(self, X, dtype=np.float64))
-        except Exception as error:  # of scikit-learn, which says what is wrong, or of whatever was given
-            refused = InputTypeError if isinstance(error, TypeError) else InputError
-            raise refused(f"`X`: {' '.join(str(error).split())[:300]}") from None
-        center = check_bool(self.center, "`center`")
-        origin = points.mean(axis=0) if center else np.zeros(points.shape[1])
-        found = limit(points - origin, Dynamics(self.alpha, self.metric).check_definite())
-        if found.settled_at is None:
-            raise InputError(f"`X` did not settle ({found.stopped}): try a larger `alpha`.")
-        self.limit_ = found
-        self.labels_ = found.clusters.labels
-        self.leaders_ = found.leaders
-        self.cluster_centers_ = found.clusters.points + origin
-        self.n_iter_ = found.settled_at
-        return self
-
-
 def _plain(value: Any) -> Any:
     # A grid of parameters is often a numpy array.
     return value.item() if isinstance(value, np.generic) else value
@@ -422,12 +337,10 @@ def _plain(value: Any) -> Any:
 def _seed(random_state: Any) -> int:
     if random_state is None:
         return 0
-    if isinstance(random_state, int | np.integer) and not isinstance(random_state, bool):
+    if isinstance(random_state, int | np.integer):
         return check_int(random_state, "`random_state`", at_least=0, at_most=_LARGEST_SEED)
     try:
-        # True is 1 for scikit-learn, but nobody means it as a seed.
-        known = check_random_state("no seed" if isinstance(random_state, bool | np.bool_) else random_state)
-        return int(known.randint(_LARGEST_SEED))
+        return int(check_random_state(random_state).randint(_LARGEST_SEED))
     except Exception:  # a ValueError of scikit-learn, or of whatever was given
         came = shorten(random_state)
         raise InputError(f"`random_state` must be a whole number or a RandomState, not {came}.") from None

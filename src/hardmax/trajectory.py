@@ -370,7 +370,7 @@ class Trajectory(Stored, Tabular):
         Parameters
         ----------
         path : str or Path
-            A `.gif`, or an `.mp4` where ffmpeg is installed.
+            A `.gif` file.
         layers : sequence of int, optional
             The recorded layers by default.
         fps : float, default 4

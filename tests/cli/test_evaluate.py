@@ -9,7 +9,6 @@ from planted_files import CLASSES, TEST, make_model, write_csv
 from running import Command, Outcome, assert_refused
 
 from hardmax.text import Corpus
-from hardmax.text.erasure import measure_erasure
 from hardmax.text.evaluation import evaluate_model
 
 
@@ -32,9 +31,6 @@ def test_json_has_the_numbers_of_the_package(hardmax: Command):
     assert {name: document[name] for name in found.metrics} == found.metrics
     assert document["leaders"] == [asdict(leader) for leader in found.leaders[:30]]
     assert document["model"] == {"tokens": 15, "dimension": 2, "layers": 8, "alpha": "1", "temperature": 1.0}
-    assert document["erasure"] == asdict(measure_erasure(model, TEST.texts))
-    assert evaluate(hardmax, "model", "test.csv", "--sample", "7")["erasure"]["texts"] == 7
-    assert evaluate(hardmax, "model", "test.csv", "--sample", "0")["erasure"] is None
 
 
 def test_people_get_the_same_numbers(hardmax: Command):
@@ -42,7 +38,6 @@ def test_people_get_the_same_numbers(hardmax: Command):
     shown = facts(outcome)
     for name in ("accuracy", "f1_binary", "calibration_error", "leaders_per_text"):
         assert shown[name.replace("_", " ")] == repr(document[name])
-    assert shown["erasure, leaders alone"] == repr(document["erasure"]["leaders_alone"])
     lines = outcome.out.splitlines()
     words = [leader["word"] for leader in document["leaders"]]
     assert [line.split("\t")[0] for line in lines[-len(words) :]] == words
@@ -85,7 +80,6 @@ def test_bad_rows_are_listed_and_skipped_or_refused(hardmax: Command, here: Path
         (("--text", "story"), ("--text", "story")),
         (("--map", "1"), ("--map", "1=positive")),
         (("--map", "1=a,1=b"), ("--map", "once")),
-        (("--sample", "-1"), ("--sample", "-1")),
     ],
 )
 def test_a_bad_option_is_refused_before_the_work(options: tuple, words: tuple, hardmax: Command):

@@ -140,11 +140,10 @@ def test_a_certificate_is_written_and_verifies(hardmax: Command, here: Path):
     assert verify(json.loads((here / "proof.json").read_text()))
 
 
-@pytest.mark.parametrize(("suffix", "start"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
-def test_a_picture_is_drawn(hardmax: Command, here: Path, suffix: str, start: bytes):
-    outcome = hardmax("limit", "-", *HALF, "--picture", f"limit.{suffix}", stdin=SQUARE)
-    assert (outcome.code, outcome.err) == (0, f"wrote limit.{suffix}\n")
-    assert (here / f"limit.{suffix}").read_bytes().startswith(start)
+def test_a_picture_is_drawn(hardmax: Command, here: Path):
+    outcome = hardmax("limit", "-", *HALF, "--picture", "limit.svg", stdin=SQUARE)
+    assert (outcome.code, outcome.err) == (0, "wrote limit.svg\n")
+    assert (here / "limit.svg").read_bytes().startswith(b"<?xml")
 
 
 def test_where_there_is_no_proof_nothing_is_written(hardmax: Command, here: Path):

@@ -9,6 +9,8 @@ from running import Command, Outcome, assert_refused
 
 from hardmax.text.text_model import TextModel
 
+GIVEN = ("--strength=1", "--gate=0.25", "--alpha=1/2", "--neutral-weight=9", "--longest-phrase=1", "--max-tokens=12")
+
 
 @pytest.fixture(autouse=True)
 def data(here: Path) -> Path:
@@ -36,8 +38,7 @@ def test_a_model_is_trained_told_of_and_read_again(hardmax: Command, here: Path)
 
 
 def test_options_are_not_chosen(hardmax: Command, here: Path):
-    options = ("--gate=0.25", "--alpha=1/2", "--neutral-weight=9", "--longest-phrase=1", "--max-tokens=12")
-    document = json.loads(train(hardmax, *options, "--json").out)
+    document = json.loads(train(hardmax, *GIVEN, "--json").out)
     chosen = {"gate": 0.25, "alpha": "1/2", "neutral_weight": 9, "longest_phrase": 1}
     assert {name: document["settings"][name] for name in chosen} == chosen
 
@@ -75,13 +76,13 @@ def test_a_file_that_is_not_there_is_refused(hardmax: Command, here: Path):
 
 
 def test_nothing_is_overwritten_unless_asked_and_other_things_never(hardmax: Command, here: Path):
-    train(hardmax)
+    train(hardmax, *GIVEN)
     before = files(here / "model")
     assert_refused(train(hardmax), "--output", "--force")
     assert files(here / "model") == before
     (here / "thesis").mkdir()
     (here / "thesis" / "thesis.txt").write_text("years of work")
-    kept = hardmax("train", "data.csv", "-o", "thesis", "--force")
+    kept = hardmax("train", "data.csv", "-o", "thesis", "--force", *GIVEN)
     assert kept.code == 2
     assert "other files" in kept.err
     assert (here / "thesis" / "thesis.txt").read_text() == "years of work"

@@ -11,9 +11,7 @@ from text.small_models import small_model
 
 import hardmax as hm
 from hardmax import clouds, geometry
-from hardmax.text import Tokeniser, Vocabulary, encode, evaluate, plant
-from hardmax.text.erasure import measure_erasure
-from hardmax.text.interpret import frequent_leaders
+from hardmax.text import Tokeniser, Vocabulary, plant
 from hardmax.text.text_model import TextModel
 from hardmax.train import fit_tables
 
@@ -143,10 +141,6 @@ def text_calls() -> Iterator[Call]:
     yield "TextModel.explorer", model.explorer, {"text": text}
     yield "Explanation.save", model.explain(text).save, {"path": "why.html"}
     yield "report", lambda path: hm.report([model.explain(text)] * 2, path), {"path": "both.html"}
-    yield "frequent_leaders", frequent_leaders, {"model": model, "found": model.analyse(texts), "most": 3}
-    yield "measure_erasure", measure_erasure, {"model": model, "texts": texts, "at_most": 3, "seed": 0}
-    yield "encode", encode, {"texts": texts, "vocabulary": model.vocabulary, "tokeniser": Tokeniser()}
-    yield "evaluate", evaluate, {"truth": [0, 1], "probabilities": [[0.5, 0.5], [0.2, 0.8]]}
     table = pa.table({"text": texts, "label": [1, 0] * 4})
     rows = {"text": "text", "label": "label", "on_bad_rows": "skip"}
     yield "fit_tables", fit_tables, {"source": [table], **rows}
@@ -154,15 +148,11 @@ def text_calls() -> Iterator[Call]:
 
 
 def estimator_calls() -> Iterator[Call]:
-    from hardmax.sklearn import HardmaxClassifier, HardmaxClustering
-
-    def cluster(X: Any, **parameters: Any) -> Any:  # noqa: N803
-        return HardmaxClustering(**parameters).fit(X)
+    from hardmax.sklearn import HardmaxClassifier
 
     def classify(X: Any, y: Any, **parameters: Any) -> Any:  # noqa: N803
         return HardmaxClassifier(**parameters).fit(X, y)
 
-    yield "HardmaxClustering", cluster, {"X": SQUARE, "alpha": 0.5, "metric": TILTED, "center": True}
     corpus = plant(12, seed=1)
     sizes = {"max_tokens": 5, "min_df": 1, "longest_phrase": 1, "overlapping": True, "neutral_weight": 5}
     shape = {"gate": 0.2, "alpha": "1/2", "strength": 1.0, "bias": True, "random_state": 1}

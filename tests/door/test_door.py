@@ -36,7 +36,7 @@ TAKEN = [
     ("*.progress", "class"),
     ("parse_decimals.values", "*"),  # numbers of any shape
     ("verify.certificate", "*"),  # whatever it is, the answer is that it proves nothing
-    ("HardmaxClassifier.layers", "inf"),
+    ("HardmaxClassifier.alpha", "1"),  # numbers are steps, too
     ("TextModel.layers", "inf"),
     ("TextModel.bias", "*2.5"),  # one number for two classes
 ]

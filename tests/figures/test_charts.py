@@ -17,7 +17,6 @@ from hardmax.figures.palette import BLUE, VERMILION
 
 @pytest.mark.parametrize("classes", [2, 3])
 def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
-    pyplot.switch_backend("agg")
     model = model_of(classes)
     ax, bars = model.plot(top=5), heaviest(model, 5)
     assert [label.get_text() for label in ax.get_yticklabels()] == [bar.name for bar in bars]
@@ -30,7 +29,6 @@ def test_the_bars_of_a_model_are_its_heaviest_tokens(classes: int):
         assert [to_hex(patch.get_facecolor()) for patch in (by_row[0], by_row[-1])] == [BLUE.lower(), VERMILION.lower()]
     hatches = {(patch.get_facecolor(), patch.get_hatch()) for patch in ax.patches}
     assert len(hatches) == len({hatch for _, hatch in hatches}) == classes  # never colour alone
-    pyplot.close("all")
 
 
 def test_one_class_on_given_axes():

@@ -47,7 +47,7 @@ def watched(browser: Any) -> Iterator[Watched]:
 @pytest.fixture(scope="module")
 def review(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("reviews") / "review.html"
-    hm.load("imdb-2d").explain(REVIEW).page(path)
+    hm.load("imdb-2d").explain(REVIEW).save(path)
     return path
 
 
@@ -127,7 +127,7 @@ def test_an_edited_text_is_compared_with_the_original_and_keeps_what_is_crossed_
 @pytest.mark.parametrize("name", ["long", *MODELS])
 def test_no_label_covers_another_and_the_mean_ends_in_the_region_of_the_label(name, watched, tmp_path):
     why = MODELS[name].explain(MADE_UP) if name in MODELS else hm.load("imdb-2d").explain(LONG)
-    why.page(tmp_path / "page.html")
+    why.save(tmp_path / "page.html")
     page = watched.open(tmp_path / "page.html")
     page.wait_for_selector(".hm-plane .hm-mean")
     last = int(page.get_attribute("[aria-label=Layer]", "max"))

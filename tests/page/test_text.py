@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 @pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
 def test_javascript_classifies_texts_as_python_does(tmp_path: Path) -> None:
-    made = write_vectors(tmp_path, texts=12, models=30, texts_of_shipped=200)
+    made = write_vectors(tmp_path, texts=8, models=30, texts_of_shipped=60)
     assert made["undecided"] > 50
     assert made["by_integers"] > 50, "texts whose ties floats cannot decide"
     run = subprocess.run(

@@ -106,7 +106,7 @@ def answer(model: TextModel, text: str, *, full: bool) -> dict[str, Any]:
     found, offsets = why.found, np.cumsum([0, *(1 + (ord(character) > 0xFFFF) for character in text)])
     said = {
         "label": why.label,
-        "answer": int(found.answers[0]),
+        "answer": int(found.probabilities[0].argmax()) if found.decided[0] else -1,
         "active": int(found.active_per_text[0]),
         "probabilities": found.probabilities[0].tolist(),
         "by_integers": found.by_integers,

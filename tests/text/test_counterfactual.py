@@ -8,7 +8,7 @@ import pytest
 
 from hardmax._validation import InputError
 from hardmax.text import counterfactual
-from hardmax.text.spans import cut, merged
+from hardmax.text.spans import cut
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
@@ -38,7 +38,7 @@ def by_brute_force(own: TextModel, text: str, keep: tuple[str, ...] = ()) -> int
     label = own.predict([text])[0]
     for size in range(1, len(places) + 1):
         for words in combinations([word for word in places if word not in keep], size):
-            changed = [cut(text, merged([s for w in words for s in places[w]]))]
+            changed = [cut(text, sorted(s for w in words for s in places[w]))]
             if own.decided([text])[0] and own.decided(changed)[0] and own.predict(changed)[0] != label:
                 return size
     return None

@@ -36,11 +36,6 @@ def test_a_word_says_what_it_shall_say():
     assert (edited.embeddings[others] == own.embeddings[others]).all()
 
 
-def test_a_word_stands_where_it_shall_stand():
-    edited = model().edit({"film": [0.25, 0.5]})
-    assert edited.embeddings[edited.vocabulary.index["film"]].tolist() == [0.25, 0.5]
-
-
 def test_of_more_classes_numbers_come_by_label():
     known = Vocabulary(["one", "two"], [[1, 1, 1]] * 2)
     own = model(
@@ -76,9 +71,8 @@ def test_edits_add_up_and_are_saved(tmp_path):
     [
         ({}, "`changes` must be a dict"),
         ("great", "`changes` must be a dict"),
-        ({"great": "loud"}, 'expected "forbid", a number, or a vector of 2'),
-        ({"great": [1, 2, 3]}, 'expected "forbid"'),
-        ({"great": [1, float("nan")]}, 'expected "forbid"'),
+        ({"great": "loud"}, 'expected "forbid", a number, or a dict'),
+        ({"great": [1, 2]}, 'expected "forbid"'),
         ({"great": float("inf")}, "each weight"),
         ({"great": True}, 'expected "forbid"'),
         ({"great": None}, 'expected "forbid"'),

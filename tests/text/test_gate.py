@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import oracle
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import hardmax as hm
-from hardmax.text._analysis import Analysis, join_analyses, weigh_text
+from hardmax.text._analysis import Analysis, weigh_text
+from hardmax.text.encoding import join_parts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -132,9 +133,10 @@ def test_masses_logits_and_active_tokens_are_those_of_the_definition(case: Case)
 @given(cases(), cases())
 def test_one_text_is_read_as_many_are(case: Case, other: Case):
     model, texts = case.model, [case.text, "", other.text]
-    assert_equal(join_analyses([weigh_text(model, text)[1] for text in texts]), model.analyse(texts))
+    assert_equal(join_parts([weigh_text(model, text)[1] for text in texts]), model.analyse(texts))
 
 
+@settings(max_examples=10)
 @given(cases())
 def test_a_saved_model_says_the_same(case: Case):
     with tempfile.TemporaryDirectory() as folder:

@@ -11,7 +11,7 @@ import numpy as np
 import oracle
 import pytest
 from effort import THOROUGH
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from text.small_models import WORDS, random_texts, small_model
 
@@ -20,7 +20,7 @@ from hardmax._parallel import limit_threads
 from hardmax._validation import InputError
 from hardmax.text import _analysis
 from hardmax.text._analysis import ends, follows, masses, walk_cloud, weigh_text, weigh_words
-from hardmax.text.encoding import encode, join_encoded, lexicon_of
+from hardmax.text.encoding import encode, join_parts, lexicon_of
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
@@ -50,6 +50,9 @@ VARIANTS = {
     "ties": {"embeddings": np.random.default_rng(1).integers(-1, 2, size=(len(WORDS), 2))},
 }
 
+MODEL = small_model()
+BY_INTEGERS = ("ties", "more layers than the kernel keeps")
+
 
 def exact_logits(model: TextModel, text: str) -> list[Fraction]:
     """The logits from the definition, in rational arithmetic, one token for each occurrence of a word."""
@@ -72,7 +75,7 @@ def exact_logits(model: TextModel, text: str) -> list[Fraction]:
 @pytest.mark.parametrize("name", [name for name in VARIANTS if name != "more layers than the kernel keeps"])
 def test_logits_are_those_of_the_definition_and_probabilities_follow_them(name):
     model = small_model(**VARIANTS[name])
-    texts = random_texts(12 if model.layers > 10 else 40)
+    texts = random_texts(6 if model.layers > 10 else 20)
     found, chances = model.decision_function(texts).reshape(len(texts), -1), model.predict_proba(texts)
     for text, logits in zip(texts, found, strict=True):
         assert np.allclose(logits, [float(logit) for logit in exact_logits(model, text)], rtol=1e-12, atol=1e-12)
@@ -83,9 +86,9 @@ def test_logits_are_those_of_the_definition_and_probabilities_follow_them(name):
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_masses_leaders_followers_and_ends_are_those_of_the_engines(name):
-    model = small_model(**VARIANTS[name])
-    found = model.analyse(random_texts(40))
-    _, places = weigh_words(model, join_encoded([weigh_text(model, text)[0].encoded for text in random_texts(40)]))
+    model, texts = small_model(**VARIANTS[name]), random_texts(10 if name in BY_INTEGERS else 40)
+    found = model.analyse(texts)
+    _, places = weigh_words(model, join_parts([weigh_text(model, text)[0].encoded for text in texts]))
     for text, (a, b) in enumerate(pairwise(found.offsets)):
         if a == b:
             continue
@@ -98,13 +101,13 @@ def test_masses_leaders_followers_and_ends_are_those_of_the_engines(name):
         assert np.allclose(places[a:b], ends(run, model.layers), rtol=1e-12, atol=1e-12 * scale)
         votes = voices / max(voices.sum(), 1) @ model.prepared.says(places[a:b])
         assert found.logits[text] == pytest.approx(model.prepared.bias + votes, rel=1e-9, abs=1e-12)
-    # Ties are handed to integers, the rest is not; nor what takes more layers than the kernel keeps.
-    assert (found.by_integers > 0) == (name in ("ties", "more layers than the kernel keeps"))
+    assert (found.by_integers > 0) == (name in BY_INTEGERS)
 
 
 @pytest.mark.parametrize("name", VARIANTS)
 def test_a_prediction_does_not_depend_on_its_batch_nor_on_threads(name):
-    model, texts = small_model(**VARIANTS[name]), random_texts(150)
+    # A thread takes 64 texts at a time; integers take theirs one by one.
+    model, texts = small_model(**VARIANTS[name]), random_texts(8 if name in BY_INTEGERS else 70)
     whole = model.predict_proba(texts).tobytes()
     for size in (1, 7):
         parts = [model.predict_proba(texts[first : first + size]) for first in range(0, len(texts), size)]
@@ -114,9 +117,10 @@ def test_a_prediction_does_not_depend_on_its_batch_nor_on_threads(name):
             assert model.predict_proba(texts).tobytes() == whole
 
 
+@settings(max_examples=20)  # what any text is cut into, test_encoding and test_tokeniser ask
 @given(st.lists(st.text(), max_size=4))
 def test_any_text_passes(texts):
-    chances = small_model().predict_proba(texts)
+    chances = MODEL.predict_proba(texts)
     assert chances.shape == (len(texts), 2)
     assert np.allclose(chances.sum(axis=1), 1)
 
@@ -174,7 +178,7 @@ def test_ties_of_infinitely_many_layers_are_decided_as_by_fractions(seed):
 
 @pytest.mark.parametrize("alpha", ["1", "1/3", "10"])
 def test_infinitely_many_layers_are_what_ten_thousand_come_to(alpha):
-    for seed in range(12):
+    for seed in range(5):
         cloud, counts = tied(seed)
         endless, deep = (word_model(cloud, alpha=alpha, layers=layers) for layers in (math.inf, 10_000))
         found, other = (model.analyse([said(counts)]) for model in (endless, deep))

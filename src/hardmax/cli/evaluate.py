@@ -24,13 +24,11 @@ def evaluate_command(
     picture: opt.Picture = None,
     card: opt.Card = None,
     rename: Annotated[str | None, typer.Option("--map", help="Classes of the labels: 1=positive,0=negative.")] = None,
-    sample: Annotated[int, typer.Option(min=0, help="Number of texts on which to measure erasure.")] = 1000,
     as_json: opt.AsJson = False,
 ) -> None:
     """Evaluate a model on labelled texts.
 
-    Prints accuracy, calibration, the most frequent leaders, and erasure: how often the label stays the same if only
-    the leaders or the active tokens are kept, or if the active tokens are removed. --picture plots the calibration.
+    Prints accuracy, calibration and the most frequent leaders. --picture plots the calibration.
     """
     opt.check_target(picture, "--picture", *opt.PICTURES)
     opt.check_target(card, "--card", ".html", ".htm")
@@ -38,33 +36,27 @@ def evaluate_command(
     corpus = opt.read_corpus(file, on_bad_rows, text=text, label=label)
 
     # Only now: scipy takes most of a second to import.
-    from hardmax.text.erasure import measure_erasure
     from hardmax.text.evaluation import evaluate_model
     from hardmax.text.shipped import load
 
     loaded = load(model)
     found = evaluate_model(loaded, corpus.texts, [names.get(str(label), label) for label in corpus.labels])
-    erasure = measure_erasure(loaded, corpus.texts, at_most=sample) if sample else None
-    contents: dict[str, bytes] = {}
     if picture is not None:
         from hardmax.figures.charts import reliability_figure
-        from hardmax.figures.style import figure_bytes
+        from hardmax.figures.style import save_figure
         from hardmax.text.evaluation import calibration_curve
 
-        curve = calibration_curve(found.truth, found.probabilities)
-        contents[picture] = figure_bytes(reliability_figure(curve), picture)
+        save_figure(reliability_figure(calibration_curve(found.truth, found.probabilities)), picture)
+        notify(f"wrote {picture}")
     if card is not None:
         from hardmax.text.card_page import card_page
 
-        contents[card] = card_page(loaded, Path(model).name, corpus.texts, found).encode()
-    for path, data in contents.items():
-        write_whole(path, data)
-        notify(f"wrote {path}")
+        write_whole(card, card_page(loaded, Path(model).name, corpus.texts, found).encode())
+        notify(f"wrote {card}")
     document = {
         "model": opt.describe(loaded),
         "classes": list(loaded.classes),
         **found.metrics,
-        "erasure": None if erasure is None else asdict(erasure),
         "leaders": [asdict(leader) for leader in found.leaders[:SHOWN_LEADERS]],
     }
     if as_json:
@@ -88,7 +80,6 @@ def _read_names(text: str) -> dict[str, str]:
 def _show(model: str, document: dict[str, Any]) -> None:
     """Every number, the confusion matrix and the most frequent leaders."""
     facts = {"model": model} | {name: value for name, value in document.items() if isinstance(value, int | float)}
-    facts |= {f"erasure, {key}": value for key, value in (document["erasure"] or {}).items()}
     print_facts(facts)
     names = document["classes"]
     print_table(

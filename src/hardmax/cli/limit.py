@@ -8,7 +8,7 @@ import typer
 
 from hardmax import __version__
 from hardmax._files import write_whole
-from hardmax._validation import InputError, require_extra
+from hardmax._validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
@@ -53,8 +53,6 @@ def limit_command(
     opt.check_target(output, "--output", ".npz", ".csv")
     opt.check_target(certificate, "--certificate", ".json")
     opt.check_target(picture, "--picture", *opt.PICTURES)
-    if output is not None and output.endswith(".csv"):
-        require_extra("`--output` .csv", "tables", "pandas")
     from hardmax.io import read_cloud
 
     dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)
@@ -72,8 +70,7 @@ def limit_command(
     limits = [result] if isinstance(result, Limit) else list(result)
     with out.progress_bar("statements"):
         reports = [check_theorem(lim) for lim in limits] if check else []
-    for path in _write(result, output, certificate, picture):
-        out.notify(f"wrote {path}")
+    _write(result, output, certificate, picture)
     found = [document(lim) for lim in limits]
     for one, report in zip(found, reports, strict=False):
         one["check"] = [asdict(statement) for statement in report]
@@ -116,26 +113,23 @@ def _stream(file: str, dynamics: "Dynamics", max_layers: int | None, output: str
     out.print_table(["cluster", *header, "kind", "size"], rows)
 
 
-def _write(result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None) -> list[str]:
-    """Make everything, then write it: if one thing cannot be made, nothing is written. Returns the paths."""
+def _write(result: "Limit | Limits", output: str | None, certificate: str | None, picture: str | None) -> None:
+    """Write what was asked for, first the certificate: if there is no proof, nothing is written."""
     from hardmax.limits import Limit
 
-    contents: dict[str, bytes] = {}
-    if output is not None and output.endswith(".csv"):
-        contents[output] = result.to_pandas().to_csv(index=False).encode()
     if isinstance(result, Limit) and certificate is not None:
-        contents[certificate] = result.certificate.to_json().encode()
+        result.certificate.save(certificate)
     if isinstance(result, Limit) and picture is not None:
         from hardmax.figures.limits import limit_figure
-        from hardmax.figures.style import figure_bytes
+        from hardmax.figures.style import save_figure
 
-        contents[picture] = figure_bytes(limit_figure(result), picture)
-    for path, data in contents.items():
-        write_whole(path, data)
-    if output is None or output in contents:
-        return list(contents)
-    (result.run if isinstance(result, Limit) else result.runs).save(output)
-    return [*contents, output]
+        save_figure(limit_figure(result), picture)
+    if output is not None and output.endswith(".csv"):
+        write_whole(output, result.to_pandas().to_csv(index=False).encode())
+    elif output is not None:
+        (result.run if isinstance(result, Limit) else result.runs).save(output)
+    for path in filter(None, (certificate, picture, output)):
+        out.notify(f"wrote {path}")
 
 
 def document(lim: "Limit") -> dict[str, Any]:

@@ -143,16 +143,13 @@ def use_option_names(error: InputError, options: dict[str, str]) -> str:
 
 
 def open_closed_streams() -> None:
-    """Open what stands for a closed stream, or the next file opened would get its number, and be written to.
+    """Give a closed stream a file, or the next one opened would get its number, and be written to.
 
-    Each is opened the wrong way round, so that reading a closed stdin or writing to a closed stdout is an error.
     Characters that an encoding lacks are printed as escapes.
     """
-    ways = {"stdin": ("r", os.O_WRONLY), "stdout": ("w", os.O_RDONLY), "stderr": ("w", os.O_WRONLY)}
-    for number, (name, (mode, way)) in enumerate(ways.items()):
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            os.open(os.devnull, way)  # gets the lowest free number: this one
-            setattr(sys, name, os.fdopen(number, mode, encoding="utf-8", closefd=False))
+            setattr(sys, name, os.fdopen(os.open(os.devnull, os.O_RDWR), mode, encoding="utf-8"))
     for stream in (sys.stdout, sys.stderr):
         stream.reconfigure(errors="backslashreplace")  # pyright: ignore[reportAttributeAccessIssue]
 

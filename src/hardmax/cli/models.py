@@ -41,22 +41,20 @@ def models_command(
             print_table(list(listed[0]), (list(one.values()) for one in listed))
         return
     loaded, name = load(model), Path(model).name
-    contents: dict[str, bytes] = {}
     if picture is not None:
-        from hardmax.figures.style import figure_bytes
+        from hardmax.figures.style import save_figure
 
-        contents[picture] = figure_bytes(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
+        save_figure(loaded.plot().figure, picture)  # pyright: ignore[reportArgumentType]
+        notify(f"wrote {picture}")
     if card is not None:
         from hardmax.text.card_page import card_page
 
-        contents[card] = card_page(loaded, name).encode()
-    for path, data in contents.items():
-        write_whole(path, data)
-        notify(f"wrote {path}")
+        write_whole(card, card_page(loaded, name).encode())
+        notify(f"wrote {card}")
     found = {str(label): {one.word: one.weight for one in loaded.keywords(label, KEYWORDS)} for label in loaded.classes}
     if as_json:
         print_json(_describe(name, loaded) | {"keywords": found})
-    elif not contents:
+    elif picture is None and card is None:
         print_facts(_describe(name, loaded))
         for label, weights in found.items():
             print_table([f"strongest tokens for {label}", "weight"], weights.items())

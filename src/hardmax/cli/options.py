@@ -126,5 +126,7 @@ def check_target(path: str | None, option: str, *suffixes: str) -> None:
         raise InputError(f"`{option}` must end in {expected}, not {path!r}.")
     if not Path(path).parent.is_dir():
         raise InputError(f"`{option}` {path!r}: the folder does not exist. Create it first.")
-    if Path(path).suffix in (*PICTURES, ".gif"):
+    if Path(path).suffix in PICTURES:
         require_extra(f"`{option}`", "figures", "matplotlib")
+    if ".npz" in suffixes and Path(path).suffix == ".csv":
+        require_extra(f"`{option}` .csv", "tables", "pandas")

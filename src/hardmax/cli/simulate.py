@@ -7,7 +7,7 @@ import typer
 
 from hardmax import __version__
 from hardmax._files import write_whole
-from hardmax._validation import InputError, require_extra
+from hardmax._validation import InputError
 from hardmax.cli import options as opt
 from hardmax.cli import output as out
 
@@ -36,8 +36,6 @@ def simulate_command(
     """
     stop, kept = _read_stop(layers, until_settled), _read_record(record)
     opt.check_target(output, "--output", ".npz", ".csv")
-    if output is not None and output.endswith(".csv"):
-        require_extra("`--output` .csv", "tables", "pandas")
     from hardmax.io import read_cloud
 
     dynamics, tokens = opt.read_dynamics(alpha, metric), read_cloud(file)

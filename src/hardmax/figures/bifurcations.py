@@ -17,18 +17,14 @@ _LABEL = 0.14  # share of the width that the name of a value takes
 def plot_bifurcations(found: "Bifurcations", *, ax: Any = None, figsize: Any = None) -> style.Axes:
     """Bars on the axes, or on those of a new figure: a row for each token, a colour for each leader."""
     rows = max(len(outcome.attended) if outcome else 1 for outcome in _outcomes(found))
-    if ax is None:
-        figure = style.new_figure(style.check_figsize(figsize, (6.4, 1.5 + 0.26 * rows)))
-        with style.our_look():
-            ax = figure.add_subplot()
-            ax.set_title(
-                f"{pluralize(len(found.values), 'bifurcation')}: whom each token ends with", loc="left", pad=18
-            )
-            _draw(found, ax, rows)
-        return ax
+    figure = style.new_figure(style.check_figsize(figsize, (6.4, 1.5 + 0.26 * rows))) if ax is None else None
     with style.our_look():
-        _draw(found, style.check_axes(ax), rows)
-    return ax
+        given = figure.add_subplot() if figure else style.check_axes(ax)
+        if figure:
+            title = f"{pluralize(len(found.values), 'bifurcation')}: whom each token ends with"
+            given.set_title(title, loc="left", pad=18)
+        _draw(found, given, rows)
+    return given
 
 
 def _outcomes(found: "Bifurcations") -> "list[Outcome | None]":

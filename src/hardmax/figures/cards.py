@@ -75,17 +75,14 @@ class Bar(NamedTuple):
 
 def heaviest(model: "TextModel", top: int, only: Collection[int] | None = None) -> list[Bar]:
     """The heaviest tokens of each class, or of some; weights for the first of two classes are negative."""
-    scores = model.prepared.scores[: len(model.vocabulary)]
-    two = scores.shape[1] == 1
-    sides = np.column_stack([-scores, scores]) if two else scores - scores.mean(axis=1, keepdims=True)
-    found = []
-    for side in (1, 0) if two else range(sides.shape[1]):
+    found, two = [], len(model.classes) == 2
+    for side in (1, 0) if two else range(len(model.classes)):
         if only is None or side in only:
-            best = [v for v in np.argsort(-sides[:, side], kind="stable")[:top].tolist() if sides[v, side] > 0]
             sign = -1 if two and side == 0 else 1  # weights of two classes go down from the top, through zero
-            found += [(v, sign * float(sides[v, side]), side) for v in best[::sign]]
+            best = [(token.word, sign * token.weight, side) for token in model.keywords(model.classes[side], top)]
+            found += best[::sign]
     digits = max(0, 2 - int(np.log10(max([abs(weight) for _, weight, _ in found], default=1.0))))
-    return [Bar(model.vocabulary.surfaces[v], weight, side, f"{weight:+.{digits}f}") for v, weight, side in found]
+    return [Bar(word, weight, side, f"{weight:+.{digits}f}") for word, weight, side in found]
 
 
 def _run_of(cloud: Any) -> "Trajectory":

@@ -23,38 +23,6 @@ LONGEST_NAME = 32  # characters
 _HATCHES = ("////", "", "....", "\\\\\\\\", "xxxx", "----")  # never colour alone
 
 
-def draw_bars(bars: Sequence[Bar], classes: int, ax: style.Axes) -> None:
-    """Draw horizontal bars, the first on top, in the colour and the hatch of their classes."""
-    for side in sorted({bar.side for bar in bars}):
-        mine = [(row, bar) for row, bar in enumerate(bars) if bar.side == side]
-        group = ax.barh([row for row, _ in mine], [bar.value for _, bar in mine], height=0.8, **_look(side, classes))
-        ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
-    ax.set_yticks(range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars])
-    ax.set_ylim(len(bars) - 0.4, -0.6)
-    lowest, highest = min([0.0, *(bar.value for bar in bars)]), max([0.0, *(bar.value for bar in bars)])
-    room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
-    ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
-    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.tick_params(axis="y", length=0)
-
-
-def add_class_legend(classes: Sequence[object], bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
-    """What the colours and hatches mean: inside the axes, or below them, where the layout makes room."""
-    sides = sorted({bar.side for bar in bars})
-    names = [escape_mathtext(truncate(f"for {classes[side]}", LONGEST_NAME)) for side in sides]
-    handles = [style.Patch(label=name, **_look(side, len(classes))) for side, name in zip(sides, names, strict=True)]
-    look = {"handles": handles, "frameon": False, "fontsize": "small"}
-    if inside:
-        ax.legend(loc="best", **look)
-    else:
-        ax.figure.legend(loc="outside lower center", ncols=2, **look)
-
-
-def _look(side: int, classes: int) -> dict[str, Any]:
-    return {"fc": look_of_class(side, classes)[0], "ec": "white", "lw": 0, "hatch": _HATCHES[side % len(_HATCHES)]}
-
-
 def plot_weights(
     model: "TextModel", top: int = 10, *, only: Collection[int] | None = None, ax: Any = None, figsize: Any = None
 ) -> style.Axes:
@@ -68,9 +36,27 @@ def plot_weights(
 
 
 def draw_weights(model: "TextModel", bars: Sequence[Bar], ax: style.Axes, *, inside: bool) -> None:
-    """Bars of `heaviest`, with a title, a legend and the name of the axis."""
-    draw_bars(bars, len(model.classes), ax)
-    add_class_legend(model.classes, bars, ax, inside=inside)
+    """Horizontal bars of `heaviest`, the first on top, in the colour and the hatch of their classes; with a legend
+    inside the axes, or below them, where the layout makes room."""
+    handles = []
+    for side in sorted({bar.side for bar in bars}):
+        mine = [(row, bar) for row, bar in enumerate(bars) if bar.side == side]
+        look: dict[str, Any] = {"ec": "white", "lw": 0, "hatch": _HATCHES[side % len(_HATCHES)]}
+        look["fc"] = look_of_class(side, len(model.classes))[0]
+        group = ax.barh([row for row, _ in mine], [bar.value for _, bar in mine], height=0.8, **look)
+        ax.bar_label(group, [bar.note for _, bar in mine], padding=3, fontsize="small", color=INK)
+        name = escape_mathtext(truncate(f"for {model.classes[side]}", LONGEST_NAME))
+        handles.append(style.Patch(label=name, **look))
+    place: dict[str, Any] = {"loc": "best"} if inside else {"loc": "outside lower center", "ncols": 2}
+    (ax if inside else ax.figure).legend(handles=handles, frameon=False, fontsize="small", **place)
+    ax.set_yticks(range(len(bars)), [escape_mathtext(truncate(bar.name, LONGEST_NAME)) for bar in bars])
+    ax.set_ylim(len(bars) - 0.4, -0.6)
+    lowest, highest = min([0.0, *(bar.value for bar in bars)]), max([0.0, *(bar.value for bar in bars)])
+    room = 0.16 * ((highest - lowest) or 1.0)  # for the notes
+    ax.set_xlim(lowest - room * (lowest < 0), highest + room * (highest > 0 or lowest == 0))
+    ax.axvline(0, color=FAINT, lw=0.8, zorder=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
     ax.set_xlabel("weight in the logit" + ("" if len(model.classes) == 2 else ", above the mean of all classes"))
     ax.set_title(f"heaviest of {len(model.vocabulary):,} tokens", loc="left")
 
@@ -111,7 +97,8 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
         ax = figure.add_subplot()
         for number, group in enumerate(dict.fromkeys(group for *_, group in cells)):
             color, marker = look_of_class(number, 3)
-            at = {place: [b for a, b, own in cells if (a, own) == (place, group)] for place in _places(cells, group)}
+            places = sorted({a for a, _, own in cells if own == group})
+            at = {place: [b for a, b, own in cells if (a, own) == (place, group)] for place in places}
             low, high = np.array([np.quantile(values, (0.25, 0.75)) for values in at.values()]).T
             label = escape_mathtext(truncate(f"{by} = {group}", LONGEST_NAME)) if by else None
             means = [float(np.mean(values)) for values in at.values()]
@@ -126,10 +113,6 @@ def sweep_figure(table: "pyarrow.Table", x: str, y: str, *, by: str | None = Non
         if by:
             ax.legend(frameon=False, fontsize=8)
     return figure
-
-
-def _places(cells: Sequence[tuple[Any, Any, Any]], group: Any) -> list[Any]:
-    return sorted({a for a, _, own in cells if own == group})
 
 
 def _as_number(value: Any) -> Any:

@@ -70,7 +70,7 @@ def draw_layer(
     shade = places[run.points.of_token[run.leaders]]
     path = np.stack([*plane.bends(run, layer, first[shown]), run.floats_at(layer)[first[shown]]])
     return {
-        "hull": plane.draw_polytope(shade, ax) if hull and len(shade) else [],
+        "hull": plane.draw_hull(shade, ax) if hull and len(shade) else [],
         **plane.draw_flow(view.path(path), groups, ax),
         **_draw_followers(places, {point: sets[point] for point in circles.tolist()}, number, ax),
         **plane.draw_leaders(places[stars], number[stars].tolist(), first[stars].tolist(), ax),
@@ -153,21 +153,21 @@ def plot_run(run: Trajectory, layers: Any = None, *, ax: Any = None, figsize: An
 
 
 def animate_run(run: Trajectory, path: Any, *, layers: Any = None, fps: Any = 4) -> None:
-    """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif` or `.mp4`."""
+    """Write the layers of a run, the recorded ones if none are named, as frames of a `.gif`."""
     usual = sorted({*run.recorded[:: -(-len(run.recorded) // DEFAULT_FRAMES)], run.layers})
     frames = usual if layers is None else _check_layers(layers, MOST_FRAMES)
     path, fps = check_path(path), check_real(fps, "`fps`", above=0, at_most=style.FASTEST)
-    style.film_writer(path, fps)  # what cannot be written, and a layer that is not there, are refused before the work
-    run.floats_at(max(frames))
-    # An even number of pixels each way, as video demands.
-    figure = style.Figure(figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained")
+    if path.suffix.lower() != ".gif":
+        raise InputError(f"`path` must end in .gif, not {path.suffix or 'nothing'!r}.")
+    run.floats_at(max(frames))  # a layer that is not there is refused before the work
+    figure = style.Figure(figsize=(4.0, 2.0 if run.d == 1 else 4.0), dpi=120, layout="constrained", facecolor="white")
     ax = figure.add_subplot(projection="3d" if run.d == 3 else None)
 
     def frame(layer: int) -> None:
         ax.clear()
         _titled(run, layer, ax)
 
-    style.write_film(figure, path, frames, frame, fps=fps)
+    style.write_gif(figure, path, frames, frame, fps=fps)
 
 
 def arithmetics_figure(runs: Mapping[str, Trajectory], watched: Sequence[int], goals: np.ndarray) -> style.Figure:

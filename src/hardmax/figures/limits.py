@@ -54,7 +54,7 @@ def draw_limit(lim: "Limit", ax: style.Axes, *, most: int = plane.MOST_TOKENS) -
     path = np.stack([*plane.bends(lim.run, lim.run.layers + 1, np.s_[::every]), lim.float_points[::every]])
     return {
         # Of a projected polytope the shadow is shown. Its metric does not matter here.
-        "hull": plane.draw_polytope(corners, ax) if len(leaders) else [],
+        "hull": plane.draw_hull(corners, ax) if len(leaders) else [],
         **plane.draw_flow(view.path(path), number[clusters.labels[::every]], ax),
         "faces": [_draw_face(lim, label, face, view, ax) for label, face in projected.items()],
         "projections": [_draw_ends(lim, list(projected), view, number, PROJECTION, ax)],

@@ -187,19 +187,16 @@ def draw_leaders(places: np.ndarray, groups: Sequence[int], tokens: Sequence[int
     return {"leaders": [stars], "labels": labels}
 
 
-def draw_polytope(polytope: Any, ax: style.Axes) -> list[style.Artist]:
-    """A `Polytope`, or the hull of points: a polygon, facets in space, or the segment or point that is left of it."""
-    given = polytope if isinstance(polytope, Polytope) else Polytope(polytope)
-    corners = given.vertices
-    space = 3 if isinstance(style.check_axes(ax), style.Axes3D) else 2
-    if corners.shape[1] != space:
-        raise InputError(f"`polytope` has {corners.shape[1]} dimensions, these axes have {space}: project it first.")
-    if given.dimension == 0:
+def draw_hull(places: np.ndarray, ax: style.Axes) -> list[style.Artist]:
+    """The hull of places: a polygon, facets in space, or the segment or point that is left of it."""
+    polytope = Polytope(places)
+    corners = polytope.vertices
+    if polytope.dimension == 0:
         return [ax.scatter(*corners.T, s=20, color=FAINT, zorder=1)]
-    if given.dimension == 1:
+    if polytope.dimension == 1:
         return list(ax.plot(*corners.T, color=FAINT, lw=1.2, zorder=1))
     look = {"facecolor": SEE_THROUGH, "edgecolor": FAINT, "lw": 0.8, "zorder": 1}
     if isinstance(ax, style.Axes3D):
-        facets = [corners[list(face)] for face in given.faces(2)]
+        facets = [corners[list(face)] for face in polytope.faces(2)]
         return [ax.add_collection3d(style.Poly3DCollection([facet[going_round(facet)] for facet in facets], **look))]
     return [ax.add_patch(style.Polygon(corners[going_round(corners)], **look))]

@@ -4,18 +4,18 @@ Whatever figures need of matplotlib is imported here, so that there is one messa
 """
 
 import io
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from hardmax._files import write_whole
 from hardmax._validation import InputError, MissingExtra, check_instance, check_path, check_real, shorten
 
 try:
     from matplotlib import rc_context
-    from matplotlib.animation import AbstractMovieWriter, FFMpegWriter, PillowWriter
     from matplotlib.artist import Artist as Artist
     from matplotlib.axes import Axes
     from matplotlib.backends.backend_agg import FigureCanvasAgg as FigureCanvasAgg
@@ -48,8 +48,7 @@ _RULES: dict[Any, Any] = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,
 }
-_FRAMES: dict[Any, Any] = {"savefig.bbox": None, "savefig.facecolor": "white"}  # all of one size
-_SMALL: dict[Any, Any] = _FRAMES | {"font.size": 7, "axes.titlesize": 8}
+_SMALL: dict[Any, Any] = {"savefig.bbox": None, "font.size": 7, "axes.titlesize": 8}
 
 
 @contextmanager
@@ -91,11 +90,6 @@ def check_figsize(value: Any, default: tuple[float, float]) -> tuple[float, floa
 
 def save_figure(figure: Figure, path: str | Path) -> None:
     """Write a figure to a `.png`, `.svg` or `.pdf`, completely or not at all; the same figure gives the same bytes."""
-    write_whole(path, figure_bytes(figure, path))
-
-
-def figure_bytes(figure: Figure, path: str | Path) -> bytes:
-    """What `save_figure` writes to that path."""
     check_instance(figure, Figure, "`figure`", "a figure of matplotlib")
     suffix = check_path(path).suffix
     kind = suffix.lstrip(".").lower()
@@ -106,32 +100,17 @@ def figure_bytes(figure: Figure, path: str | Path) -> bytes:
     undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
     with our_look():
         figure.savefig(buffer, format=kind, metadata=undated)
-    return buffer.getvalue()
+    write_whole(path, buffer.getvalue())
 
 
-def write_film(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
-    """Write a `.gif` or `.mp4`, completely or not at all: `draw` draws the frame of each number on the figure."""
-    writer = film_writer(path, fps)
-    FigureCanvasAgg(figure)
-    # Writers want a file of their own; readers shall never meet half of one.
-    with tempfile.TemporaryDirectory() as folder, rc_context(_FRAMES):
-        draft = Path(folder) / f"draft{path.suffix.lower()}"
-        # Not by `writer.saving`, which ends a film without frames by an error that hides what went wrong.
-        writer.setup(figure, str(draft), figure.dpi)
-        for number in frames:
-            draw(number)
-            writer.grab_frame()
-        writer.finish()
-        write_whole(path, draft.read_bytes())
+def write_gif(figure: Figure, path: Path, frames: Iterable[int], draw: Callable[[int], None], *, fps: float) -> None:
+    """Write a `.gif`, completely or not at all: `draw` draws the frame of each number on the figure."""
+    from PIL import Image
 
-
-def film_writer(path: Path, fps: float) -> AbstractMovieWriter:
-    """The writer for a file of that name, or an error if there is none."""
-    kind = path.suffix.lower()
-    if kind == ".gif":
-        return PillowWriter(fps=fps)  # pyright: ignore[reportArgumentType]
-    if kind != ".mp4":
-        raise InputError(f"`path` must end in .gif or .mp4, not {path.suffix or 'nothing'!r}.")
-    if not FFMpegWriter.isAvailable():
-        raise InputError("`path` ends in .mp4, for which ffmpeg must be installed: name a .gif instead.")
-    return FFMpegWriter(fps=fps)  # pyright: ignore[reportArgumentType]
+    canvas, images, buffer = FigureCanvasAgg(figure), [], io.BytesIO()
+    for number in frames:
+        draw(number)
+        canvas.draw()
+        images.append(Image.fromarray(np.array(canvas.buffer_rgba())).convert("RGB"))
+    images[0].save(buffer, "GIF", save_all=True, append_images=images[1:], duration=round(1000 / fps), loop=0)
+    write_whole(path, buffer.getvalue())

@@ -2,9 +2,6 @@ from ._analysis import Analysis as Analysis
 from .corpora import Corpus as Corpus
 from .corpora import plant as plant
 from .corpora import read_corpus as read_corpus
-from .encoding import Encoded as Encoded
-from .encoding import encode as encode
-from .evaluation import evaluate as evaluate
 from .explain import Explanation as Explanation
 from .shipped import load as load
 from .text_model import TextModel as TextModel

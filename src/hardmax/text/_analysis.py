@@ -1,8 +1,7 @@
 """What a model computes: each text a cloud of tokens, their masses in the mean, leaders, logits."""
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from hardmax.text.text_model import TextModel
     from hardmax.trajectory import Trajectory
 
-UNDECIDED = -1  # the answer to a text without an active token, or with two classes level
 DEEPEST = 10_000  # layers; of infinitely many, a cloud that has not settled by then is taken as it is there
 FEW = 4096  # tokens: so many are weighed without waiting for numba
 _LEVELS_PER_OCTAVE, _LEVELS = 8, 128
@@ -79,12 +77,12 @@ class Analysis:
     @property
     def leaders_per_text(self) -> np.ndarray:
         """How many leaders each text has."""
-        return _sums(self, self.leader_since >= 0).astype(np.int64)
+        return _count(self, self.leader_since >= 0)
 
     @property
     def active_per_text(self) -> np.ndarray:
         """How many distinct tokens are active in each text."""
-        return _sums(self, self.active).astype(np.int64)
+        return _count(self, self.active)
 
     @property
     def decided(self) -> np.ndarray:
@@ -92,35 +90,10 @@ class Analysis:
         top = np.sort(self.probabilities, axis=1)[:, -2:]
         return (self.active_per_text > 0) & (top[:, 0] < top[:, 1])
 
-    @property
-    def answers(self) -> np.ndarray:
-        """The number of the most probable class of each text, or -1 where it is undecided."""
-        return np.where(self.decided, self.probabilities.argmax(axis=1), UNDECIDED)
 
-    @property
-    def mass_on_leaders(self) -> np.ndarray:
-        """The share of the mean of each text that its leaders make up."""
-        return _sums(self, np.where(self.leader_since >= 0, self.masses, 0.0))
-
-
-def _sums(found: Analysis, values: np.ndarray) -> np.ndarray:
-    """For each text the sum of the values of its tokens."""
-    texts = np.repeat(np.arange(len(found)), np.diff(found.offsets))
-    return np.bincount(texts, values, minlength=len(found))
-
-
-def join_analyses(parts: Sequence[Analysis]) -> Analysis:
-    """The texts of all parts, at least one, one part after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-    joined = {
-        each.name: np.concatenate([getattr(part, each.name) for part in parts])
-        for each in fields(Analysis)
-        if each.name not in ("offsets", "by_integers")
-    }
-    return Analysis(**joined, offsets=np.concatenate([[0], *offsets]), by_integers=sum(p.by_integers for p in parts))
+def _count(found: Analysis, which: np.ndarray) -> np.ndarray:
+    """How many of these tokens each text has."""
+    return np.bincount(np.searchsorted(found.offsets, np.flatnonzero(which), side="right") - 1, minlength=len(found))
 
 
 def predicted_classes(model: "TextModel", found: Analysis) -> np.ndarray:

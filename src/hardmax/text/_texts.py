@@ -1,4 +1,4 @@
-"""Texts as one run of UTF-8 bytes with offsets, from lists, arrays, series and Arrow; labels as numbers of classes."""
+"""Texts as one run of UTF-8 bytes with offsets, from lists, arrays, series and Arrow; classes by name."""
 
 import re
 from dataclasses import dataclass
@@ -7,11 +7,9 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from hardmax._tokens.batches import as_array, whole_numbers
 from hardmax._validation import InputError, shorten
 from hardmax.text._characters import REPLACEMENT
 
-MOST_CLASSES = 10_000
 SHOWN = 10  # classes that a message names
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _EXPECTED = "expected a list of texts, a column of a table, or an Arrow array"
@@ -130,21 +128,6 @@ def _of_arrow(array: Any, name: str) -> TextBytes:
     offsets = np.frombuffer(places, dtype=np.int64)[joined.offset : joined.offset + len(joined) + 1]
     data = np.empty(0, dtype=np.uint8) if content is None else np.frombuffer(content, dtype=np.uint8)
     return TextBytes(data, offsets)
-
-
-def class_numbers(labels: Any, name: str, classes: int = MOST_CLASSES) -> np.ndarray:
-    """The numbers of classes that labels are: whole numbers from 0 up, or truth values. A negative one would count
-    from the end.
-
-    >>> class_numbers([True, False], "`labels`").tolist()
-    [1, 0]
-    """
-    array = as_array(labels, name)
-    are_truths = array.dtype == bool or all(isinstance(entry, bool | np.bool_) for entry in array.ravel().tolist())
-    numbers = array.astype(np.int64) if are_truths else whole_numbers(labels, name)
-    if numbers.ndim != 1 or (numbers.size and not 0 <= numbers.min() <= numbers.max() < classes):
-        raise InputError(f"{name} must be numbers of classes from 0 to {classes - 1}, not {shorten(labels)}.")
-    return numbers
 
 
 def number_of_class(label: Any, classes: tuple[Any, ...], name: str) -> int:

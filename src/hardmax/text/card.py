@@ -4,7 +4,7 @@ import re
 from math import isinf
 from typing import Any
 
-from hardmax._format import escape_html, pluralize, sanitize_line
+from hardmax._format import escape_html, pluralize, sanitize_line, truncate
 from hardmax.text._format import format_layers
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import cut_surface
@@ -45,6 +45,8 @@ _LIMITATIONS = (
     "probabilities are less reliable: measure it there (`hardmax evaluate`) first.",
 )
 
+_MOST_CLASSES, _MOST_TOKENS = 20, 50  # in a description
+
 
 def write_card(model: TextModel) -> str:
     """The text of README.md."""
@@ -62,23 +64,19 @@ def describe(model: TextModel, limit: int) -> str:
     """The model as a text of at most `limit` characters; see `TextModel.describe`."""
     from hardmax.text.interpret import keywords
 
-    names = [sanitize_line(name) for name in model.classes]
-    task = f"A text classifier with the classes {_listed(names, limit // 5)}."
+    labels = model.classes[:_MOST_CLASSES]
+    more = f" and {len(model.classes) - len(labels):,} more" if len(model.classes) > len(labels) else ""
+    task = f"A text classifier with the classes {', '.join(map(sanitize_line, labels))}{more}."
     facts = " ".join(f"{name.capitalize()}: {value}." for name, value in _facts(model).items() if name != "classes")
     limitations = "Limitations: " + " ".join(_limitations(model))
-    fixed = [task, formula(model), facts, limitations]
-    room = limit - sum(len(part) + 1 for part in fixed)
-    heading = "Heaviest tokens, with their weights:"
-    rows: list[str] = []
-    share = (room - len(heading)) // len(names)
-    for name, label in zip(names, model.classes, strict=True):
-        words = [f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in keywords(model, label, 50)]
-        row = f"{name}: {_listed(words, share - len(name) - 4)}"
-        if words and len(row) < share:
-            rows.append(row)
-    parts = [*fixed[:3], *([f"{heading} {'; '.join(rows)}."] if rows else []), limitations]
-    text = "\n".join(parts)
-    return text if len(text) <= limit else text[: limit - 1] + "…"
+    parts, best = [task, formula(model), facts, limitations], [keywords(model, label, _MOST_TOKENS) for label in labels]
+    for top in range(_MOST_TOKENS, 0, -1):  # as many as there is room for
+        weights = [[f"{sanitize_line(word.word)} {word.weight:+.3g}" for word in words[:top]] for words in best]
+        rows = [f"{sanitize_line(name)}: {', '.join(own)}" for name, own in zip(labels, weights, strict=True) if own]
+        text = "\n".join([*parts[:-1], f"Heaviest tokens, with their weights: {'; '.join(rows)}.", limitations])
+        if rows and len(text) <= limit:
+            return text
+    return truncate("\n".join(parts), limit)
 
 
 def formula(model: TextModel) -> str:
@@ -127,16 +125,6 @@ def _facts(model: TextModel) -> dict[str, Any]:
 
 def _limitations(model: TextModel) -> list[str]:
     return [line.replace("{longest}", pluralize(model.tokeniser.longest_phrase, "word")) for line in _LIMITATIONS]
-
-
-def _listed(words: list[str], room: int) -> str:
-    """As many of the words as there is room for."""
-    shown = ""
-    for word in words:
-        if len(shown) + len(word) + 5 > room:
-            return f"{shown}, …" if shown else "…"
-        shown += f", {word}" if shown else word
-    return shown
 
 
 def _table(metrics: dict[str, Any]) -> str:

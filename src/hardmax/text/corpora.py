@@ -187,7 +187,6 @@ _SENTIMENT = {
     "negative": ("awful", "dreadful", "boring", "clumsy", "stale", "lifeless", "dire", "shoddy"),
     "positive": ("superb", "delightful", "gripping", "charming", "witty", "radiant", "moving", "masterly"),
 }
-_SYLLABLES = ("ba", "do", "fi", "gu", "ka", "lo", "mi", "nu", "pa", "ro", "si", "tu", "va", "zo")
 
 
 def plant(
@@ -235,16 +234,9 @@ def plant(
     if not all(isinstance(name, str) for name in names) or len(names) < 2 or len(set(names)) != len(names):
         raise InputError(f"`classes` must be at least two texts, all different, not {shorten(classes)}.")
     check_real(disturbed, "`disturbed`", at_least=0, at_most=1)
-    rng, taken = np.random.default_rng(seed), {*_FILLERS, *_SENTIMENT["negative"], *_SENTIMENT["positive"]}
-    planted: dict[str, tuple[str, ...]] = {}
-    for name in names:
-        known = list(_SENTIMENT.get(name, ()))[:words]
-        while len(known) < words:
-            invented = "".join(rng.choice(_SYLLABLES, size=4))
-            if invented not in taken:
-                taken.add(invented)
-                known.append(invented)
-        planted[name] = tuple(known)
+    rng, planted = np.random.default_rng(seed), {}
+    for number, name in enumerate(names):
+        planted[name] = (*_SENTIMENT.get(name, ()), *(f"word{number}x{n}" for n in range(words)))[:words]
     labels = [names[number % len(names)] for number in range(count)]
     return Corpus([_write(label, planted, length, disturbed, rng) for label in labels], labels, words=planted)
 

@@ -1,4 +1,4 @@
-"""A model in which some tokens are forbidden, have another weight, or another vector."""
+"""A model in which some tokens are forbidden, or have another weight."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -33,10 +33,7 @@ def edit(model: Edited, changes: Mapping[str, Any]) -> Edited:
     for v, surface in enumerate(surfaces):
         table[v] = vectors.get(surface, table[v])
     counts = np.vstack([known.counts[kept], np.zeros((len(added), known.counts.shape[1]), dtype=np.int64)])
-    plain = {
-        token: vectors[token].tolist() if isinstance(w, list | tuple | np.ndarray) else w for token, w in wishes.items()
-    }
-    metrics = model.metrics | {"edited": {**model.metrics.get("edited", {}), **plain}}
+    metrics = model.metrics | {"edited": {**model.metrics.get("edited", {}), **wishes}}
     return replace(model, vocabulary=Vocabulary(surfaces, counts), embeddings=table, metrics=metrics)
 
 
@@ -78,14 +75,8 @@ def _vector(model: TextModel, token: str, wish: Any) -> np.ndarray:
             way = f"give a dict from labels to numbers, such as {{{model.classes[0]!r}: 1.0}}"
             raise InputError(f"`changes` gives {shorten(token)} one number for more than two classes: {way}.")
         return _of_weight(model, token, np.array([check_real(wish, "`changes` (each weight)")]))
-    try:
-        vector = np.asarray(wish, dtype=np.float64)
-    except (TypeError, ValueError):
-        vector = np.empty(0)
-    if vector.shape != (model.dimension,) or not np.isfinite(vector).all():
-        ways = f'"{FORBID}", a number, or a vector of {model.dimension} numbers'
-        raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected {ways}.")
-    return vector
+    ways = f'"{FORBID}", a number, or a dict from labels to numbers'
+    raise InputError(f"`changes` gives {shorten(token)} {shorten(wish)}: expected {ways}.")
 
 
 def _of_weight(model: TextModel, token: str, weights: np.ndarray) -> np.ndarray:

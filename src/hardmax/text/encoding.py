@@ -1,7 +1,7 @@
 """Texts as the tokens that a vocabulary knows: ragged, distinct, with multiplicities."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import chain, pairwise
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -9,9 +9,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from hardmax._compile import interpreted
-from hardmax._format import pluralize
 from hardmax._tokens.points import table_size
-from hardmax._validation import check_instance, check_str
+from hardmax._validation import check_str
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_pieces import Words, fill_table, find_pieces, make_pieces
 from hardmax.text._kernels_tokens import Found, Phrases, close_ranks, encode_texts, fill_pairs, read_text
@@ -23,44 +22,28 @@ SHORT = 20_000  # characters; longer texts are read sooner by compiled kernels, 
 _BYTES_AT_ONCE = 1 << 22  # so that what texts may need at most is little beside what they are
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class Encoded:
-    """Tokens of many texts in three arrays. Made by `encode`.
+    """Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says."""
 
-    Text t has the distinct tokens `ids[offsets[t]:offsets[t + 1]]`, each as often as `counts` says.
-
-    Examples
-    --------
-    >>> from hardmax.text import Tokeniser, Vocabulary, encode
-    >>> known = Vocabulary(["good", "bad"], [[1, 2], [3, 4]])
-    >>> found = encode(["Good, good!", "so bad"], known, Tokeniser(longest_phrase=1))
-    >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
-    ([0, 1], [2, 1], [0, 1, 2])
-    """
-
-    ids: np.ndarray
-    """int32, numbers of tokens."""
-    counts: np.ndarray
-    """int32, how often each is in its text."""
-    offsets: np.ndarray
-    """int64, where each text begins, and the end."""
+    ids: np.ndarray  # int32
+    counts: np.ndarray  # int32
+    offsets: np.ndarray  # int64
 
     def __len__(self) -> int:
         return len(self.offsets) - 1
 
-    def __repr__(self) -> str:
-        return f"Encoded({pluralize(len(self), 'text')}, {pluralize(int(self.counts.sum()), 'known token')})"
 
-
-def join_encoded(parts: Sequence[Encoded]) -> Encoded:
-    """The texts of all parts, one part after the other."""
+def join_parts(parts: Sequence[Any]) -> Any:
+    """The texts of all parts, at least one, one part after the other; they are all `Encoded`, or `Analysis`."""
+    if len(parts) == 1:
+        return parts[0]
     shifts = np.cumsum([0, *(len(part.ids) for part in parts)])
-    offsets = [part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False)]
-    return Encoded(
-        np.concatenate([np.empty(0, dtype=np.int32), *(part.ids for part in parts)]),
-        np.concatenate([np.empty(0, dtype=np.int32), *(part.counts for part in parts)]),
-        np.concatenate([np.zeros(1, dtype=np.int64), *offsets]),
-    )
+    offsets = [[0], *(part.offsets[1:] + shift for part, shift in zip(parts, shifts, strict=False))]
+    columns = {each.name: [getattr(part, each.name) for part in parts] for each in fields(parts[0])}
+    columns |= {"offsets": offsets}
+    joined = {n: sum(own) if isinstance(own[0], int) else np.concatenate(own) for n, own in columns.items()}
+    return type(parts[0])(**joined)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,31 +57,12 @@ class Read:
 def encode(texts: Any, vocabulary: Vocabulary, tokeniser: Tokeniser) -> Encoded:
     """The known tokens of each text, in order of first appearance.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        A list, an array, a column of a table, or an Arrow array.
-    vocabulary : Vocabulary
-        The known tokens.
-    tokeniser : Tokeniser
-        How texts are cut.
-
-    Returns
-    -------
-    Encoded
-        Numbers of tokens, how often each is there, and where texts begin.
-
-    Examples
-    --------
     >>> known = Vocabulary(["good", "film", "not good"], [[0], [0], [0]])
     >>> found = encode(["Not good, not GOOD film.", "", "A film"], known, Tokeniser())
     >>> found.ids.tolist(), found.counts.tolist(), found.offsets.tolist()
     ([0, 2, 1, 1], [2, 2, 1, 1], [0, 3, 3, 4])
     """
-    check_instance(tokeniser, Tokeniser, "`tokeniser`", "a Tokeniser, such as Tokeniser()")
-    check_instance(vocabulary, Vocabulary, "`vocabulary`", "a Vocabulary")
-    parts = list(encode_parts(read_texts(texts), vocabulary, tokeniser))
-    return parts[0] if len(parts) == 1 else join_encoded(parts)
+    return join_parts(list(encode_parts(read_texts(texts), vocabulary, tokeniser)))
 
 
 def encode_parts(
@@ -111,7 +75,8 @@ def encode_parts(
     with interpreted(encode_texts, if_small=few and len(texts.data) <= SHORT) as in_python:
         defined = [_define(text, vocabulary, tokeniser, extra).encoded for text in texts.strings()] if in_python else []
     if in_python:
-        yield join_encoded(defined)
+        nothing = Encoded(np.empty(0, np.int32), np.empty(0, np.int32), np.zeros(1, np.int64))
+        yield join_parts([nothing, *defined])
         return
     lexicon, first = lexicon_of(vocabulary), 0
     while first < len(texts) or not first:

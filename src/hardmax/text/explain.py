@@ -17,6 +17,7 @@ from hardmax.text.encoding import Read
 from hardmax.text.spans import Units
 from hardmax.text.storage import digest
 from hardmax.text.text_model import TextModel
+from hardmax.text.tokeniser import cut_surface
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -230,8 +231,9 @@ class Explanation:
         """The words of known tokens in the order in which to remove them: each time the one that costs the label most,
         and adds most to it on its own; those against the label come last. A word is removed wherever it occurs."""
         units = Units.of(self.text, self.model.tokeniser)
-        tokens, known = self.model.tokeniser.tokens(self.text), self.model.vocabulary.index
-        left = np.flatnonzero(units.touched_by([(t.start, t.end) for t in tokens if t.surface in known]))
+        tokens = {token.surface for token in self.model.tokeniser.tokens(self.text)}
+        known = {word for token in tokens & self.model.vocabulary.index.keys() for word in cut_surface(token)}
+        left = np.flatnonzero([word in known for word in units.words])
         alone = np.zeros(len(units))
         alone[left] = self._leads([units.words[word] for word in left]) - self._leads([""])
         lead, gone, read, found = self._leads([self.text])[0], list[int](), 0, list[Removal]()
@@ -354,32 +356,21 @@ class Explanation:
         Parameters
         ----------
         path : str or Path
-            A file that ends in `.html` (see `page`), `.json` or `.txt`.
+            A file that ends in `.html`, `.json` or `.txt`. The page has the text and the model in it: words can be
+            crossed out and other texts be tried, and without scripts the explanation can be read.
         """
         path = check_path(path)
         suffix = path.suffix.lower()
         if suffix in (".html", ".htm"):
-            self.page(path)
+            from hardmax.text.page import write_explanation  # most explanations are read in a terminal
+
+            write_explanation(self, path)
         elif suffix == ".json":
             write_whole(path, f"{escape_json(self.to_dict(), indent=1)}\n".encode())
         elif suffix == ".txt":
             write_whole(path, f"{self}\n".encode())
         else:
             raise InputError(f"`path` has the suffix {suffix!r}: expected .html, .json or .txt.")
-
-    def page(self, path: str | Path) -> None:
-        """Write a page with the text and the model in it, where words can be crossed out and other texts be tried.
-
-        Whole or not at all. Without scripts the explanation can be read.
-
-        Parameters
-        ----------
-        path : str or Path
-            A file that ends in `.html`.
-        """
-        from hardmax.text.page import write_explanation  # most explanations are read in a terminal
-
-        write_explanation(self, path)
 
     def draw(self, ax: "Axes | None" = None) -> "Axes":
         """Draw the tokens in the plane, and their paths through the layers (extra `figures`).

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardmax._validation import check_instance, check_int
+from hardmax._validation import check_int
 from hardmax.text._analysis import Analysis
 from hardmax.text._format import EXTRA_TOKEN
 from hardmax.text._texts import number_of_class
@@ -41,8 +41,6 @@ class Leader:
     """Its mean share of the texts that it leads."""
     lean: "Label"
     """The class of its largest weight."""
-    pull: float
-    """Its weight for that class; if there are two classes, for the second."""
 
 
 def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> list[Keyword]:
@@ -62,9 +60,6 @@ def keywords(model: TextModel, label: Any, top_k: int = 20, min_df: int = 1) -> 
 
 def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None) -> tuple[Leader, ...]:
     """The tokens that lead most of the analysed texts, the most frequent first; among equals, by the alphabet."""
-    check_instance(model, TextModel, "`model`", "a TextModel")
-    check_instance(found, Analysis, "`found`", "what `model.analyse` gives")
-    most = None if most is None else check_int(most, "`most`", at_least=0)
     leads = found.leader_since >= 0
     if model.has_neutral:  # it leads everywhere, and is no token of a text
         leads &= found.ids != model.prepared.extra
@@ -82,7 +77,6 @@ def frequent_leaders(model: TextModel, found: Analysis, most: int | None = None)
             share=-times / len(found),
             mass=float(masses[token] / -times),
             lean=model.classes[best],
-            pull=float(scores[0] if len(scores) == 1 else scores[best]),
         )
         leaders.append(leader)
     return tuple(leaders)

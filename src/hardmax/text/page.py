@@ -66,14 +66,10 @@ def report(explanations: Iterable[Explanation], path: str | Path) -> None:
     path = check_path(path)
     if path.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"`path` has the suffix {path.suffix!r}: expected .html.")
-    wish = "expected a list of explanations, such as [model.explain(text)]"
-    if isinstance(explanations, Explanation) or not isinstance(explanations, Iterable):
-        raise InputError(f"`explanations` is {shorten(explanations)}: {wish}.")
-    listed = list(explanations)
-    if wrong := [each for each in listed if not isinstance(each, Explanation)]:
-        raise InputError(f"`explanations` has {shorten(wrong[0])}: {wish}.")
-    if not listed:
-        raise InputError(f"`explanations` is empty: {wish}.")
+    listed = list(explanations) if isinstance(explanations, Iterable) else []
+    if not listed or not all(isinstance(each, Explanation) for each in listed):
+        wish = "a list of explanations, such as [model.explain(text)]"
+        raise InputError(f"`explanations` must be {wish}, not {shorten(explanations)}.")
     labels = Counter(short_name(why.label) if why.decided else "undecided" for why in listed)
     body = macros().report(listed, labels.most_common())
     write_whole(path, document(f"{pluralize(len(listed), 'text')} explained", body).encode())

@@ -20,7 +20,7 @@ from hardmax._files import locked, parse_json, read_bytes, reason, shown_name, s
 from hardmax._validation import InputError, check_choice
 from hardmax.text.text_model import TextModel
 from hardmax.text.tokeniser import Tokeniser
-from hardmax.text.vocabulary import Vocabulary
+from hardmax.text.vocabulary import read_vocabulary, write_vocabulary
 
 Kind = TypeVar("Kind", bound=TextModel)
 
@@ -121,7 +121,7 @@ def deciding_files(model: TextModel, *, errors: str = "strict") -> dict[str, byt
         "tokens": len(model.vocabulary),
         "tensors": sorted(tensors),
     }
-    return dict(zip(DECIDING, (_json(config, errors), save(tensors), model.vocabulary.to_bytes()), strict=True))
+    return dict(zip(DECIDING, (_json(config, errors), save(tensors), write_vocabulary(model.vocabulary)), strict=True))
 
 
 _digests: WeakKeyDictionary[TextModel, str] = WeakKeyDictionary()
@@ -216,7 +216,7 @@ def _fields(config: dict[str, Any], files: dict[str, bytes]) -> dict[str, Any]:
     if tensors["embeddings"].shape != shape:
         raise InputError(f"`embeddings` has shape {tensors['embeddings'].shape}: expected {shape}, as in config.json.")
     return {
-        "vocabulary": Vocabulary.from_bytes(files["vocabulary.txt"]),
+        "vocabulary": read_vocabulary(files["vocabulary.txt"]),
         "classes": tuple(config["classes"]),
         "layers": config["layers"],
         "alpha": config["alpha"],

@@ -23,10 +23,10 @@ from hardmax._validation import (
     shorten,
 )
 from hardmax.dynamics import Dynamics
-from hardmax.text._analysis import DEEPEST, Analysis, Prepared, join_analyses, predicted_classes, weigh
+from hardmax.text._analysis import DEEPEST, Analysis, Prepared, predicted_classes, weigh
 from hardmax.text._format import format_layers
 from hardmax.text._texts import number_of_class, read_texts
-from hardmax.text.encoding import encode_parts
+from hardmax.text.encoding import encode_parts, join_parts
 from hardmax.text.tokeniser import Tokeniser
 from hardmax.text.vocabulary import Vocabulary
 
@@ -141,7 +141,8 @@ class TextModel:
         ndarray of shape (texts,)
             Members of `classes`.
         """
-        return np.array(self.classes)[self.class_numbers(texts)]
+        numbers = np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
+        return np.array(self.classes)[numbers]
 
     def predict_proba(self, texts: Any) -> np.ndarray:
         """The probabilities of the classes. Those of a text depend on that text alone, bit for bit.
@@ -189,21 +190,6 @@ class TextModel:
         """
         return np.concatenate([part.decided for part in self._parts(texts)])
 
-    def class_numbers(self, texts: Any) -> np.ndarray:
-        """What `predict` returns, as places in `classes`.
-
-        Parameters
-        ----------
-        texts : sequence of str
-            As in `predict`.
-
-        Returns
-        -------
-        ndarray of int, of shape (texts,)
-            From 0 on.
-        """
-        return np.concatenate([predicted_classes(self, part) for part in self._parts(texts)])
-
     def analyse(self, texts: Any) -> Analysis:
         """Analyse texts: known tokens, masses, leaders, logits, probabilities.
 
@@ -217,7 +203,7 @@ class TextModel:
         Analysis
             Arrays over all tokens of all texts.
         """
-        return join_analyses(list(self._parts(texts)))
+        return join_parts(list(self._parts(texts)))
 
     # ---------------------------------------------------------------- explanations
 
@@ -294,9 +280,9 @@ class TextModel:
         Parameters
         ----------
         changes : dict
-            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), a number (its
-            weight, in logits of a text of this token alone; positive for the second of two classes, for more a dict
-            from labels to numbers), or its vector. Unknown tokens become known.
+            From words or phrases to "forbid" (unknown from then on, a single word also in all phrases), or a number
+            (its weight, in logits of a text of this token alone; positive for the second of two classes, for more a
+            dict from labels to numbers). Unknown tokens become known.
 
         Returns
         -------
@@ -345,7 +331,7 @@ class TextModel:
         """
         from hardmax.text.interpret import frequent_leaders
 
-        return frequent_leaders(self, self.analyse(texts), top_k)
+        return frequent_leaders(self, self.analyse(texts), check_int(top_k, "`top_k`", at_least=0))
 
     def describe(self, limit: int = 2000) -> str:
         """The model as a short text that a person or a language model can read.
@@ -520,7 +506,8 @@ class TextModel:
             raise InputError(f"`vocabulary` counts {counted} classes: expected {classes}, as in `classes`.")
         object.__setattr__(self, "temperature", check_real(self.temperature, "`temperature`", above=0))
         check_bool(self.binary, "`binary`")
-        object.__setattr__(self, "neutral_weight", check_int(self.neutral_weight, "`neutral_weight`", at_least=1))
+        weight = check_int(self.neutral_weight, "`neutral_weight`", at_least=1, at_most=2**31 - 1)
+        object.__setattr__(self, "neutral_weight", weight)
         if self.gate is not None:
             object.__setattr__(self, "gate", check_real(self.gate, "`gate`", at_least=0))
             if self.gate >= 1:

@@ -1,8 +1,7 @@
 """What an explanation shows, in a terminal and on a page: the marked text, a sentence, and both ledgers with bars."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from itertools import chain, islice
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -15,17 +14,12 @@ from hardmax.text.explain import Explanation, LedgerEntry
 if TYPE_CHECKING:
     from rich.console import Group
 
-WHOLE = 20_000  # characters: no longer text is shown whole, nor is more than this shown of one that is longer
-AROUND = 200  # characters on either side of a leader
+WHOLE = 20_000  # characters: no longer text is shown whole
 MOST_ROWS = 20
 _MOST_NAMED, _MOST_LEADERS = 4, 10
-_TIMES = 5  # of a token that occurs often, the first few places are shown
-_NEAR_SPACE = 30  # characters in which to find a space, so that words are not cut
 _NAME, _BAR = 26, 10  # columns of a terminal for a token, and for half a bar
 # How tokens look on a terminal, by the place of their class in the cycle of colours of pages and figures.
 _LOOKS = ("blue", "red", "green", "yellow", "magenta", "cyan")
-
-Span = tuple[int, int]
 
 
 def leaders(why: Explanation) -> tuple[LedgerEntry, ...]:
@@ -45,66 +39,28 @@ class Piece(NamedTuple):
 
 
 def pieces(why: Explanation) -> list[Piece]:
-    """The text from beginning to end, active tokens apart; where they overlap, leaders come first, then larger votes.
+    """The text, active tokens apart; where they overlap, leaders come first, then larger votes.
 
-    Of a text of more than `WHOLE` characters its opening is there, and what is around leaders.
+    Of a text of more than `WHOLE` characters the beginning is there.
     """
-    leading = leaders(why) or why.active[:_MOST_LEADERS]
-    ends = (end for time in range(_TIMES) for each in leading for end in each.places[time : time + 1].ravel().tolist())
-    windows = _windows(why.text, ends)
-    marks, found, at = _marks(why, windows), [], 0
-    for first, last in windows:
-        found += _left_out(at, first)
-        at = first
-        for start, end, entry in marks:
-            if start < last and first < end:
-                found += [Piece(why.text[at:start]), Piece(why.text[max(start, first) : min(end, last)], entry)]
-                at = min(end, last)
-        found.append(Piece(why.text[at:last]))
-        at = last
-    return [piece for piece in [*found, *_left_out(at, len(why.text))] if piece.text]
+    shown, found, at = why.text[:WHOLE], [], 0
+    for start, end, entry in _marks(why, len(shown)):
+        found += [Piece(shown[at:start]), Piece(shown[start:end], entry)]
+        at = end
+    found.append(Piece(shown[at:]))
+    if len(shown) < len(why.text):
+        found.append(Piece(f"… {len(why.text) - len(shown):,} characters left out …", kind="left out"))
+    return [piece for piece in found if piece.text]
 
 
-def _windows(text: str, places: Iterable[int]) -> list[Span]:
-    """What is shown of a text, in order, without overlaps: all of it, or the opening and what is around the places, the
-    first ones first."""
-    if len(text) <= WHOLE:
-        return [(0, len(text))]
-    merged: list[Span] = []
-    for first, last in sorted(_window(text, place) for place in islice(chain([0], places), WHOLE // (2 * AROUND))):
-        if merged and first <= merged[-1][1]:
-            first, last = merged[-1][0], max(last, merged.pop()[1])
-        merged.append((first, last))
-    return merged
-
-
-def _left_out(first: int, last: int) -> list[Piece]:
-    """A remark about the characters between two windows, if there are any."""
-    return [Piece(f"… {last - first:,} characters left out …", kind="left out")] if first < last else []
-
-
-def _window(text: str, place: int) -> Span:
-    """What is around a place, from space to space."""
-    first, last = max(0, place - AROUND), min(len(text), place + AROUND)
-    if first > 0:
-        first = max(first, text.find(" ", first, first + _NEAR_SPACE) + 1)
-    if last < len(text):
-        space = text.rfind(" ", last - _NEAR_SPACE, last)
-        last = space if space >= 0 else last
-    return first, last
-
-
-def _marks(why: Explanation, windows: list[Span]) -> list[tuple[int, int, LedgerEntry]]:
-    """The active tokens in the windows, in order, without overlaps."""
-    taken, marks = bytearray(len(why.text)), []
+def _marks(why: Explanation, size: int) -> list[tuple[int, int, LedgerEntry]]:
+    """The active tokens that begin in the first `size` characters, in order, without overlaps."""
+    taken, marks = bytearray(size), []
     for entry in sorted(why.active, key=lambda entry: (not entry.leads, -entry.leads * entry.mass, -abs(entry.vote))):
-        starts, ends = entry.places.T  # both increase
-        for first, last in windows:
-            near = slice(np.searchsorted(ends, first, side="right"), np.searchsorted(starts, last, side="left"))
-            for start, end in entry.places[near].tolist():
-                if taken.find(1, start, end) < 0:
-                    taken[start:end] = b"\1" * (end - start)
-                    marks.append((start, end, entry))
+        for start, end in entry.places[: np.searchsorted(entry.places[:, 0], size)].tolist():
+            if taken.find(1, start, end) < 0:
+                taken[start:end] = b"\1" * (min(end, size) - start)
+                marks.append((start, end, entry))
     return sorted(marks, key=lambda mark: mark[:2])
 
 

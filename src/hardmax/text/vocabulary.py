@@ -11,7 +11,7 @@ import numpy as np
 
 from hardmax._format import pluralize
 from hardmax._tokens.batches import float_array
-from hardmax._validation import InputError, check_instance, shorten
+from hardmax._validation import InputError, shorten
 from hardmax.text._characters import CHARACTERS
 from hardmax.text._kernels_tokens import number_words
 from hardmax.text._texts import TextBytes
@@ -79,42 +79,30 @@ class Vocabulary:
         found._set(surfaces, counts)
         return found
 
-    def to_bytes(self) -> bytes:
-        """A line for each token, its surface and its counts by class, separated by tabs; UTF-8."""
-        rows = zip(self.surfaces, self.counts.tolist(), strict=True)
-        return "".join("\t".join([surface, *map(str, row)]) + "\n" for surface, row in rows).encode()
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> "Vocabulary":
-        """What `to_bytes` wrote.
+def write_vocabulary(vocabulary: Vocabulary) -> bytes:
+    """A line for each token, its surface and its counts by class, separated by tabs; UTF-8."""
+    rows = zip(vocabulary.surfaces, vocabulary.counts.tolist(), strict=True)
+    return "".join("\t".join([surface, *map(str, row)]) + "\n" for surface, row in rows).encode()
 
-        Surfaces are not checked again: that would take longer than everything else that reading a model takes.
 
-        Parameters
-        ----------
-        data : bytes
-            The file vocabulary.txt of a model.
-
-        Returns
-        -------
-        Vocabulary
-            The same tokens and counts.
-        """
-        check_instance(data, bytes, "`data`", "bytes, as `to_bytes` gives them")
-        letters = np.frombuffer(data, dtype=np.uint8)
-        ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
-        width = int(ends_line.argmax()) + 1 if len(ends_line) else 2
-        # Cells are cut all at once, which takes a third of the time of cutting each line.
-        cells = data.replace(b"\n", b"\t").split(b"\t")
-        try:
-            surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
-            counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
-        except ValueError:  # of decoding, of numbers, of shapes
-            surfaces, counts = [], np.full((1, 1), -1)
-        is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all() and not cells[-1]
-        if not is_regular or width < 2 or (counts < 0).any():
-            raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
-        return cls._of(tuple(surfaces), np.ascontiguousarray(counts))
+def read_vocabulary(data: bytes) -> Vocabulary:
+    """What `write_vocabulary` wrote. Surfaces are not checked again: that would take longer than everything else that
+    reading a model takes."""
+    letters = np.frombuffer(data, dtype=np.uint8)
+    ends_line = letters[(letters == ord("\t")) | (letters == ord("\n"))] == ord("\n")
+    width = int(ends_line.argmax()) + 1 if len(ends_line) else 2
+    # Cells are cut all at once, which takes a third of the time of cutting each line.
+    cells = data.replace(b"\n", b"\t").split(b"\t")
+    try:
+        surfaces = b"\n".join(cells[:-1:width]).decode().split("\n") if data else []
+        counts = np.array([cells[column:-1:width] for column in range(1, width)], dtype="S18").astype(np.int64).T
+    except ValueError:  # of decoding, of numbers, of shapes
+        surfaces, counts = [], np.full((1, 1), -1)
+    is_regular = (ends_line == (np.arange(1, len(ends_line) + 1) % width == 0)).all() and not cells[-1]
+    if not is_regular or width < 2 or (counts < 0).any():
+        raise InputError("vocabulary.txt is damaged or cut off: expected a token and its counts on every line.")
+    return Vocabulary._of(tuple(surfaces), np.ascontiguousarray(counts))
 
 
 def take_tokens(vocabulary: Vocabulary, tokens: np.ndarray) -> Vocabulary:

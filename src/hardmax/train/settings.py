@@ -77,7 +77,7 @@ class Settings:
         self.tokeniser  # noqa: B018, which checks its own
         for name, least in (("min_df", 0), ("seed", 0), ("max_tokens", 1), ("neutral_weight", 1)):
             if getattr(self, name) is not None:
-                check_int(getattr(self, name), f"`{name}`", at_least=least)
+                check_int(getattr(self, name), f"`{name}`", at_least=least, at_most=2**31 - 1)
         for name in ("smoothing", "strength"):
             if getattr(self, name) is not None:
                 check_real(getattr(self, name), f"`{name}`", above=0)

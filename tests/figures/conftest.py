@@ -1,0 +1,12 @@
+from collections.abc import Iterator
+
+import pytest
+from matplotlib import pyplot
+
+
+@pytest.fixture(autouse=True)
+def _no_figure_is_open() -> Iterator[None]:
+    pyplot.switch_backend("agg")
+    pyplot.close("all")
+    yield
+    pyplot.close("all")
