@@ -136,7 +136,7 @@ def soonest(events: Iterable[int | None]) -> int | None:
 
 
 def layers_negative(a0: int, a1: int, a2: int, keep: Fraction) -> int | None:
-    """For how many layers m = 0, 1, … the value a0 + a1 t + a2 t^2 at t = keep^m is negative, as at t = 1; None: always.
+    """For how many layers m = 0, 1, … a0 + a1 t + a2 t^2 at t = keep^m is negative, as it is at t = 1; None: always.
 
     >>> layers_negative(1, 0, -2, Fraction(1, 2)), layers_negative(-1, 0, 0, Fraction(1, 2))
     (1, None)
