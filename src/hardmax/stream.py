@@ -1,6 +1,6 @@
 """What `limit` and `simulate` return for one cloud that is read chunk by chunk, since it is larger than memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +14,9 @@ from hardmax._exact.vectors import power
 from hardmax._files import make_folder, write_whole
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._observers import Core, Fates, Scene, find_core, observe
-from hardmax._tokens.points import _make_keys
+from hardmax._observers import Core, Scene, Tokens, find_core, observe
+from hardmax._tokens.batches import Cloud
+from hardmax._tokens.points import merge
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.polytope import Polytope
@@ -37,59 +38,39 @@ class TokenLimits(NamedTuple):
 
 
 class Answers(NamedTuple):
-    """All that is needed to answer for a chunk."""
+    """All that is needed to answer for a chunk: the core, and what to say of each of its tokens."""
 
     dynamics: Dynamics
     scenes: tuple[Scene, ...]
-    all_follow: bool
-    rows: np.ndarray
-    values: np.ndarray  # the tokens of the core, in the order of their keys
-    keys: np.ndarray  # increasing
-    places: np.ndarray  # where they are in the core
-    points: np.ndarray  # of the core, at the limit or at the layer
+    tokens: Tokens
+    points: np.ndarray  # at the limit or at the layer
     leader: np.ndarray
     cluster: np.ndarray
 
-    def walk(self, tokens: np.ndarray, scenes: Sequence[Scene]) -> tuple[Fates, np.ndarray]:
-        """What becomes of tokens in some scenes, and who of them is told a leader for ever."""
-        fates = observe(tokens, scenes, self.dynamics)
-        follows = (fates.since >= 0) & ~fates.unsure
-        return fates, follows if self.all_follow else fates.finished >= 0
-
     def find(self, tokens: np.ndarray) -> np.ndarray:
         """The places of some tokens in the core."""
-        keys = hash_rows(tokens)
-        found = np.searchsorted(self.keys, keys)
-        # Different tokens may have one key: they are next to each other.
-        while (differ := (self.values.take(found, axis=0, mode="clip") != tokens).any(axis=1)).any():
-            found[differ] += 1
-            if found.max() >= len(self.keys):
-                raise InputError("The tokens have changed since their limit was found.")
-        return self.places[found]
-
-
-def hash_rows(tokens: np.ndarray) -> np.ndarray:
-    """A key for each token, the same for equal ones."""
-    keys = np.empty(len(tokens), dtype=np.uint64)
-    _make_keys(np.ascontiguousarray(tokens).view(np.int64), keys, np.empty(len(tokens), dtype=np.int64))
-    return keys
+        # Points are numbered as they first appear, and all tokens of the core are different.
+        places = merge(Cloud(np.concatenate([self.tokens.values, tokens]))).of_token[len(self.tokens) :]
+        if places.max(initial=-1) >= len(self.tokens):
+            raise InputError("The tokens have changed since their limit was found.")
+        return places
 
 
 def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
     """The limits of the tokens of a chunk."""
-    fates, told = answers.walk(tokens, answers.scenes)
-    core = np.empty(len(tokens), dtype=np.int64)
-    core[told] = np.searchsorted(answers.rows, fates.leader[told])
-    core[~told] = answers.find(tokens[~told])
+    leader = observe(tokens, answers.scenes, answers.dynamics).leader
+    core, follows = np.searchsorted(answers.tokens.rows, leader), leader >= 0
+    core[~follows] = answers.find(tokens[~follows])
     return TokenLimits(answers.points[core], answers.leader[core], answers.cluster[core])
 
 
 def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> np.ndarray:
     """The tokens of a chunk at a layer, to within rounding."""
     scenes = answers.scenes[:layer]
-    fates, told = answers.walk(tokens, scenes)
+    fates = observe(tokens, scenes, answers.dynamics)
     places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
-    leaders = answers.points[np.searchsorted(answers.rows, fates.leader[told])]
+    told = (fates.leader >= 0) & ~fates.unsure
+    leaders = answers.points[np.searchsorted(answers.tokens.rows, fates.leader[told])]
     shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
     places[told] = leaders + shares[since[told]][:, None] * (places[told] - leaders)
     others = ~told if layer > len(scenes) else fates.unsure
@@ -154,11 +135,8 @@ class Streamed:
         return len(self.core.tokens)
 
     def _answers(self, points: np.ndarray, leader: np.ndarray, cluster: np.ndarray) -> Answers:
-        core, keys = self.core, hash_rows(self.core.tokens.values)
-        order = np.argsort(keys, kind="stable")
-        table = core.tokens.values[order], keys[order], order
-        known = core.run.dynamics, core.scenes, core.all_follow, core.tokens.rows
-        return Answers(*known, *table, points, leader, cluster)
+        core = self.core
+        return Answers(core.run.dynamics, core.scenes, core.tokens, points, leader, cluster)
 
     def _asked(self) -> tuple[Any, ...]:
         """The function that answers for a chunk, and its arguments."""
