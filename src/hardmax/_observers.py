@@ -203,7 +203,7 @@ def examine(
     done, alive, unsure = (np.flatnonzero(which) for which in (~is_open, is_open & ~fates.unsure, fates.unsure))
     following = alive[fates.leader[alive] >= 0]
     outer = alive[outermost(fates.places[alive], fates.error)]
-    since, last = fates.last
+    by_leader, (since, last) = fates.leader[:, None].astype(np.float64), fates.last
     part = Part(
         tokens.shape[1],
         count,
@@ -211,7 +211,8 @@ def examine(
         len(alive) - len(following),
         Tokens.of(tokens[unsure], rows[unsure]),
         Tokens.of(tokens[outer], rows[outer]),
-        *(Tokens.of(fates.leader[some, None].astype(np.float64), rows[some]) for some in (done, following)),
+        Tokens.of(by_leader[done], rows[done]),
+        Tokens.of(by_leader[following], rows[following]),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
         not scenes and bool(np.logical_and.reduce([column == 0 for column in tokens.T]).any()),
         (since, -int(rows[last]), tuple(tokens[last])) if since >= 0 else (-1, 0, ()),

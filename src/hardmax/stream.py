@@ -10,8 +10,9 @@ import numpy as np
 
 from hardmax._chunks import Blocks, Local, Progress, open_chunks
 from hardmax._clusters import FaceProjection, Kind, Vertex, find_clusters
+from hardmax._columns import write_parquet
 from hardmax._exact.vectors import power
-from hardmax._files import make_folder, write_whole
+from hardmax._files import make_folder
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
 from hardmax._observers import Core, Scene, Tokens, find_core, observe
@@ -26,70 +27,53 @@ if TYPE_CHECKING:
     from dask.array import Array
 
 
-class TokenLimits(NamedTuple):
-    """What becomes of the tokens of a chunk."""
-
-    points: np.ndarray
-    """The limit of each token, (n, d)."""
-    leader: np.ndarray
-    """The first token at the leader where it ends, or -1 if it ends elsewhere."""
-    cluster: np.ndarray
-    """Its cluster."""
-
-
 class Answers(NamedTuple):
-    """All that is needed to answer for a chunk: the core, and what to say of each of its tokens."""
+    """All that is needed to answer for a chunk: the core, and columns of what to say of each of its tokens."""
 
     dynamics: Dynamics
     scenes: tuple[Scene, ...]
     tokens: Tokens
-    points: np.ndarray  # at the limit or at the layer
-    leader: np.ndarray
-    cluster: np.ndarray
-
-    def find(self, tokens: np.ndarray) -> np.ndarray:
-        """The places of some tokens in the core."""
-        # Points are numbered as they first appear, and all tokens of the core are different.
-        places = merge(Cloud(np.concatenate([self.tokens.values, tokens]))).of_token[len(self.tokens) :]
-        if places.max(initial=-1) >= len(self.tokens):
-            raise InputError("The tokens have changed since their limit was found.")
-        return places
+    columns: dict[str, np.ndarray]
 
 
-def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> TokenLimits:
+def find_places(tokens: np.ndarray, core: Tokens) -> np.ndarray:
+    """Where some tokens are in the core."""
+    # Points are numbered as they first appear, and all tokens of the core are different.
+    places = merge(Cloud(np.concatenate([core.values, tokens]))).of_token[len(core) :]
+    if places.max(initial=-1) >= len(core):
+        raise InputError("The tokens have changed since their limit was found.")
+    return places
+
+
+def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> dict[str, np.ndarray]:
     """The limits of the tokens of a chunk."""
     leader = observe(tokens, answers.scenes, answers.dynamics).leader
     core, follows = np.searchsorted(answers.tokens.rows, leader), leader >= 0
-    core[~follows] = answers.find(tokens[~follows])
-    return TokenLimits(answers.points[core], answers.leader[core], answers.cluster[core])
+    core[~follows] = find_places(tokens[~follows], answers.tokens)
+    return {name: column[core] for name, column in answers.columns.items()}
 
 
-def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> np.ndarray:
+def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> dict[str, np.ndarray]:
     """The tokens of a chunk at a layer, to within rounding."""
-    scenes = answers.scenes[:layer]
+    scenes, points = answers.scenes[:layer], answers.columns["points"]
     fates = observe(tokens, scenes, answers.dynamics)
     places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
     told = (fates.leader >= 0) & ~fates.unsure
-    leaders = answers.points[np.searchsorted(answers.tokens.rows, fates.leader[told])]
+    leaders = points[np.searchsorted(answers.tokens.rows, fates.leader[told])]
     shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
     places[told] = leaders + shares[since[told]][:, None] * (places[told] - leaders)
     others = ~told if layer > len(scenes) else fates.unsure
-    places[others] = answers.points[answers.find(tokens[others])]
-    return places
+    places[others] = points[find_places(tokens[others], answers.tokens)]
+    return {"points": places}
 
 
 def _write_part(tokens: np.ndarray, first: int, folder: Path, answer: Any, *arguments: Any) -> None:
     import pyarrow as pa
-    from pyarrow import parquet
 
     found = answer(tokens, first, *arguments)
-    points = found.points if isinstance(found, TokenLimits) else found
+    points = found.pop("points")
     columns = {"token": first + np.arange(len(points))} | {f"z{axis}": column for axis, column in enumerate(points.T)}
-    if isinstance(found, TokenLimits):
-        columns |= {"leader": found.leader, "cluster": found.cluster}
-    sink = pa.BufferOutputStream()
-    parquet.write_table(pa.table(columns), sink)
-    write_whole(folder / f"part-{first:012}.parquet", sink.getvalue().to_pybytes())
+    write_parquet(folder / f"part-{first:012}.parquet", pa.table(columns | found))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -134,16 +118,22 @@ class Streamed:
         """How many distinct tokens had to be in memory together."""
         return len(self.core.tokens)
 
-    def _answers(self, points: np.ndarray, leader: np.ndarray, cluster: np.ndarray) -> Answers:
-        core = self.core
-        return Answers(core.run.dynamics, core.scenes, core.tokens, points, leader, cluster)
+    def _answers(self, **columns: np.ndarray) -> Answers:
+        return Answers(self.core.run.dynamics, self.core.scenes, self.core.tokens, columns)
 
     def _asked(self) -> tuple[Any, ...]:
-        """The function that answers for a chunk, and its arguments."""
+        """The function that answers for a chunk, and its arguments; the answers are `Answers` first."""
         raise NotImplementedError
 
-    def chunks(self) -> Iterator[Any]:
-        """What becomes of the tokens, chunk by chunk: the source is read once more while this is iterated over."""
+    def chunks(self) -> Iterator[dict[str, np.ndarray]]:
+        """What becomes of the tokens, chunk by chunk: the source is read once more while this is iterated over.
+
+        Yields
+        ------
+        dict
+            `points` (n, d), the tokens at the limit or at the last layer; for a limit also `leader`, the first token at
+            the leader where each ends, or -1 if it ends elsewhere, and `cluster`.
+        """
         return iter(self.chunks_in.map(*self._asked()))
 
     def write(self, folder: str | Path) -> None:
@@ -162,11 +152,20 @@ class Streamed:
         for _ in self.chunks_in.map(_write_part, target, *asked):
             pass
 
-    def _lazily(self) -> list[tuple[Any, int]]:
-        """For each block of a dask array what becomes of it, not computed yet, and its size."""
+    def to_dask(self) -> dict[str, "Array"]:
+        """What `chunks` yields as dask arrays in the chunks of the tokens, not computed."""
         if not isinstance(self.chunks_in, Blocks):
             raise InputError("`to_dask` is for tokens that came as a dask array: iterate over `chunks()`.")
-        return list(zip(self.chunks_in.lazily(*self._asked()), self.chunks_in.sizes, strict=True))
+        import dask.array as da
+
+        asked = self._asked()
+        parts = list(zip(self.chunks_in.lazily(*asked), self.chunks_in.sizes, strict=True))
+        return {
+            name: da.concatenate(
+                [da.from_delayed(part[name], (size, *one.shape[1:]), one.dtype) for part, size in parts]
+            )
+            for name, one in asked[1].columns.items()
+        }
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -190,7 +189,7 @@ class StreamedLimit(Streamed):
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
     ...     found = limit(points, Dynamics(1))
-    ...     [chunk.points.ravel().tolist() for chunk in found.chunks()]
+    ...     [chunk["points"].ravel().tolist() for chunk in found.chunks()]
     [[3.0, -1.0, 3.0]]
     >>> found.leaders.tolist(), found.cluster_sizes.tolist(), found.settled_at
     ([0, 1], [2, 1], 0)
@@ -217,38 +216,26 @@ class StreamedLimit(Streamed):
         return self._clusters[2]
 
     @cached_property
-    def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], Answers]:
+    def _clusters(self) -> tuple[np.ndarray, np.ndarray, tuple[Kind, ...], np.ndarray]:
+        """Limits, sizes and kinds of the clusters, and the cluster of each token of the core."""
         if self.settled_at is None:
             raise InputError(f"The run has not settled ({self.core.run.stopped}): where its tokens end is not known.")
-        core, rows = self.core, self.core.tokens.rows
-        found = find_clusters(core.run)
-        answers = self._answers(core.run.float_ends(), found.labels, found.labels)
+        core, rows, found = self.core, self.core.tokens.rows, find_clusters(self.core.run)
         # Tokens of the core count as often as the last pass left them; the others are followers.
-        left, leading = answers.find(core.left.values), np.searchsorted(rows, core.followers.values[:, 0])
+        left, leading = find_places(core.left.values, core.tokens), np.searchsorted(rows, core.followers.values[:, 0])
         members = found.labels[np.concatenate([left, leading])]
         counts = np.concatenate([core.left.counts, core.followers.counts])
         first = np.full(len(found), np.iinfo(np.int64).max)
         np.minimum.at(first, members, np.concatenate([core.left.rows, core.followers.rows]))
         order = np.argsort(first)
-        labels = np.argsort(order)[found.labels]
         kinds = tuple(_of_rows(found.kinds[label], rows) for label in order)
-        leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
         sizes = np.bincount(members, counts, len(found)).astype(np.int64)[order]
-        return found.points[order], sizes, kinds, answers._replace(cluster=labels, leader=leader[labels])
+        return found.points[order], sizes, kinds, np.argsort(order)[found.labels]
 
     def _asked(self) -> tuple[Any, ...]:
-        return answer_limits, self._clusters[3]
-
-    def to_dask(self) -> dict[str, "Array"]:
-        """`points`, `leader` and `cluster` of the tokens as dask arrays in the same chunks, not computed."""
-        import dask.array as da
-
-        parts = self._lazily()
-        names = {"points": ((self.d,), np.float64), "leader": ((), np.int64), "cluster": ((), np.int64)}
-        return {
-            name: da.concatenate([da.from_delayed(part[axis], (size, *more), dtype=kind) for part, size in parts])
-            for axis, (name, (more, kind)) in enumerate(names.items())
-        }
+        _, _, kinds, labels = self._clusters
+        leader = np.array([kind.leader if isinstance(kind, Vertex) else -1 for kind in kinds])
+        return answer_limits, self._answers(points=self.core.run.float_ends(), leader=leader[labels], cluster=labels)
 
 
 def _of_rows(kind: Kind, rows: np.ndarray) -> Kind:
@@ -272,7 +259,7 @@ class StreamedRun(Streamed):
     ...     points = np.memmap(f"{folder}/points", dtype=float, mode="w+", shape=(3, 1))
     ...     points[:] = [[3.0], [-1.0], [1.0]]
     ...     run = simulate(points, Dynamics(1), layers=1, record=LastOnly())
-    ...     [chunk.ravel().tolist() for chunk in run.chunks()]
+    ...     [chunk["points"].ravel().tolist() for chunk in run.chunks()]
     [[3.0, -1.0, 2.0]]
     """
 
@@ -282,16 +269,7 @@ class StreamedRun(Streamed):
         return self.core.run.layers
 
     def _asked(self) -> tuple[Any, ...]:
-        nobody = np.empty(0, dtype=np.int64)
-        points = self.core.run.floats_at(self.layers)
-        return answer_layer, self._answers(points, nobody, nobody), self.layers
-
-    def to_dask(self) -> "Array":
-        """Return the tokens at the last layer as a dask array in the same chunks, not computed."""
-        import dask.array as da
-
-        parts = [da.from_delayed(part, (size, self.d), dtype=np.float64) for part, size in self._lazily()]
-        return da.concatenate(parts)
+        return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
 
 
 def check_streamable(dynamics: Dynamics, arithmetic: Any, engine: Any) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from hardmax import clouds
 from hardmax._chunks import check_progress
+from hardmax._columns import write_parquet
 from hardmax._files import make_folder, write_whole
 from hardmax._parallel import limit_threads, max_threads
 from hardmax._validation import InputError, check_path, require_extra, shorten
@@ -218,7 +219,6 @@ def _part(folder: Path, number: int) -> Path:
 def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tuple[int, Any]:
     """A part of the table: written, if there is a folder, else returned."""
     import pyarrow as pa
-    from pyarrow import parquet
 
     (group,) = grid.groups
     with limit_threads(threads), warnings.catch_warnings():
@@ -232,9 +232,7 @@ def _run_group(grid: Grid, number: int, folder: Path | None, threads: int) -> tu
     table = pa.table(columns)
     if folder is None:
         return number, table
-    sink = pa.BufferOutputStream()
-    parquet.write_table(table, sink)
-    write_whole(_part(folder, number), sink.getvalue().to_pybytes())
+    write_parquet(_part(folder, number), table)
     return number, None
 
 

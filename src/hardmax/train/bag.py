@@ -37,12 +37,13 @@ class Stored:
     """Arrays in memory, or in a file of a temporary folder, which is removed with this."""
 
     def __init__(self, folder: Path | None, *arrays: np.ndarray) -> None:
-        self._arrays, self._count, self._path = arrays, len(arrays), None
+        self._arrays, self._path = arrays, None
         if folder is not None:
-            self._arrays, self._path = (), folder / secrets.token_hex(8)
+            self._path = folder / secrets.token_hex(8)
             with self._path.open("wb") as stream:
                 for array in arrays:
-                    np.save(stream, array)
+                    array.tofile(stream)
+            self._arrays, self._kinds = (), [(array.dtype, len(array)) for array in arrays]
             finalize(self, self._path.unlink, missing_ok=True)
 
     def load(self) -> tuple[np.ndarray, ...]:
@@ -50,7 +51,7 @@ class Stored:
         if self._path is None:
             return self._arrays
         with self._path.open("rb") as stream:
-            return tuple(np.load(stream) for _ in range(self._count))
+            return tuple(np.fromfile(stream, kind, count) for kind, count in self._kinds)
 
 
 @dataclass(frozen=True, eq=False)
