@@ -186,7 +186,8 @@ def _grouped(cells: list[Cell]) -> list[list[Cell]]:
     groups, size = [[]], 0
     for cell in cells:
         if size >= _COORDINATES or len(groups[-1]) == _CELLS:
-            groups, size = [*groups, []], 0
+            groups.append([])
+            size = 0
         groups[-1].append(cell)
         n, d = cell.given.get("n", 100), cell.given.get("d", 2)
         size += n * d if isinstance(n, int) and isinstance(d, int) else 200
