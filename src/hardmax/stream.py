@@ -21,7 +21,7 @@ from hardmax._tokens.points import merge
 from hardmax._validation import InputError, check_path, require_extra, shorten
 from hardmax.dynamics import Dynamics
 from hardmax.geometry.polytope import Polytope
-from hardmax.stops import LastOnly, Record, Stop
+from hardmax.stops import Stop
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -108,11 +108,6 @@ class Streamed:
         """For each of the `leaders` the layer at which it became one."""
         return self.core.run.leader_layers
 
-    @cached_property
-    def leader_points(self) -> np.ndarray:
-        """Where the leaders are, (leaders, d)."""
-        return self.core.run.floats_at(self.core.run.layers)[self.core.run.leaders]
-
     @property
     def gathered(self) -> int:
         """How many distinct tokens had to be in memory together."""
@@ -160,12 +155,12 @@ class Streamed:
 
         asked = self._asked()
         parts = list(zip(self.chunks_in.lazily(*asked), self.chunks_in.sizes, strict=True))
-        return {
-            name: da.concatenate(
-                [da.from_delayed(part[name], (size, *one.shape[1:]), one.dtype) for part, size in parts]
-            )
-            for name, one in asked[1].columns.items()
-        }
+
+        def lazy(name: str, column: np.ndarray) -> "Array":
+            shape, kind = column.shape[1:], column.dtype
+            return da.concatenate([da.from_delayed(part[name], (size, *shape), kind) for part, size in parts])
+
+        return {name: lazy(name, column) for name, column in asked[1].columns.items()}
 
     def __repr__(self) -> str:
         settled = "not settled" if self.settled_at is None else f"settled at layer {self.settled_at}"
@@ -198,7 +193,8 @@ class StreamedLimit(Streamed):
     @cached_property
     def polytope(self) -> Polytope:
         """The hull of the leaders; its vertex v is the token `leaders[v]`."""
-        return Polytope(self.leader_points, all_vertices=True)
+        run = self.core.run
+        return Polytope(run.floats_at(run.layers)[run.leaders], all_vertices=True)
 
     @property
     def cluster_points(self) -> np.ndarray:
@@ -272,23 +268,12 @@ class StreamedRun(Streamed):
         return answer_layer, self._answers(points=self.core.run.floats_at(self.layers)), self.layers
 
 
-def check_streamable(dynamics: Dynamics, arithmetic: Any, engine: Any) -> None:
-    """Refuse what is not done chunk by chunk."""
+def open_stream(
+    tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress, arithmetic: Any, engine: Any
+) -> tuple[Local | Blocks, Core]:
+    """The chunks of a cloud, and what has to be known of it in memory."""
     dynamics.check_plain("A cloud that is read chunk by chunk")
     if arithmetic != "certified" or engine not in (None, "cpu", CPU):
         raise InputError("A cloud that is read chunk by chunk needs arithmetic='certified' and engine=None.")
-
-
-def stream_limit(tokens: Any, dynamics: Dynamics, stop: Stop, progress: Progress) -> StreamedLimit:
-    """`limit` of a cloud in chunks."""
     chunks = open_chunks(tokens, progress)
-    return StreamedLimit(chunks, find_core(chunks, dynamics, stop))
-
-
-def stream_run(tokens: Any, dynamics: Dynamics, stop: Stop, record: Record, progress: Progress) -> StreamedRun:
-    """`simulate` of a cloud in chunks."""
-    chunks = open_chunks(tokens, progress)
-    if not isinstance(record, LastOnly) or stop.when_settled:
-        wish = "keeps the last layer only: pass layers=… and record=LastOnly()"
-        raise InputError(f"`record`: a cloud that is read chunk by chunk {wish}.", argument="record")
-    return StreamedRun(chunks, find_core(chunks, dynamics, stop))
+    return chunks, find_core(chunks, dynamics, stop)

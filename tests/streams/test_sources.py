@@ -133,7 +133,7 @@ def test_what_is_no_cloud_is_refused(folder: Path, tmp_path: Path) -> None:
     for name, message in {
         "missing.parquet": r"must be finite: token 1 is \[nan\]",
         "text.parquet": "must be floats or integers",
-        "long.parquet": r"at most 2\^53",
+        "long.parquet": r"below 2\^53",
         "empty.parquet": "is empty",
         "broken.parquet": "cannot be read as Parquet",
         "nowhere/*.parquet": "does not exist",

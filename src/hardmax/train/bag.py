@@ -101,7 +101,7 @@ class Bags:
     """Bags of tokens by fold, texts and sentences apart."""
 
     stored: list[tuple[int, bool, Stored]]
-    """Fold, whether they are texts, and the arrays of each."""
+    """Fold, whether they are texts, and the arrays of each: tokens, offsets, labels, weights, groups."""
     tokens: int
     classes: int
 
@@ -120,11 +120,6 @@ class Bags:
     def held_out(self, fold: int) -> "Bags":
         """The texts of a fold."""
         return replace(self, stored=[each for each in self.stored if each[:2] == (fold, True)])
-
-
-def store_bag(folder: Path | None, matrix: Any, *rest: np.ndarray) -> Stored:
-    """Presence of tokens, labels, weights and groups."""
-    return Stored(folder, matrix.indices, matrix.indptr, *rest)
 
 
 def scales(bags: Iterable[Bag], smoothing: float = 1.0) -> np.ndarray:
