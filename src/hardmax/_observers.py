@@ -202,8 +202,9 @@ def examine(
     is_open = fates.finished < 0
     done, alive, unsure = (np.flatnonzero(which) for which in (~is_open, is_open & ~fates.unsure, fates.unsure))
     following = alive[fates.leader[alive] >= 0]
-    outer = alive[outermost(fates.places[alive], fates.error)]
-    by_leader, (since, last) = fates.leader[:, None].astype(np.float64), fates.last
+    places = fates.places if len(alive) == len(tokens) else fates.places[alive]
+    outer = alive[outermost(places, fates.error)]
+    since, last = fates.last
     part = Part(
         tokens.shape[1],
         count,
@@ -211,8 +212,8 @@ def examine(
         len(alive) - len(following),
         Tokens.of(tokens[unsure], rows[unsure]),
         Tokens.of(tokens[outer], rows[outer]),
-        Tokens.of(by_leader[done], rows[done]),
-        Tokens.of(by_leader[following], rows[following]),
+        _count(fates.leader[done], rows[done], scenes),
+        _count(fates.leader[following], rows[following], scenes),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
         not scenes and bool(np.logical_and.reduce([column == 0 for column in tokens.T]).any()),
         (since, -int(rows[last]), tuple(tokens[last])) if since >= 0 else (-1, 0, ()),
@@ -221,6 +222,16 @@ def examine(
     bits[own[is_open]] = True
     kept = Tokens.of(tokens[alive], rows[alive]) if len(alive) <= most else None
     return part, kept, np.packbits(bits) if len(done) or unfinished is not None else None
+
+
+def _count(leader: np.ndarray, rows: np.ndarray, scenes: Sequence[Scene]) -> Tokens:
+    """Leaders, by their rows: the first of their followers, and how many there are."""
+    leaders = scenes[-1].rows[scenes[-1].leads] if scenes else np.empty(0, dtype=np.int64)  # who leads leads for ever
+    which = np.searchsorted(leaders, leader)
+    counts, first = np.bincount(which, minlength=len(leaders)), np.empty(len(leaders), dtype=np.int64)
+    first[which[::-1]] = rows[::-1]  # the last one that is written counts
+    (some,) = np.nonzero(counts)
+    return Tokens(leaders[some, None].astype(np.float64), first[some], counts[some]).merged()
 
 
 def outermost(places: np.ndarray, error: float) -> np.ndarray:
