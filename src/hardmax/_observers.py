@@ -107,7 +107,7 @@ class Fates(NamedTuple):
     """What becomes of some tokens after some layers; -1 stands for nobody and never."""
 
     leader: np.ndarray
-    """The leader that each follows for ever."""
+    """Which of the `leaders` each follows for ever."""
     finished: np.ndarray
     """The layer at which it was found that nobody will ever attend to it."""
     unsure: np.ndarray
@@ -158,6 +158,11 @@ def join(found: Iterable[tuple[Part, Tokens | None, Any]], most: int) -> tuple[P
     return whole, together if together is not None and len(together) <= most else None, unfinished
 
 
+def leaders(scenes: Sequence[Scene]) -> np.ndarray:
+    """The rows of all leaders that some scenes show: who leads leads for ever."""
+    return scenes[-1].rows[scenes[-1].leads] if scenes else np.empty(0, dtype=np.int64)
+
+
 def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> Fates:
     """Walk tokens, each by itself, through the layers of some scenes."""
     metric, keep = float_metric(dynamics), float(dynamics.contraction)
@@ -175,7 +180,7 @@ def observe(tokens: np.ndarray, scenes: Sequence[Scene], dynamics: Dynamics) -> 
         follows[found.contested] = goes_on[found.contested] = False
         unsure[rows[found.contested]] = True
         new = np.flatnonzero(follows & (leader[rows] < 0))
-        leader[rows[new]] = scene.rows[found.winners[new]]
+        leader[rows[new]] = np.searchsorted(leaders(scenes), scene.rows)[found.winners[new]]
         last = (layer, int(rows[new[0]])) if len(new) else last
         done = strictly_inside(z, scene.shell, max(error, scene.error), among=follows)
         finished[rows[done]] = layer
@@ -212,8 +217,8 @@ def examine(
         len(alive) - len(following),
         Tokens.of(tokens[unsure], rows[unsure]),
         Tokens.of(tokens[outer], rows[outer]),
-        _count(fates.leader[done], rows[done], scenes),
-        _count(fates.leader[following], rows[following], scenes),
+        _count(fates.leader[done], rows[done], leaders(scenes)),
+        _count(fates.leader[following], rows[following], leaders(scenes)),
         max(float(tokens.max(initial=0.0)), -float(tokens.min(initial=0.0))),
         not scenes and bool(np.logical_and.reduce([column == 0 for column in tokens.T]).any()),
         (since, -int(rows[last]), tuple(tokens[last])) if since >= 0 else (-1, 0, ()),
@@ -224,12 +229,10 @@ def examine(
     return part, kept, np.packbits(bits) if len(done) or unfinished is not None else None
 
 
-def _count(leader: np.ndarray, rows: np.ndarray, scenes: Sequence[Scene]) -> Tokens:
+def _count(leader: np.ndarray, rows: np.ndarray, leaders: np.ndarray) -> Tokens:
     """Leaders, by their rows: the first of their followers, and how many there are."""
-    leaders = scenes[-1].rows[scenes[-1].leads] if scenes else np.empty(0, dtype=np.int64)  # who leads leads for ever
-    which = np.searchsorted(leaders, leader)
-    counts, first = np.bincount(which, minlength=len(leaders)), np.empty(len(leaders), dtype=np.int64)
-    first[which[::-1]] = rows[::-1]  # the last one that is written counts
+    counts, first = np.bincount(leader, minlength=len(leaders)), np.empty(len(leaders), dtype=np.int64)
+    first[leader[::-1]] = rows[::-1]  # the last one that is written counts
     (some,) = np.nonzero(counts)
     return Tokens(leaders[some, None].astype(np.float64), first[some], counts[some]).merged()
 

@@ -15,7 +15,7 @@ from hardmax._exact.vectors import power
 from hardmax._files import make_folder
 from hardmax._float.search import CPU
 from hardmax._format import pluralize
-from hardmax._observers import Core, Scene, Tokens, find_core, observe
+from hardmax._observers import Core, Scene, Tokens, find_core, leaders, observe
 from hardmax._tokens.batches import Cloud
 from hardmax._tokens.points import merge
 from hardmax._validation import InputError, check_path, require_extra, shorten
@@ -47,9 +47,10 @@ def find_places(tokens: np.ndarray, core: Tokens) -> np.ndarray:
 
 def answer_limits(tokens: np.ndarray, _: int, answers: Answers) -> dict[str, np.ndarray]:
     """The limits of the tokens of a chunk."""
-    leader = observe(tokens, answers.scenes, answers.dynamics).leader
-    core, follows = np.searchsorted(answers.tokens.rows, leader), leader >= 0
-    core[~follows] = find_places(tokens[~follows], answers.tokens)
+    core = observe(tokens, answers.scenes, answers.dynamics).leader
+    others = core < 0
+    core[~others] = np.searchsorted(answers.tokens.rows, leaders(answers.scenes))[core[~others]]
+    core[others] = find_places(tokens[others], answers.tokens)
     return {name: column[core] for name, column in answers.columns.items()}
 
 
@@ -59,9 +60,9 @@ def answer_layer(tokens: np.ndarray, _: int, answers: Answers, layer: int) -> di
     fates = observe(tokens, scenes, answers.dynamics)
     places, since = fates.places, np.where(fates.finished < 0, len(scenes), fates.finished)
     told = (fates.leader >= 0) & ~fates.unsure
-    leaders = points[np.searchsorted(answers.tokens.rows, fates.leader[told])]
+    targets = points[np.searchsorted(answers.tokens.rows, leaders(scenes))][fates.leader[told]]
     shares = np.array([float(power(answers.dynamics.contraction, layer - k)) for k in range(len(scenes) + 1)])
-    places[told] = leaders + shares[since[told]][:, None] * (places[told] - leaders)
+    places[told] = targets + shares[since[told]][:, None] * (places[told] - targets)
     others = ~told if layer > len(scenes) else fates.unsure
     places[others] = points[find_places(tokens[others], answers.tokens)]
     return {"points": places}
