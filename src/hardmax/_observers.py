@@ -132,7 +132,7 @@ class Part(NamedTuple):
     finished: Tokens
     following: Tokens  # but not finished
     largest: float
-    has_zero: bool
+    has_zero: bool  # found in the first pass
     last: tuple[int, int, tuple[float, ...]]  # to follow a leader: since when, the row (negative), and the token
 
     def joined(self, other: "Part") -> "Part":
@@ -296,35 +296,30 @@ def find_core(chunks: Local | Blocks, dynamics: Dynamics, stop: Stop) -> Core:
         raise InputError(f"`metric` {reason}. Read the tokens into memory.", argument="metric")
     scenes: tuple[Scene, ...] = ()
     known, following, lasting, gather = no_tokens(dimension), False, False, False
-    before, unfinished = None, None
+    finished, last, unfinished = no_tokens(1), (-1, 0, ()), None
     while True:
         most = (MOST if gather else WELCOME) // dimension
         part, alive, unfinished = join(chunks.map(examine, scenes, dynamics, most, own=unfinished), most)
-        if before is not None:  # whoever was finished then was not examined again
-            finished, last = before.finished.joined(part.finished), max(before.last, part.last)
-            part = part._replace(finished=finished, last=last, largest=max(before.largest, part.largest))
-        before = part
+        finished, last = finished.joined(part.finished), max(last, part.last)  # nobody is examined again once finished
         if alive is not None:
-            left, followers = alive.joined(part.unsure), part.finished
+            left, followers = alive.joined(part.unsure), finished
             break
         is_known = len(known.joined(part.unsure, combine=np.maximum)) == len(known)
         # If this is to end at a layer, who leads there is known.
         if (following and not part.pending and is_known) or (len(scenes) > stop.last_layer and not stop.when_settled):
-            left, followers = part.unsure, part.finished.joined(part.following)
+            left, followers = part.unsure, finished.joined(part.following)
             break
-        reason = _why_all(part)
         if gather:
             raise _too_many(part.left, part, "so many may still be attended to while others tie")
-        gather = bool(reason) or len(scenes) == MOST_LAYERS or (lasting and not part.pending and is_known)
-        if reason:
-            scenes, known, before, unfinished = (), no_tokens(dimension), None, None
+        stuck = len(scenes) == MOST_LAYERS or (lasting and not part.pending and is_known)
+        gather = stuck or (not scenes and bool(_why_all(part)))
         if not gather:
             known = known.joined(part.unsure.joined(part.outermost), combine=np.maximum)
             scene, following, lasting = _scene(known, dynamics, len(scenes))
             scenes = (*scenes, scene)
-    since, row, value = part.last
-    last = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
-    tokens = known.joined(left, last, combine=np.maximum)
+    since, row, value = last
+    latest = Tokens.of(np.array([value]), np.array([-row])) if since > 0 else no_tokens(dimension)
+    tokens = known.joined(left, latest, combine=np.maximum)
     plan = Plan(dynamics, solvers_for("certified", CPU), stop, LastOnly())
     with CPU.limited(), interpreted_if_small(len(tokens), dimension):
         run = run_points(_points(tokens), plan)
