@@ -18,6 +18,7 @@ import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from glob import escape
@@ -158,8 +159,7 @@ def _score_part(
     table, report = tables.open_table(file), ScoringReport(text=text)
     schema = _keep(table, scorer, text, options)
     with drafted(path, f"{path.name}.") as draft, pq.ParquetWriter(draft, schema, **_PACKED) as writer:
-        for part in _scored_parts(table, scorer, options, schema, report, progress):
-            writer.write_table(part)
+        _write_behind(writer.write_table, _scored_parts(table, scorer, options, schema, report, progress))
         writer.add_key_value_metadata({_METADATA: json.dumps([job, asdict(report)])})
     return report
 
@@ -182,13 +182,17 @@ def _score_stream(
         job = _job(model, marks, options)
         report = ScoringReport(**_resume(folder, job, force or to_file))
         report.text, report.note, report.names, report.resumed = text, note, scorer.names, report.rows
-        for part in _scored_parts(table, scorer, options, schema, report, progress):
-            folder.mkdir(exist_ok=True)
-            path = folder / f"part-{report.parts:06}.parquet"
-            report.parts += 1
-            metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
-            whole = part.combine_chunks().replace_schema_metadata(metadata)
-            write_parquet(path, whole, **(_QUICK if to_file else _PACKED))
+
+        def named_parts() -> Iterator[tuple[Path, Any]]:
+            for part in _scored_parts(table, scorer, options, schema, report, progress):
+                folder.mkdir(exist_ok=True)
+                path = folder / f"part-{report.parts:06}.parquet"
+                report.parts += 1
+                metadata = {**(schema.metadata or {}), _METADATA: json.dumps([job, asdict(report)]).encode()}
+                yield path, part.combine_chunks().replace_schema_metadata(metadata)
+
+        how = _QUICK if to_file else _PACKED
+        _write_behind(lambda part: write_parquet(*part, **how), named_parts())
         if to_file:
             _join(folder, schema, target)
     return report
@@ -220,6 +224,16 @@ def _keep(table: Any, scorer: Scorer, text: str, options: ScoreOptions) -> Any:
     stored = table.schema(tables.choose_column(text, "text", table.names, table.shown)[0])
     kept = [stored.field(name) for name in options.columns or stored.names]
     return pa.schema([*kept, *scorer.schema], metadata=stored.metadata)
+
+
+def _write_behind(write: Callable[[Any], Any], parts: Iterator[Any]) -> None:
+    """Write each part while the next is scored."""
+    with ThreadPoolExecutor(1, thread_name_prefix="hardmax writing") as pool:
+        writing = pool.submit(int)  # nothing yet
+        for part in parts:
+            writing.result()
+            writing = pool.submit(write, part)
+        writing.result()
 
 
 def _scored_parts(
