@@ -118,7 +118,7 @@ class Streamed:
         return Answers(self.core.run.dynamics, self.core.scenes, self.core.tokens, columns)
 
     def _asked(self) -> tuple[Any, ...]:
-        """The function that answers for a chunk, and its arguments; the answers are `Answers` first."""
+        """The function that answers for a chunk, and its arguments, of which `Answers` are the first."""
         raise NotImplementedError
 
     def chunks(self) -> Iterator[dict[str, np.ndarray]]:

@@ -118,7 +118,8 @@ def sweep(
     if folder is not None:
         tables = {number: parquet.read_table(_part(folder, number)) for number in range(len(groups))}
     # In some parts a column may have no value at all, and so no type.
-    return pa.concat_tables(tables.values(), promote_options="permissive").sort_by("cell")
+    parts = [tables[number] for number in sorted(tables)]
+    return pa.concat_tables(parts, promote_options="permissive").sort_by("cell")
 
 
 def read_grid(grid: Any, observables: Any) -> tuple[Grid, list[list[Cell]]]:
