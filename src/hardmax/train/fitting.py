@@ -105,7 +105,7 @@ class _Corpus:
                 if len(chosen) or whole:  # a fold may have no texts
                     part = matrix[chosen]
                     stored.append((fold, whole, Stored(self.folder, part.indices, part.indptr, *rest)))
-        return Bags(stored, len(vocabulary), self.classes)
+        return Bags(stored, len(vocabulary), self.classes, self.folder)
 
 
 def _cut_sentences(text: bytes) -> list[bytes]:
@@ -306,7 +306,7 @@ def _weigh(
 def _regress(bags: Bags, settings: Settings) -> tuple[np.ndarray, np.ndarray, float]:
     assert settings.strength is not None
     typical = float(np.concatenate([bag.sizes for bag in bags if bag.is_whole]).mean())
-    how = {"with_bias": settings.bias, "consistent": settings.consistent}
+    how = {"with_bias": settings.bias, "consistent": settings.consistent, "folder": bags.folder}
     return *regress(bags, settings.strength, scales(bags, settings.smoothing), typical, **how), typical
 
 
